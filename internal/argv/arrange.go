@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,6 +51,11 @@ func (w *Words) fail(err error) {
 }
 
 func (w *Words) give(f *Flag, value string) { w.Flags = append(w.Flags, "--"+f.Name+"="+value) }
+
+// Give reports whether a flag is among the words.
+func (w *Words) Give(f *Flag) bool {
+	return slices.ContainsFunc(w.Flags, func(s string) bool { return strings.HasPrefix(s, "--"+f.Name+"=") })
+}
 
 // long reads a word such as --name or --name=value, without its hyphens.
 func (c *Command) long(w *Words, word string, args []string) []string {

@@ -40,31 +40,29 @@ func Candidates(words ...string) []Candidate {
 // Text is the format that the scripts read: the kind and the start, then one
 // word per line, with its meaning after a tab.
 func (c Completion) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d\n", c.Kind, c.Start)
+	text := fmt.Sprintf("%s %d\n", c.Kind, c.Start)
 	for _, w := range c.Words {
-		fmt.Fprintf(&b, "%s\t%s\n", w.Word, w.About)
+		text += w.Word + "\t" + w.About + "\n"
 	}
-	return b.String()
+	return text
 }
 
 // Complete returns what the last of words may become. words are what comes after the program's
 // name on a command line being typed, of which wrong ones are passed over.
 func Complete(main *Command, subcommands []*Command, words []string) Completion {
 	typed, current, command := words[:len(words)-1], words[len(words)-1], main
-	if len(typed) > 0 {
-		if i := slices.IndexFunc(subcommands, func(c *Command) bool { return c.Name == typed[0] }); i >= 0 {
-			typed, command = typed[1:], subcommands[i]
+	for _, c := range subcommands {
+		if len(typed) > 0 && typed[0] == c.Name {
+			typed, command = typed[1:], c
+			break
 		}
 	}
 	w := command.Arrange(typed)
-	if command != main {
-		w.Operands = append(w.Operands, w.Rest...)
-	} else if len(w.Rest) > 0 && !HasScheme(w.Rest[0]) {
+	if command == main && len(w.Rest) > 0 && !HasScheme(w.Rest[0]) {
 		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(w.Rest)}
 	}
 	c := command.offer(w, current)
-	if command == main && c.Kind == OfferCommands && len(typed) == 0 {
+	if c.Kind == OfferCommands && len(typed) == 0 {
 		for _, s := range subcommands {
 			c.Words = append(c.Words, Candidate{s.Name, s.Summary})
 		}
@@ -77,46 +75,49 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 }
 
 func (c *Command) offer(w *Words, current string) Completion {
+	operands := len(w.Operands) + len(w.Rest)
 	switch {
 	case w.Waiting != nil:
 		return w.Waiting.values(current, 0)
 	case !w.Dashes && strings.HasPrefix(current, "-"):
-		if f, start := c.Flags.glued(current); f != nil {
+		if f, start := c.glued(current); f != nil {
 			return f.values(current, start)
 		}
 		return Completion{Kind: OfferWords, Words: c.Flags.left(w)}
-	case c.Arguments != nil:
-		return c.Arguments(w.Operands)
-	case c.Name == "" && (w.Dashes && len(w.Rest) == 0 || len(w.Operands) == 0):
+	case c.Name == "" && (len(w.Operands) == 0 || w.Dashes && len(w.Rest) == 0):
 		return Completion{Kind: OfferCommands}
+	case operands == 0 && c.Offers != nil:
+		return Completion{Kind: OfferWords, Words: c.Offers()}
+	case operands > 0 && strings.Contains(c.Operands, "FILE"):
+		return Completion{Kind: OfferFiles}
 	}
 	return Completion{Kind: OfferWords}
 }
 
 // glued finds the flag whose value is part of the same word, as in --base=1s,
 // -kX or -d@file, and where the value starts.
-func (fs Flags) glued(word string) (f *Flag, start int) {
-	if name, _, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "--") {
-		return fs.Lookup(name[2:]), len(name) + 1
+func (c *Command) glued(word string) (f *Flag, start int) {
+	w := c.Arrange([]string{word})
+	if len(w.Flags) == 0 {
+		return nil, 0
 	}
-	for i := 1; i+1 < len(word); i++ {
-		if f = fs.Lookup(word[i : i+1]); f == nil || !f.IsSwitch() {
-			return f, i + 1
-		}
+	name, value, _ := strings.Cut(w.Flags[len(w.Flags)-1][2:], "=")
+	f = c.Flags.Lookup(name)
+	if f.IsSwitch() && !strings.HasSuffix(word, "="+value) {
+		return nil, 0
 	}
-	return nil, 0
+	return f, len(word) - len(value)
 }
 
 // left returns the flags that may still be given.
 func (fs Flags) left(w *Words) []Candidate {
 	var list []Candidate
 	for _, f := range fs {
-		given := slices.ContainsFunc(w.Flags, func(s string) bool { return strings.HasPrefix(s, "--"+f.Name+"=") })
-		if f.Hidden || !f.Many && given {
+		if f.Hidden || !f.Many && w.Give(&f) {
 			continue
 		}
-		for _, name := range slices.Backward(f.Names()) {
-			list = append(list, Candidate{name, f.Explained()})
+		for _, name := range slices.Backward(f.names()) {
+			list = append(list, Candidate{name, f.explained()})
 		}
 	}
 	return list
@@ -141,14 +142,4 @@ func (f *Flag) values(current string, start int) Completion {
 		c.Start += strings.LastIndexByte(value, ',') + 1
 	}
 	return c
-}
-
-// OfferFirst offers words for the first operand.
-func OfferFirst(words func() []Candidate) func([]string) Completion {
-	return func(before []string) Completion {
-		if len(before) > 0 {
-			return Completion{Kind: OfferWords}
-		}
-		return Completion{Kind: OfferWords, Words: words()}
-	}
 }

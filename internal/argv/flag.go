@@ -13,35 +13,14 @@ import (
 // A Command is the main command, or a subcommand.
 type Command struct {
 	Name     string // "" for the main command
-	Operands string // as help shows them
+	Operands string // as help shows them, with blanks between them; no more are taken
 	Summary  string // one line, for the list
-	About    string // a paragraph, for its own help
-	Examples []Example
-	Usage    []string // the lines below "Usage:", if Operands is not enough
 	Flags    Flags
-	After    string // what its help ends with
 
-	MaxOperands  int    // [Any] number
-	Surplus      string // why no more are allowed: "takes one name"
-	HasVariables bool   // variables of the environment set its flags, too
+	HasVariables bool // variables of the environment set its flags, too
 	Conflicts    []Conflict
-	// Arguments lists the candidates for the next operand, given those before
-	// it. It may be nil.
-	Arguments func(before []string) Completion
-	Run       func(context.Context, *Line) error
-}
-
-// Any is the MaxOperands of a command that takes any number of operands.
-const Any = -1
-
-// An Example is a command line with an explanation.
-type Example struct{ Line, About string }
-
-// A Constructor makes a subcommand. Building its table of flags takes time, so
-// this is done only on demand.
-type Constructor struct {
-	Name string
-	New  func() *Command
+	Offers       func() []Candidate // for the first operand; nil for none
+	Run          func(context.Context, *Line) error
 }
 
 // A Flag is one option of a command. Reading, variables, targets files, help, completion and
@@ -64,7 +43,6 @@ type Flag struct {
 	FromFile   bool     // @FILE stands for what is in the file
 	MayBeEmpty bool     // an empty value means something
 	Decides    bool     // a run ends by it: its variable, once it is set, must not be empty
-	Secret     bool     // no error repeats its value
 	WholeRun   bool     // an entry of a targets file cannot set it
 	// Distinctive is true for a name that hardly any other program uses for a
 	// flag, so that it is misplaced among the words of a command.
@@ -111,23 +89,10 @@ func (f *Flag) Rank() Rank { return f.set.rank }
 func (f *Flag) Origin() string { return cmp.Or(f.set.origin, "--"+f.Name) }
 
 // text returns the last value, "" for none.
-func (f *Flag) text() string {
-	if len(f.set.texts) == 0 {
-		return ""
-	}
-	return f.set.texts[len(f.set.texts)-1]
-}
+func (f *Flag) text() string { return append([]string{""}, f.set.texts...)[len(f.set.texts)] }
 
-// Names returns the flag's names as they are typed, the short ones first.
-func (f *Flag) Names() []string {
-	var names []string
-	for _, alias := range f.Aliases {
-		if len(alias) == 1 {
-			names = append(names, "-"+alias)
-		}
-	}
-	return append(names, "--"+f.Name)
-}
+// fits reports whether the flag is about one of kinds.
+func (f *Flag) fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
 
 // Variable returns the name of the variable that sets the flag.
 func (f *Flag) Variable() string {
@@ -136,8 +101,7 @@ func (f *Flag) Variable() string {
 
 // assign sets the flag. Several values of one rank add up where the flag may be repeated.
 func (f *Flag) assign(text, origin string, rank Rank) error {
-	if f.IsSwitch() {
-		on, err := strconv.ParseBool(text)
+	if on, err := strconv.ParseBool(text); f.IsSwitch() {
 		if err != nil {
 			return Usagef("%s is a switch: %q is neither true nor false", origin, text)
 		}
@@ -147,13 +111,14 @@ func (f *Flag) assign(text, origin string, rank Rank) error {
 		return Usagef("%s is given an empty value", origin).
 			Hint("leave the flag out, or set the variable that its value is taken from")
 	}
-	if f.set.rank < rank {
+	if f.set.rank > Unset && f.set.rank < rank {
 		f.clear()
 	}
-	f.set.rank, f.set.origin = rank, origin
-	if f.set.texts = append(slices.Clip(f.set.texts), text); !f.Many {
-		f.set.texts = f.set.texts[len(f.set.texts)-1:]
+	texts := []string{text}
+	if f.Many {
+		texts = slices.Concat(f.set.texts, texts)
 	}
+	f.set = setting{texts, origin, rank}
 	if err := f.place(text); err != nil {
 		return Usagef("%s: %w", origin, err)
 	}
@@ -161,12 +126,12 @@ func (f *Flag) assign(text, origin string, rank Rank) error {
 }
 
 // place checks a value and puts it where it belongs.
-func (f *Flag) place(text string) error {
-	if f.Words != nil && !slices.Contains(f.Words, text) {
-		return notOneOf(text, f.Words)
+func (f *Flag) place(text string) (err error) {
+	if f.Words != nil {
+		_, err = ParseWord(f.Words)(text)
 	}
-	if f.To == nil {
-		return nil
+	if err != nil || f.To == nil {
+		return err
 	}
 	return f.To.set(text)
 }
@@ -207,14 +172,8 @@ func (fs Flags) Lookup(name string) *Flag {
 // Only returns the flags with these names, in the order of the table and
 // without headings.
 func (fs Flags) Only(names ...string) Flags {
-	var some Flags
-	for _, f := range fs {
-		if slices.Contains(names, f.Name) {
-			f.Group = ""
-			some = append(some, f)
-		}
-	}
-	return some
+	some := slices.DeleteFunc(slices.Clone(fs), func(f Flag) bool { return !slices.Contains(names, f.Name) })
+	return some.In("", 0)
 }
 
 // Shown returns the names of the flags that the help has.
@@ -271,6 +230,4 @@ func Each(to *[]string) *Place {
 }
 
 // On returns the place of a switch.
-func On(to *bool) *Place {
-	return To(to, func(text string) (bool, error) { return text == "true", nil })
-}
+func On(to *bool) *Place { return To(to, strconv.ParseBool) }

@@ -78,7 +78,7 @@ func TestCount(t *testing.T) {
 		{"-1", -1, "--n: -1 is less than 1"},
 		{"1.5", 0, `--n: "1.5" is not a whole number`},
 		{"", 0, `--n: "" is not a whole number`},
-		{"99999999999999999999", math.MaxInt, "--n: 99999999999999999999 is too large"},
+		{"99999999999999999999", math.MaxInt, `--n: "99999999999999999999" is not a whole number`},
 	} {
 		have, err := ParseCount(1)(test.in)
 		message := inWords("--n", err)
@@ -151,8 +151,9 @@ func TestSize(t *testing.T) {
 		{"1kB", 1000, ""},
 		{"1KB", 1000, ""},
 		{"1.5GiB", 3 << 29, ""},
+		{"4G", 4 << 30, ""},
 		{"2 GB", 2e9, ""},
-		{"-1", 0, "--s: -1 is negative"},
+		{"-1", 0, `--s: "-1" is not a size, e.g. 64MiB`},
 		{"9999999999GiB", 0, "--s: 9999999999GiB is too large"},
 		{"much", 0, `--s: "much" is not a size, e.g. 64MiB`},
 		{"MiB", 0, `--s: "MiB" is not a size, e.g. 64MiB`},

@@ -1,8 +1,10 @@
 package argv
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pollcli/poll/words"
@@ -31,6 +33,9 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
+// Advise adds what [Advice] says about something mistyped.
+func (e *UsageError) Advise(about string) *UsageError { return e.Hint("%s", Advice(about)) }
+
 // Meant adds a hint to the candidate that word was probably meant to be, if one
 // is close.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
@@ -49,51 +54,26 @@ func IsUsage(err error) bool {
 	return ok
 }
 
-func notOneOf(word string, words []string) *UsageError {
-	return Usagef("%q is not one of %s", word, strings.Join(words, ", ")).Meant(word, words)
-}
+// hints has what to say of words that are often mistyped: a pattern of the word and what it
+// stands for, a tab, and the words, in which {1} is the pattern's first group.
+//
+//go:embed hints.txt
+var hints string
 
-// A Conflict is a pair of flags that exclude each other.
-type Conflict struct {
-	Flag, Other string
-	// Unless is a value of Other that does not conflict; "" means none.
-	Unless string
-	// Only is the one value of Other that conflicts; "" means any.
-	Only string
-}
-
-// Conflicting returns the conflicts of a flag with several others.
-func Conflicting(flag string, others ...string) []Conflict {
-	var list []Conflict
-	for _, other := range others {
-		list = append(list, Conflict{Flag: flag, Other: other})
-	}
-	return list
-}
-
-// refuseConflicts refuses two flags of one rank that contradict each other, and drops the one
-// of the lower rank.
-func (l *Line) refuseConflicts() error {
-	for _, c := range l.Command.Conflicts {
-		one, other := l.Flag(c.Flag), l.Flag(c.Other)
-		switch {
-		case one == nil || other == nil || !one.Given() || !other.Given():
-		case other.text() == c.Unless || c.Only != "" && other.text() != c.Only:
-		case one.set.rank < other.set.rank:
-			one.clear()
-		case other.set.rank < one.set.rank:
-			other.clear()
-		default:
-			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
+// Advice returns the words of the first pattern that matches all of a text, "" for none.
+func Advice(about string) string {
+	subject, _, _ := strings.Cut(about, " ")
+	for row := range strings.Lines(hints) {
+		pattern, words, isRow := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+		if !isRow || !strings.HasPrefix(pattern, subject+" ") {
+			continue
+		}
+		if m := regexp.MustCompile("^(?s:" + pattern + ")$").FindStringSubmatch(about); m != nil {
+			for i, group := range m {
+				words = strings.ReplaceAll(words, fmt.Sprintf("{%d}", i), group)
+			}
+			return words
 		}
 	}
-	return nil
-}
-
-// spelled names a flag, with its value where that is one of a few words.
-func (f *Flag) spelled() string {
-	if f.Words != nil {
-		return f.Origin() + " " + f.text()
-	}
-	return f.Origin()
+	return ""
 }

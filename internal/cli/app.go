@@ -7,11 +7,9 @@ import (
 	"context"
 	stdflag "flag"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -40,57 +38,41 @@ func (w World) getenv(name string) string {
 	return value
 }
 
-// subcommands are the commands but for the wait, in the order in which help lists them.
-func (w World) subcommands() []argv.Constructor {
-	return []argv.Constructor{
-		{Name: "demo", New: func() *argv.Command { return demoCommand(w) }},
-		{Name: "eval", New: func() *argv.Command { return interruptible(evalCommand(w)) }},
-		{Name: "presets", New: presetsCommand},
-		{Name: "help", New: w.helpCommand},
-		{Name: "man", New: w.manCommand},
-		{Name: "completion", New: w.completionCommand},
-		{Name: "version", New: versionCommand},
-		{Name: "history", New: func() *argv.Command { return interruptible(plan.HistoryCommand(w.Streams)) }},
-		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
-		{Name: "tune", New: plan.TuneCommand},
-		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
-	}
-}
-
-func (w World) commandNames() []string {
-	var names []string
-	for _, c := range w.subcommands() {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// commands makes all subcommands.
+// commands makes the subcommands, in the order in which help lists them.
 func (w World) commands() []*argv.Command {
-	var list []*argv.Command
-	for _, c := range w.subcommands() {
-		list = append(list, c.New())
+	return []*argv.Command{
+		demoCommand(w),
+		evalCommand(w),
+		presetsCommand(),
+		w.helpCommand(),
+		w.manCommand(),
+		w.completionCommand(),
+		versionCommand(),
+		plan.HistoryCommand(w.Streams),
+		plan.ScheduleCommand(w.Streams),
+		plan.TuneCommand(),
+		plan.SimulateCommand(w.Streams),
 	}
-	return list
 }
 
 // find returns the subcommand of that name, nil if there is none.
 func (w World) find(name string) *argv.Command {
-	for _, c := range w.subcommands() {
+	if strings.ContainsAny(name, "-:./") {
+		return nil // without making the tables of all
+	}
+	for _, c := range w.commands() {
 		if c.Name == name {
-			return c.New()
+			return c
 		}
 	}
 	return nil
 }
 
-// interruptible makes a signal end a command wherever it is.
-func interruptible(c *argv.Command) *argv.Command {
-	run := c.Run
-	c.Run = func(ctx context.Context, l *argv.Line) error {
-		return await(ctx, func() error { return run(ctx, l) })
+func (w World) commandNames() (names []string) {
+	for _, c := range w.commands() {
+		names = append(names, c.Name)
 	}
-	return c
+	return names
 }
 
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
@@ -113,65 +95,63 @@ func Run(ctx context.Context, w World) ExitCode {
 
 // run reads the arguments and runs the subcommand that they name, which it returns, or wait
 // with all that they say.
-func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (*argv.Command, error) {
+func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, w.Args
-	var sub *argv.Command
 	if len(args) > 0 {
-		if sub = w.find(args[0]); sub != nil {
-			l, path, args = &argv.Line{Command: sub}, append(path, sub.Name), args[1:]
-			if sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help" {
-				args = []string{"--", args[0]} // it names a flag
-			}
+		sub = w.find(args[0])
+	}
+	if sub != nil {
+		l, path, args = &argv.Line{Command: sub}, append(path, sub.Name), args[1:]
+		switch {
+		case sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help":
+			args = []string{"--", args[0]} // it names a flag
+		case sub.Name == "completion" && len(args) > 2 && args[0] == "--complete":
+			return sub, w.write(ctx, argv.Complete(s.Command, w.commands(), args[2:]).Text())
 		}
 	}
-	l.Lookup = w.Lookup
-	l.Output = func(ctx context.Context, text string) error {
-		return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
-	}
+	l.LookupEnv, l.Write = w.Lookup, w.write
 	words := l.Command.Arrange(args)
-	app := w.app(func(*cli.Context) error {
+	action := func(*cli.Context) error {
 		if sub != nil {
 			return w.runCommand(ctx, l, words)
 		}
 		return w.runWait(ctx, s, words, wait)
-	}, carried(l, words.Flags), sub)
+	}
+	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
+		Flags: typed(l, words), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
+	if sub != nil {
+		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
+		app.Flags = nil
+	}
 	return sub, app.Run(slices.Concat(path, words.Flags, []string{"--"}, words.Operands))
 }
 
-// app returns the program with the flags of the wait or of a subcommand, whichever runs.
-func (w World) app(action cli.ActionFunc, flags []cli.Flag, sub *argv.Command) *cli.App {
-	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
-		Flags: flags, Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
-	if sub != nil {
-		app.Flags, app.Commands = nil, []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: flags, Action: action}}
-	}
-	return app
+// write writes a result to stdout.
+func (w World) write(ctx context.Context, text string) error {
+	return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
 }
 
 // A row is the flag of urfave that a flag of the table is. Those of urfave run a regular
-// expression for each name, as often as there are flags. [argv.Flags.Arrange] has written all
-// names out, so there are no short ones.
+// expression for each name, as often as there are flags. [argv.Command.Arrange] has written all
+// names and values out.
 type row struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// carried returns the rows of the flags that were typed: urfave goes through all flags for each.
-func carried(l *argv.Line, typed []string) []cli.Flag {
-	var list []cli.Flag
+// typed returns the rows of the flags that were typed: urfave goes through all flags for each.
+func typed(l *argv.Line, words *argv.Words) (rows []cli.Flag) {
 	for i := range l.Command.Flags {
-		f := &l.Command.Flags[i]
-		if slices.ContainsFunc(typed, func(word string) bool { return strings.HasPrefix(word, "--"+f.Name+"=") }) {
-			list = append(list, row{f, l})
+		if f := &l.Command.Flags[i]; words.Give(f) {
+			rows = append(rows, row{f, l})
 		}
 	}
-	return list
+	return rows
 }
 
-func (r row) String() string   { return "" }
-func (r row) Names() []string  { return []string{r.Name} }
-func (r row) IsSet() bool      { return r.Rank() == argv.Typed }
-func (r row) IsBoolFlag() bool { return r.IsSwitch() }
+func (r row) String() string  { return "" }
+func (r row) Names() []string { return []string{r.Name} }
+func (r row) IsSet() bool     { return true }
 
 func (r row) Apply(set *stdflag.FlagSet) error {
 	set.Var(r, r.Name, r.Usage)
@@ -188,33 +168,28 @@ func (r row) Set(text string) error {
 // runCommand runs a subcommand.
 func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) error {
 	c := l.Command
-	if l.Operands = append(words.Operands, words.Rest...); words.Err != nil {
+	l.Operands = append(words.Operands, words.Rest...)
+	switch {
+	case words.Err != nil:
 		return words.Err
-	}
-	if l.Err() == nil && l.On("help") {
-		return l.Write(ctx, c.Help())
-	}
-	if c.HasVariables {
+	case l.Err() == nil && l.Typed("help") != nil:
+		return l.Write(ctx, c.Help(helpText(c.Name)))
+	case c.HasVariables:
 		l.Environ(ofAll)
 	}
-	if err := l.ErrOr(surplus(l)); err != nil {
+	if err := l.Err(); err != nil {
 		return err
+	}
+	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
+		return tooMany(l.Operands, most, c.UsageLine())
 	}
 	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
 		return err
 	}
-	return c.Run(ctx, l)
-}
-
-func surplus(l *argv.Line) error {
-	switch c := l.Command; {
-	case c.MaxOperands == argv.Any || len(l.Operands) <= c.MaxOperands:
-		return nil
-	case c.MaxOperands == 0:
-		return tooMany(l.Operands, 0, c.Name+" takes flags only").Hint("poll %s --help lists them", c.Name)
-	default:
-		return tooMany(l.Operands, c.MaxOperands, c.Name+" "+c.Surplus)
+	if slices.Contains([]string{"demo", "man", "simulate"}, c.Name) { // a signal is theirs
+		return c.Run(ctx, l)
 	}
+	return await(ctx, func() error { return c.Run(ctx, l) })
 }
 
 // refuse says why nothing is attempted.
@@ -240,9 +215,6 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 			return nil, err
 		}
 		defer file.Close()
-		if info, err := file.Stat(); err == nil && info.IsDir() { // Windows calls that an incorrect function
-			return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
-		}
 		r = file
 	}
 	text, err := io.ReadAll(io.LimitReader(r, most+1))

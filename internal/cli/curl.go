@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -31,16 +32,9 @@ const (
 	partBinary partKind = "data-binary"
 )
 
-// parts returns the place of a flag that adds parts of a kind.
-func parts(to *[]part, kind partKind) *argv.Place {
-	return argv.Func(
-		func(text string) error {
-			*to = append(slices.Clip(*to), part{text, kind})
-			return nil
-		},
-		func() {
-			*to = slices.DeleteFunc(slices.Clone(*to), func(p part) bool { return p.kind == kind })
-		})
+// part returns a reader that adds a part of a kind.
+func (s *Spec) part(kind partKind) func(string) ([]part, error) {
+	return func(text string) ([]part, error) { return append(slices.Clip(s.Data), part{text, kind}), nil }
 }
 
 // read returns what the part adds to the body.
@@ -61,21 +55,14 @@ func isJSONDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[') && json.Valid(body)
 }
 
-// cookies returns what -b says, "" if it says nothing.
-func (s *Spec) cookies() (string, error) {
-	var pairs []string
-	for _, cookie := range s.Cookie {
-		if !strings.Contains(cookie, "=") {
-			return "", argv.Usagef("%s needs NAME=VALUE: a file of cookies is not read", s.Origin("cookie")).
-				Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
-		}
-		pairs = append(pairs, strings.Trim(cookie, "; "))
+// parseCookie reads one more cookie.
+func (s *Spec) parseCookie(text string) ([]string, error) {
+	if !strings.Contains(text, "=") {
+		return nil, argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
+			Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
-	return strings.Join(pairs, "; "), nil
+	return append(slices.Clip(s.Cookie), strings.Trim(text, "; ")), nil
 }
-
-// curlProxyPort is the port of a proxy that is given without one.
-const curlProxyPort = "1080"
 
 // parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
 // means none. The error does not repeat it, since there may be a password in it.
@@ -87,50 +74,30 @@ func parseProxy(text string) (string, error) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" {
+	switch {
+	case err != nil || u.Hostname() == "":
 		return "", errors.New("not the URL of a proxy, such as http://HOST:PORT")
-	}
-	switch u.Scheme {
-	case "socks5", "socks5h", "http":
-		if u.Port() == "" {
-			u.Host = net.JoinHostPort(u.Hostname(), curlProxyPort)
-		}
-	case "https":
-	default:
+	case !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme):
 		return "", argv.Usagef("a proxy is http, https, socks5 or socks5h, not %s", u.Scheme)
+	case u.Port() == "" && u.Scheme != "https":
+		u.Host = net.JoinHostPort(u.Hostname(), "1080") // as curl
 	}
 	return u.String(), nil
 }
 
-// proxy returns the proxy of -x, "" for that of the environment.
-func (s *Spec) proxy() string {
-	if s.Proxy == nil {
-		return ""
-	}
-	return *s.Proxy
-}
-
-// routes reads --resolve and --connect-to into the routes of a [poll.Connect].
-func (s *Spec) routes() (map[string][]string, error) {
-	routes := map[string][]string{}
-	for _, of := range []struct {
-		flag, form string
-		values     []string
-		read       func(value string) (from string, to []string)
-	}{
-		{"resolve", "HOST:PORT:ADDRESS", s.Resolve, resolved},
-		{"connect-to", "HOST:PORT:HOST:PORT", s.ConnectTo, connectedTo},
-	} {
-		for _, value := range of.values {
-			from, to := of.read(value)
-			if to == nil || strings.ContainsAny(value, " \t\r\n=") {
-				return nil, argv.Usagef("%s: %q is not %s", s.Origin(of.flag), value, of.form)
-			}
-			from = strings.ToLower(from)
-			routes[from] = append(routes[from], to...)
+// route returns a reader that adds a route of a [poll.Connect].
+func (s *Spec) route(form string, read func(value string) (from string, to []string)) func(string) (map[string][]string, error) {
+	return func(value string) (map[string][]string, error) {
+		from, to := read(value)
+		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
+			return nil, argv.Usagef("%q is not %s", value, form)
 		}
+		routes := map[string][]string{}
+		maps.Copy(routes, s.Routes)
+		from = strings.ToLower(from)
+		routes[from] = slices.Concat(routes[from], to)
+		return routes, nil
 	}
-	return routes, nil
 }
 
 // resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.

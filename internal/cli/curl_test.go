@@ -35,10 +35,8 @@ func TestRoutesAndProxy(t *testing.T) {
 		var have string
 		s, err := lineOf(t, []string{test.flag, test.value, "http://h"}, nil)
 		if err == nil {
-			var routes map[string][]string
-			routes, err = s.routes()
-			have = s.proxy()
-			for from, to := range routes {
+			have = s.Proxy
+			for from, to := range s.Routes {
 				have += from + "=" + strings.Join(to, ",")
 			}
 		}
@@ -48,5 +46,13 @@ func TestRoutesAndProxy(t *testing.T) {
 		if have != test.want {
 			t.Errorf("%s %s: have %q, want %q", test.flag, test.value, have, test.want)
 		}
+	}
+}
+
+// A limit of 0 is none, and not that of the library.
+func TestMaxBody_none(t *testing.T) {
+	t.Parallel()
+	if s, err := lineOf(t, []string{"--max-body", "0", "http://h"}, nil); err != nil || s.MaxBody < 1<<40 {
+		t.Errorf("have %d and %v", s.MaxBody, err)
 	}
 }

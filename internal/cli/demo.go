@@ -15,12 +15,8 @@ func demoCommand(world World) *argv.Command {
 	return &argv.Command{
 		Name:    "demo",
 		Summary: "watch poll wait for a job of a built-in API",
-		About: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
-			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
-			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",
-		Examples: []argv.Example{{Line: "poll demo"}, {Line: "poll demo | jq .result"}},
-		Flags:    argv.Flags{argv.HelpFlag()},
-		Run:      func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
+		Flags:   argv.Flags{argv.HelpFlag()},
+		Run:     func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
 	}
 }
 

@@ -50,7 +50,8 @@ func TestFlagsPage(t *testing.T) {
 func manPage(template string) string {
 	var commands strings.Builder
 	for _, c := range testWorld().commands() {
-		fmt.Fprintf(&commands, ".SS poll %s\n%s\n", roff(c.Synopsis()), roff(c.About))
+		about, _, _ := strings.Cut(helpText(c.Name), "\n\n  ")
+		fmt.Fprintf(&commands, ".SS poll %s\n%s\n", roff(c.Synopsis()), roff(about))
 		commands.WriteString(manFlags(c.Flags))
 	}
 	return strings.NewReplacer(

@@ -15,39 +15,11 @@ import (
 func evalCommand(world World) *argv.Command {
 	q := &question{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
-		Name:     "eval",
-		Operands: "EXPR [FILE|-]",
-		Usage: []string{
-			"poll eval [flags] EXPR [FILE|-]",
-			"poll eval [flags] --each EXPR --until EXPR [FILE|-]",
-		},
-		Summary: "try a condition on an answer in a file",
-		About: "poll eval prints whether a condition is true, false or unknown for an answer,\n" +
-			"and says why on stderr. FILE holds the answer: the JSON document, $body and\n" +
-			"$stdout. With -, or without FILE if EXPR needs an answer, it is read from stdin.\n" +
-			"Here EXPR alone decides; in a wait, only a good answer can be a SUCCESS.\n\n" +
-			"With --each it prints a line for each element of a list in the answer: its name,\n" +
-			"what a wait with these conditions makes of it, and why, with tabs between them.",
-		Examples: []argv.Example{
-			{Line: `poll eval '.state == "done"' answer.json`},
-			{Line: `kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`},
-			{Line: `poll eval '$status == 404 or .items == []' --status 404 answer.json`},
-			{Line: `poll eval --print '.items[0].name' answer.json`},
-			{Line: `poll eval --each .jobs --until '.state == "done"' answer.json`},
-		},
-		Flags: q.flags(),
-		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. With --print\n" +
-			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown. With\n" +
-			"--each: 0 if all elements are SUCCESS, 1 if one is ERROR, 3 if a wait goes on.",
-		Arguments: func(before []string) argv.Completion {
-			if len(before) == 0 {
-				return argv.Completion{Kind: argv.OfferWords}
-			}
-			return argv.Completion{Kind: argv.OfferFiles}
-		},
-		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
-		MaxOperands: 2,
-		Surplus:     "takes an expression and a file",
+		Name:      "eval",
+		Operands:  "EXPR [FILE|-]",
+		Summary:   "try a condition on an answer in a file",
+		Flags:     q.flags(),
+		Conflicts: slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.Line, q.env.Context = l, ctx
 			if err := q.read(); err != nil {

@@ -68,6 +68,26 @@ func TestRenewedHeaders(t *testing.T) {
 	}
 }
 
+// A file whose last line never ended is complete without that.
+func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("X-Key: 1")
+	_, again, err := headersOf(t, "poll -H @"+name+" http://h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("X-Key: 2")
+	if header, err := again(t.Context(), false); header.Get("X-Key") != "2" || err != nil {
+		t.Errorf("have %v and %v", header, err)
+	}
+}
+
 // A token in a file is renewed, and a header of -H wins over it.
 func TestRenewedBearer(t *testing.T) {
 	t.Parallel()

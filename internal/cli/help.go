@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"embed"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,77 +15,42 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-const usageLines = `poll waits until a URL, a port or a command is done, and ends with an exit code
-that a script can trust.
+// helpTexts are what the help says beside the tables: {flags} stands for a table.
+//
+//go:embed help
+var helpTexts embed.FS
 
-  poll --until '.state=="done"' https://api.example.com/jobs/42
-  poll --until '.status.phase=="Running"' -- kubectl get pod web-0 -o json
-  poll --timeout 60s tcp://db.example.com:5432 -- npm start
-
-Usage:
-  poll [flags] URL [URL...]           http, https or tcp; flags may follow
-  poll [flags] [--] COMMAND [ARG...]  what follows COMMAND is its own
-  poll [flags] --targets FILE|- [URL | [--] COMMAND...]  {} is an entry
-  poll [flags] --each EXPR URL | [--] COMMAND...  for each element of a list
-  poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM
-`
-
-const usageEnd = `
-Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.
-Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past
-the deadline, 124 timeout, 125 poll failed, 126/127 cannot run, 128+n signal n.
-`
-
-const expressions = `
-Expressions (poll help conditions):
-  .state  .items[0].name  .meta["a/b"]  .items.#  .a // "default"
-  == != < <= > >=  in ["a", "b"]  contains  startswith  endswith  =~ 'regexp'
-  and  or  not  (...)  any(.items[]; .ok)  all(...)  count(...) > 2
-  .a | length   also type tonumber tostring fromjson ascii_upcase has test ...
-  $status $header.Age $body $error; $exit $stdout $stderr; $elapsed $ENV.SHA
-  'jq: [.items[].size] | add > 100'   any jq program
-`
+func helpText(name string) string {
+	text, _ := helpTexts.ReadFile("help/" + name + ".txt")
+	return string(text)
+}
 
 // shortHelp has the flags that most people need.
-func (w World) shortHelp(s *Spec) string {
-	text := usageLines + "\n"
-	for i := range s.Command.Flags {
-		if f := &s.Command.Flags[i]; f.Brief {
+func shortHelp() string {
+	text := helpText("usage") + "\n"
+	for _, f := range waitFlags() {
+		if f.Brief {
 			text += f.Row()
 		}
 	}
-	return text + "\nMore: poll help all (all flags and commands), poll help FLAG, poll man;\npoll help " +
-		strings.Join(topicNames(), ", ") + ".\n" + usageEnd
+	return text + helpText("more") + helpText("end")
 }
 
 // fullHelp has all flags, by what they are about, and the other commands.
 func (w World) fullHelp() string {
-	text := usageLines + expressions + waitFlags().Help("")
-	text += "\nOther commands:\n"
+	text := helpText("usage") + helpText("expressions") + waitFlags().Help("") + "\nOther commands:\n"
 	for _, c := range w.commands() {
 		text += c.Row()
 	}
-	text += "\nTopics, as poll help TOPIC:\n"
-	for _, t := range topics {
-		text += argv.Row(t[0], t[1])
-	}
-	return text + usageEnd
+	return text + helpText("topics") + helpText("end")
 }
 
-// topics are pages of the documentation.
-var topics = [][2]string{
-	{"conditions", "the language of --until and its kin, by examples"},
-	{"waiting", "how waits grow, and how to choose them"},
-	{"many", "waiting for several targets"},
-	{"resume", "one wait over several runs"},
-	{"fleet", "many processes that share one limit"},
-	{"scripts", "exit codes, output, variables"},
-}
-
-func topicNames() []string {
-	var names []string
-	for _, t := range topics {
-		names = append(names, t[0])
+// helpNames returns what there is help on, beside the flags.
+func (w World) helpNames() []string {
+	names := append([]string{"all"}, w.commandNames()...)
+	topics, _ := docs.Pages.ReadDir(".")
+	for _, page := range topics {
+		names = append(names, strings.TrimSuffix(page.Name(), ".md"))
 	}
 	return names
 }
@@ -98,17 +62,10 @@ func (w World) helpCommand() *argv.Command {
 		Name:     "help",
 		Operands: "[all|FLAG|TOPIC|COMMAND]",
 		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		About: "poll help shows the help of poll, of all its flags or, with a NAME, that of a flag,\n" +
-			"a topic or a subcommand.",
-		Examples:    []argv.Example{{Line: "poll help all"}, {Line: "poll help until"}, {Line: "poll help conditions"}},
-		Flags:       argv.Flags{argv.HelpFlag()},
-		MaxOperands: 1,
-		Surplus:     "takes one name",
-		Arguments: argv.OfferFirst(func() []argv.Candidate {
-			return argv.Candidates(slices.Concat([]string{"all"}, w.commandNames(), topicNames())...)
-		}),
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
-			text, err := w.helpOn(append(l.Operands, "")[0])
+			text, err := w.helpOn(strings.Join(l.Operands, ""))
 			if err != nil {
 				return err
 			}
@@ -119,27 +76,26 @@ func (w World) helpCommand() *argv.Command {
 
 func (w World) helpOn(name string) (string, error) {
 	flags := withManual(waitFlags())
-	switch name {
-	case "":
-		return w.shortHelp(newSpec()), nil
-	case "all":
+	f, c := flags.Lookup(strings.TrimLeft(name, "-")), w.find(name)
+	page, missing := docs.Pages.ReadFile(name + ".md")
+	switch {
+	case name == "":
+		return shortHelp(), nil
+	case name == "all":
 		return w.fullHelp(), nil
-	}
-	if c := w.find(name); c != nil {
-		return c.Help(), nil
-	}
-	if page, err := docs.Pages.ReadFile(name + ".md"); err == nil {
+	case c != nil:
+		return c.Help(helpText(c.Name)), nil
+	case missing == nil:
 		return string(page), nil
+	case f != nil && !f.Hidden:
+		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", nil
 	}
-	if f := flags.Lookup(strings.TrimLeft(name, "-")); f != nil && !f.Hidden {
-		return fmt.Sprintf("%s\n  %s\n  Variable: %s.\n", f.Form(), strings.ReplaceAll(f.Sentences(), "\n", "\n  "), f.Variable()), nil
-	}
-	names := append(append(w.commandNames(), topicNames()...), flags.Shown()...)
-	err := argv.Usagef("there is no subcommand, topic or flag %q", name)
-	if hint := argv.Advice("topic " + name); hint != "" {
-		return "", err.Hint("%s", hint)
-	}
-	if meant := words.Nearest(name, names); meant != "" {
+	err := argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic " + name)
+	meant := words.Nearest(name, slices.Concat(w.helpNames(), flags.Shown()))
+	switch {
+	case len(err.Hints) > 0:
+		return "", err
+	case meant != "":
 		return "", err.Hint("did you mean poll help %s?", meant)
 	}
 	return "", err.Hint("poll help all lists them")
@@ -154,13 +110,7 @@ func (w World) manCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man shows the manual page, on a terminal by man(1). Elsewhere it writes the\n" +
-			"source for that. The page says how a wait works, and more about each flag than\nthe help.",
-		Examples: []argv.Example{
-			{Line: "poll man"},
-			{Line: "poll man >~/.local/share/man/man1/poll.1"},
-		},
-		Flags: argv.Flags{argv.HelpFlag()},
+		Flags:   argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
 			case !w.Streams.OutIsTerminal:
@@ -204,46 +154,16 @@ func (w World) completionCommand() *argv.Command {
 		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
-		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
-			"subcommands, files, and the command to run.",
-		Examples: []argv.Example{
-			{Line: `eval "$(poll completion bash)"`, About: "in ~/.bashrc"},
-			{Line: "source <(poll completion zsh)", About: "in ~/.zshrc, after compinit"},
-			{Line: "poll completion fish >~/.config/fish/completions/poll.fish"},
-		},
-		Flags: argv.Flags{
-			{Name: "complete", Hidden: true, Usage: "say what the last operand may become: the scripts ask this"},
-			argv.HelpFlag(),
-		},
-		Arguments:   argv.OfferFirst(func() []argv.Candidate { return argv.Candidates(shells()...) }),
-		MaxOperands: argv.Any,
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
-			text, err := w.completionText(l)
+			shell := strings.Join(l.Operands, "")
+			script, err := completionScripts.ReadFile("completion/poll." + shell)
 			if err != nil {
-				return err
+				return argv.Usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
+					Meant(shell, shells()).Hint(`eval "$(poll completion bash)"`)
 			}
-			return l.Write(ctx, text)
+			return l.Write(ctx, string(script))
 		},
 	}
-}
-
-// completionText returns the script for a shell, or the answer to its question.
-func (w World) completionText(l *argv.Line) (string, error) {
-	switch {
-	case l.On("complete"):
-		if len(l.Operands) == 0 {
-			l.Operands = []string{""}
-		}
-		return argv.Complete(newSpec().Command, w.commands(), l.Operands).Text(), nil
-	case len(l.Operands) != 1:
-		return "", argv.Usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
-			Hint(`eval "$(poll completion bash)"`)
-	}
-	shell := l.Operands[0]
-	script, err := completionScripts.ReadFile("completion/poll." + shell)
-	if err != nil {
-		return "", argv.Usagef("there is no completion for %q, only for %s", shell, strings.Join(shells(), ", ")).
-			Meant(shell, shells())
-	}
-	return string(script), nil
 }

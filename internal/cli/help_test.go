@@ -30,13 +30,13 @@ func TestSubcommands(t *testing.T) {
 // Help is read on terminals of 80 columns, and the short one of half a screen.
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
-	short := testWorld().shortHelp(newSpec())
+	short := shortHelp()
 	if n := strings.Count(short, "\n"); n > 45 {
 		t.Errorf("the short help has %d lines", n)
 	}
 	texts := map[string]string{"": short, "all": testWorld().fullHelp()}
 	for _, c := range testWorld().commands() {
-		texts[c.Name] = c.Help()
+		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
 		for line := range strings.Lines(text) {

@@ -83,7 +83,7 @@ func (s *Spec) identity(probe poll.Probe) map[string][]string {
 		parts[name] = []string{s.Getenv(names[1] + names[2])}
 	}
 	if parts["proxy"] != nil {
-		parts["proxy"] = []string{withoutUser(s.proxy())}
+		parts["proxy"] = []string{withoutUser(s.Proxy)}
 	}
 	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])

@@ -13,12 +13,9 @@ import (
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
 func (r *reader) readPassword(probe *poll.HTTP) error {
-	if r.User != "" || !r.Netrc {
-		return nil
-	}
 	u, err := url.Parse(probe.URL)
-	if err != nil || u.User != nil {
-		return nil // the check of the probe reports it, or the URL has its own
+	if r.User != "" || !r.Netrc || err != nil || u.User != nil {
+		return nil // the check of the probe reports a malformed URL
 	}
 	home := cmp.Or(r.world.getenv("HOME"), r.world.getenv("USERPROFILE")) // as curl, for Windows
 	text, err := r.world.readFile(cmp.Or(r.world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
@@ -42,28 +39,24 @@ func readNetrc(text, host string) (*url.Userinfo, error) {
 		}
 	}
 	words = append(words, "default", "") // which ends the last entry
-	login, password, fits := "", "", false
-	for i := 0; i+1 < len(words); i++ {
-		word, value := words[i], words[i+1]
-		switch word {
-		case "machine", "default":
-			if fits && login != "" {
-				return url.UserPassword(login, password), nil
-			}
-			// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
-			fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
-			login, password = "", ""
-		case "login":
-			login = value
-		case "password":
-			password = value
-		}
-		if word == "macdef" || strings.HasPrefix(value, `"`) {
+	entry, fits := map[string]string{}, false
+	for len(words) > 1 {
+		word, value := words[0], words[1]
+		words = words[2:]
+		switch {
+		case word == "macdef" || strings.HasPrefix(value, `"`):
 			return nil, errors.New("a netrc file with macros or quotes is not read")
+		case word != "machine" && word != "default":
+			entry[word] = value
+			continue
+		case fits && entry["login"] != "":
+			return url.UserPassword(entry["login"], entry["password"]), nil
+		case word == "default":
+			words = append([]string{value}, words...) // it has no value
 		}
-		if word != "default" {
-			i++
-		}
+		// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
+		fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
+		clear(entry)
 	}
 	return nil, nil
 }

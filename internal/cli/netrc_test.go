@@ -13,6 +13,7 @@ machine two.example.com
 	login machine
 	password login
 machine three.example.com login half
+machine six.example.com password alone
 machine four.example.com account x login a password #not-a-comment port 21
 default login anonymous password guest
 machine five.example.com login late password late
@@ -25,6 +26,7 @@ machine five.example.com login late password late
 		{"four.example.com", "a #not-a-comment"},
 		{"commented.example.com", "anonymous guest"},
 		{"five.example.com", "anonymous guest"},
+		{"six.example.com", "anonymous guest"}, // it has no login
 	} {
 		user, err := readNetrc(file, test.host)
 		if err != nil || user == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,9 +45,7 @@ func (s *Spec) place(w *argv.Words) (argv.Kinds, error) {
 }
 
 // bitOf returns the kind of a target as a bit.
-func bitOf(kind status.Kind) argv.Kinds {
-	return map[status.Kind]argv.Kinds{status.KindHTTP: ofHTTP, status.KindTCP: ofTCP, status.KindCommand: ofCommand}[kind]
-}
+func bitOf(kind status.Kind) argv.Kinds { return 1 << kind }
 
 // kindOfURL returns the kind of a URL by its scheme.
 func kindOfURL(text string) (status.Kind, error) {
@@ -62,8 +59,7 @@ func kindOfURL(text string) (status.Kind, error) {
 	if !hasScheme {
 		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
 	}
-	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).
-		Hint("%s", argv.Advice("url "+strings.ToLower(scheme)))
+	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
 // unfit says that a flag is about another kind of target.
@@ -71,7 +67,7 @@ func unfit(kinds argv.Kinds) func(*argv.Flag) error {
 	return func(f *argv.Flag) error {
 		switch {
 		case kinds == ofCommand:
-			return argv.Usagef("%s is for a URL, but the target is a command", f.Origin()).Hint("%s", argv.Advice("for "+f.Name+" command"))
+			return argv.Usagef("%s is for a URL, but the target is a command", f.Origin()).Advise("for " + f.Name + " command")
 		case f.For == ofCommand:
 			return argv.Usagef("%s is for a command, but the target is a URL", f.Origin())
 		}
@@ -102,13 +98,13 @@ func hasScheme(word string) bool { return argv.HasScheme(word) }
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
 // gives its position only.
 func tooMany(operands []string, index int, why string) *argv.UsageError {
-	return argv.Usagef("operand %d is one too many: %s", index+1, why).Hint("%s", argv.Advice("word "+operands[index]))
+	return argv.Usagef("operand %d is one too many: %s", index+1, why).Advise("word " + operands[index])
 }
 
 // programName returns the first word of a command as it may be shown: one that
 // a shell would have to quote can hold a secret.
 func programName(word string) string {
-	if regexp.MustCompile(`^[\w./+-]+$`).MatchString(word) {
+	if find(`^[\w./+-]+$`, word) != nil {
 		return word
 	}
 	return "COMMAND"
@@ -120,67 +116,58 @@ func isForShell(word string) bool {
 	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
 }
 
-// misplaced returns the first word of a command that was meant for poll or for a shell, "" for
-// none.
-func (s *Spec) misplaced() string {
-	if !s.IsCommand {
-		return ""
-	}
-	for _, word := range s.Operands[1:] {
+// misplaced returns the index of the first word of a command that was meant for poll or for a
+// shell, 0 for none, the word as it may be shown, and what it is not.
+func (s *Spec) misplaced() (i int, name, why string) {
+	for i, word := range s.Operands {
 		name, _, _ := strings.Cut(word, "=")
-		long, isLong := strings.CutPrefix(name, "--")
-		if f := s.Flag(long); isLong && f != nil && f.Distinctive {
-			return name
-		}
-		if isForShell(word) {
-			return word
+		f := s.Flag(strings.TrimPrefix(name, "--"))
+		switch {
+		case !s.IsCommand || i == 0:
+		case f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
+			return i, name, ", and no flag of poll"
+		case isForShell(word):
+			return i, word, ": no shell reads it"
 		}
 	}
-	return ""
+	return 0, "", ""
 }
 
 // refuseMisplaced refuses a word after a command that was meant for poll or a shell: the
 // command would take or ignore it. After "--" every word is the command's.
 func (s *Spec) refuseMisplaced() error {
-	word, program := s.misplaced(), programName(s.Operands[0])
-	if word == "" {
+	i, name, why := s.misplaced()
+	if i == 0 {
 		return nil
 	}
-	setting, i := word+" ...", slices.Index(s.Operands, word)
-	if f := s.Flag(strings.TrimPrefix(word, "--")); f != nil && !f.IsSwitch() && i > 0 && i+1 < len(s.Operands) {
-		setting = settingOf(word, s.Operands[i+1])
-	}
-	err := argv.Usagef("%s comes after the command, which would take it as its own argument", word).
-		Hint("poll %s -- %s ...", setting, program)
-	if isForShell(word) {
-		err = argv.Usagef("%s is shell syntax, and a command is not run by a shell", word).
-			Hint("poll -- sh -c '%s ... %s ...'", program, word)
+	program, setting := programName(s.Operands[0]), name+" ..."
+	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why)
+	if f := s.Flag(strings.TrimPrefix(name, "--")); f == nil {
+		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
+	} else {
+		if s.Operands[i] == name && !f.IsSwitch() && i+1 < len(s.Operands) {
+			setting = settingOf(name, s.Operands[i+1])
+		}
+		err.Hint("poll %s -- %s ...", setting, program)
 	}
 	return err.Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
 // doubts are what of a command line and the environment may mean something else than it seems to.
 func (w World) doubts(s *Spec) (notes []string) {
-	switch word := s.misplaced(); {
-	case word == "":
-	case isForShell(word):
-		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command: no shell reads it", word))
-	default:
-		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command, and no flag of poll", word))
-	}
-	var known []string
-	for i := range s.Command.Flags {
-		known = append(known, strings.TrimPrefix(s.Command.Flags[i].Variable(), "POLL_"))
+	if i, name, why := s.misplaced(); i > 0 {
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
 	for _, variable := range w.Environ {
-		name, _, _ := strings.Cut(variable, "=")
-		word, ours := strings.CutPrefix(name, "POLL_")
-		if !ours || slices.Contains(known, word) || slices.Contains(others, name) {
+		variable, _, _ = strings.Cut(variable, "=")
+		name, ours := strings.CutPrefix(variable, "POLL_")
+		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		if !ours || s.Flag(name) != nil || slices.Contains(others, variable) {
 			continue
 		}
-		if meant := words.Nearest(word, known); meant != "" {
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean POLL_%s?", name, meant))
+		if meant := words.Nearest(name, s.Command.Flags.Shown()); meant != "" {
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flag(meant).Variable()))
 		}
 	}
 	return notes
@@ -189,26 +176,15 @@ func (w World) doubts(s *Spec) (notes []string) {
 // refuseURL refuses a URL with what nobody means to be sent: white space and invisible
 // characters, variables that no shell has filled in, and what curl or --targets would.
 func refuseURL(operand string) error {
-	if i := strings.IndexFunc(operand, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }); i >= 0 {
-		err := argv.Usagef("the URL %s holds a blank or a control character", poll.TargetName(operand[:i]))
-		if strings.Contains(operand[i:], " -") {
-			return err.Hint("a flag is inside the quotes of the URL: close them before it")
-		}
-		return err.Hint("in a URL a blank is written %%20")
-	}
-	if find(`^\w+://\$|\$\{`, operand) != nil {
-		return argv.Usagef("the URL has a $ that no shell has filled in").
-			Hint("in single quotes a shell leaves variables as they are: \"https://$HOST/\"; a $ itself is written %%24")
-	}
-	switch m := find(`\{[^{}]*\}|\[\w+-\w+\]`, operand); {
-	case m == nil:
+	isOdd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$", r) }
+	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
-	case m[0] == "{}":
-		return argv.Usagef("the URL has {}, and nothing to fill it with").Hint("--targets FILE fills it with each line of a file; a brace itself is written %%7B")
-	default:
-		return argv.Usagef("the URL has %s, and curl's globs are not known here", m[0]).
-			Hint("give each URL, or {} in one and --targets FILE; a brace itself is written %%7B, a bracket %%5B")
 	}
+	wrong, hint, found := strings.Cut(argv.Advice("address "+operand), "; hint: ")
+	if !found {
+		return nil
+	}
+	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
 }
 
 // checkCommand refuses the words of a command that were meant as something else.
@@ -217,7 +193,7 @@ func (w World) checkCommand(s *Spec) error {
 	switch {
 	case s.Dashes:
 		return nil
-	case slices.Contains(w.commandNames(), word):
+	case w.find(word) != nil:
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("a program of that name is run with: poll ... -- %s", word)
 	}
@@ -233,15 +209,14 @@ func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice str
 	if wrong == nil {
 		return nil, "", nil
 	}
-	if err := refuseNoProgram(c.Args); err != nil {
-		return nil, "", err
-	}
 	missing, cannotRun := errors.AsType[*status.Failure](wrong)
-	if !cannotRun {
+	switch err := refuseNoProgram(c.Args); {
+	case err != nil:
+		return nil, "", err
+	case !cannotRun:
 		return nil, "", argv.Usagef("%w", wrong)
-	}
-	if missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot) {
-		advice = adviceOn(c.Args[0], w.commandNames())
+	case missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot):
+		advice = w.adviceOn(c.Args[0])
 	}
 	return missing, advice, nil
 }
@@ -249,38 +224,33 @@ func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice str
 // refuseNoProgram refuses a word in place of a program that cannot be one and may
 // hold a secret. It returns nil for any other.
 func refuseNoProgram(args []string) error {
-	word := args[0]
 	err := argv.Usagef("operand 1 is neither a URL nor a program")
-	hint := argv.Advice("word " + word)
 	if len(args) == 2 {
-		hint = cmp.Or(argv.Advice("words "+strings.Join(args, " ")), hint)
+		err.Advise("words " + strings.Join(args, " "))
 	}
-	if hint != "" {
-		return err.Hint("%s", hint)
+	if len(err.Hints) == 0 {
+		err.Advise("word " + args[0])
 	}
-	parts := strings.Fields(word)
-	if len(parts) < 2 {
+	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
+		if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
+			err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(parts[0]))
+		}
+	}
+	if len(err.Hints) == 0 {
 		return nil
 	}
-	if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
-		return err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(parts[0]))
-	}
-	return nil
+	return err
 }
 
 // adviceOn returns advice about a program that was not found.
-func adviceOn(program string, subcommands []string) string {
-	meant := words.Nearest(program, subcommands)
+func (w World) adviceOn(program string) string {
+	meant := words.Nearest(program, w.commandNames())
 	hint := argv.Advice("command " + program)
 	switch {
-	case hint != "":
+	case hint != "" || filepath.Base(program) != program:
 		return hint
-	case filepath.Base(program) != program:
-		return ""
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
-	case strings.ContainsFunc(program, unicode.IsSpace):
-		return "give the command and its arguments as separate words; run a shell line with sh -c"
 	}
 	return "no directory in PATH has a program of that name"
 }

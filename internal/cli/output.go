@@ -10,7 +10,6 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -19,13 +18,13 @@ import (
 // readOutput reads what is shown, and what goes to stdout.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
-	face := ui.Face(s.Choice("progress"))
+	face := s.Progress
 	if s.Quiet {
 		face = ui.None
 	}
 	w.report = ui.Config{
 		Streams: w.world.Streams,
-		Palette: w.world.Streams.Palette(term.ColorMode(s.Choice("color"))),
+		Palette: w.world.Streams.Palette(s.Color),
 		Face:    face,
 		Verbose: s.Verbose,
 		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others

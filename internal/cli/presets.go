@@ -15,15 +15,9 @@ func presetsCommand() *argv.Command {
 		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the built-in sets of rules, or explain one",
-		About: "poll presets lists the values of --preset and the API that each is for. With a\n" +
-			"NAME it shows the rules of that preset, in the order in which they are tried,\n" +
-			"and command lines to start from, for one and for many.",
-		Examples:    []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
-		Flags:       argv.Flags{argv.HelpFlag()},
-		Arguments:   argv.OfferFirst(offeredPresets),
-		MaxOperands: 1,
-		Surplus:     "takes one name",
-		Run:         showPresets,
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Offers:   offeredPresets,
+		Run:      showPresets,
 	}
 }
 

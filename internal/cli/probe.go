@@ -131,13 +131,9 @@ type connection struct {
 
 // readConnection reads how to connect.
 func (r *reader) readConnection(probe *poll.HTTP) error {
-	routes, err := r.routes()
-	if err != nil {
-		return err
-	}
 	connect := poll.Connect{
 		Insecure: r.Insecure, CACert: r.CACert, Cert: r.Cert, Key: r.Key,
-		UnixSocket: r.UnixSocket, Proxy: r.proxy(), Routes: routes,
+		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: r.Routes,
 	}
 	name := fmt.Sprintf("%#v", connect)
 	made, known := r.connections[name]

@@ -3,6 +3,7 @@ package cli
 import (
 	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
@@ -54,12 +56,13 @@ type Spec struct {
 	// HTTP
 	Request                        string
 	Data                           []part
+	Routes                         map[string][]string // of --resolve and --connect-to, for [poll.Connect]
 	Header, Cookie                 []string
 	User, Bearer                   string
-	UserAgent, Proxy               *string
+	UserAgent                      *string
+	Proxy                          string // "" for that of the environment, "direct" for none
 	Netrc, Insecure                bool
 	CACert, Cert, Key, UnixSocket  string
-	Resolve, ConnectTo             []string
 	MaxRedirs                      int
 	LocationTrusted, NoConditional bool
 	Follow                         string
@@ -74,6 +77,8 @@ type Spec struct {
 	Print, Show          []string
 	JSON, Quiet, Verbose bool
 	ResultFile           string
+	Progress             ui.Face
+	Color                term.ColorMode
 	Heartbeat            *time.Duration
 	Help, Version        bool
 }
@@ -84,7 +89,7 @@ func newSpec() *Spec {
 		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: poll.DefaultGrace,
 		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: poll.DefaultMaxRedirects, SharedAnswers: shareAuto,
 	}
-	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, MaxOperands: argv.Any, Conflicts: waitConflicts()}}
+	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, Conflicts: waitConflicts()}}
 	return s
 }
 
@@ -104,10 +109,10 @@ func (s *Spec) settings() map[string][]string {
 
 // The kinds of targets that a flag is about.
 const (
-	ofHTTP argv.Kinds = 1 << iota
-	ofTCP
-	ofCommand
-	ofAll = ofHTTP | ofTCP | ofCommand
+	ofHTTP    = argv.Kinds(1 << status.KindHTTP)
+	ofTCP     = argv.Kinds(1 << status.KindTCP)
+	ofCommand = argv.Kinds(1 << status.KindCommand)
+	ofAll     = ofHTTP | ofTCP | ofCommand
 )
 
 // The headings of the help.
@@ -192,13 +197,13 @@ func (s *Spec) several() argv.Flags {
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: parts(&s.Data, partText), Many: true, FromFile: true, MayBeEmpty: true, Secret: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: parts(&s.Data, partRaw), Many: true, MayBeEmpty: true, Secret: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: parts(&s.Data, partBinary), Many: true, FromFile: true, MayBeEmpty: true, Secret: true, Usage: "a request body; of @FILE with its line breaks"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Secret: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
-		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Secret: true, Usage: "basic authentication"},
-		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Secret: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
-		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.Each(&s.Cookie), Many: true, Secret: true, Usage: "a cookie to send"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: argv.To(&s.Data, s.part(partText)), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: argv.To(&s.Data, s.part(partRaw)), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: argv.To(&s.Data, s.part(partBinary)), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
+		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
+		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
 		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Maybe(&s.UserAgent, plain), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
 		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
@@ -206,9 +211,9 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", To: argv.Text(&s.Cert), Usage: "client certificate (PEM)"},
 		{Name: "key", Value: "FILE", To: argv.Text(&s.Key), Needs: "cert", Usage: "the key of --cert"},
 		{Name: "unix-socket", Value: "PATH", To: argv.Text(&s.UnixSocket), Usage: "connect to this socket"},
-		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.Maybe(&s.Proxy, parseProxy), MayBeEmpty: true, Secret: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
-		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: argv.Each(&s.Resolve), Many: true, Usage: "connect to this address for the host"},
-		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.Each(&s.ConnectTo), Many: true, Usage: "connect to the second host and port for the first"},
+		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.To(&s.Proxy, parseProxy), MayBeEmpty: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
+		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: argv.To(&s.Routes, s.route("HOST:PORT:ADDRESS", resolved)), Many: true, Usage: "connect to this address for the host"},
+		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.To(&s.Routes, s.route("HOST:PORT:HOST:PORT", connectedTo)), Many: true, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
 		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
@@ -238,11 +243,11 @@ func (s *Spec) output() argv.Flags {
 		{Name: "show", Value: "EXPR", To: argv.Each(&s.Show), Many: true, Usage: "show a value of each answer, a progress as a bar"},
 		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", To: argv.Text(&s.ResultFile), Hidden: true}, // for the action: --json does not keep bytes as they are
-		{Name: "progress", Value: "P", Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
+		{Name: "progress", Value: "P", Default: "auto", To: argv.Text(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Usage: "only errors: --progress none"},
 		{Name: "verbose", Aliases: []string{"v"}, To: argv.On(&s.Verbose), Usage: "every attempt with its answer and decisions"},
 		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.Maybe(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
-		{Name: "color", Value: "WHEN", Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
+		{Name: "color", Value: "WHEN", Default: "auto", To: argv.Text(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, To: argv.On(&s.Help), Usage: "the most important flags; poll help all has all"},
 		{Name: "version", Aliases: []string{"V"}, To: argv.On(&s.Version), Usage: "the version"},
 	}.In(groupOutput, 0)
@@ -289,12 +294,12 @@ func parseThreshold(text string) (threshold, error) {
 
 // parsePid reads one more process.
 func (s *Spec) parsePid(text string) ([]int, error) {
-	n, err := argv.ParseCount(1)(text)
-	if err != nil || n > 1<<31-1 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
 		return nil, argv.Usagef("%q is not the number of a process", text).
 			Hint("a shell has that of the last program in the background in $!")
 	}
-	return append(slices.Clip(s.Pid), n), nil
+	return append(slices.Clip(s.Pid), int(n)), nil
 }
 
 func parseMaxBody(text string) (int64, error) {

@@ -46,7 +46,7 @@ func settingOf(origin, expression string) string {
 	switch {
 	case strings.HasPrefix(origin, "-"):
 		return origin + " " + quoted
-	case find(`^[A-Z]+_[A-Z_]+$`, origin) != nil:
+	case strings.HasPrefix(origin, "POLL_"):
 		return origin + "=" + quoted
 	}
 	return quoted

@@ -131,12 +131,12 @@ func shellWords(line string) []string {
 
 func TestCaret(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat(".abcdefgh ", 20)
+	long := strings.Repeat(".abcdefgh and ", 20)
 	for _, test := range []struct {
 		line string
 		want string
 	}{
-		{"poll --until '" + long + "==' true", "the caret is under the end"},
+		{"poll --until '" + long + ".a == done' true", "the caret is under the end"},
 		{"poll --until '.é == done' true", "a wide letter is one column"},
 		{"poll --until '.a\t== done' true", "a tab is a space"},
 	} {

@@ -58,7 +58,7 @@ func (w World) about(ctx context.Context, s *Spec) error {
 	case len(s.Operands) > 0:
 		return argv.Usagef("-V is --version, and stands alone")
 	case s.Help:
-		return s.Write(ctx, w.shortHelp(s))
+		return s.Write(ctx, shortHelp())
 	}
 	return s.Write(ctx, version()+"\n")
 }

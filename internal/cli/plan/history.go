@@ -24,19 +24,10 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		HasVariables: true,
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",
-		About: "poll history lists what poll --learn has remembered: how the runs ended, and\n" +
-			"how long the next run may take. With a NAME it shows that operation alone.",
-		Examples: []argv.Example{
-			{Line: "poll history"},
-			{Line: "poll history deploy"},
-			{Line: "poll history deploy --forget", About: "the next run starts over"},
-		},
 		Flags: append(directory,
 			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"},
 			argv.HelpFlag()),
-		MaxOperands: 1,
-		Surplus:     "takes one NAME",
-		Run:         h.run,
+		Run: h.run,
 	}
 }
 

@@ -25,18 +25,7 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 		Name:         "schedule",
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
-		About: "poll schedule shows when poll, given the same flags, would make its attempts:\n" +
-			"the wait before each (with jitter, its mean and bounds) and the time at which it\n" +
-			"starts. It assumes that attempts take no time, and that no answer asks for\n" +
-			"another wait.",
-		Examples: []argv.Example{
-			{Line: "poll schedule --timeout 10m --interval 30s", About: "how many attempts does that make?"},
-			{Line: "poll schedule --overshoot 10% --until-time 1h", About: "how late is a completion after an hour noticed?"},
-			{Line: "poll schedule --compare exponential,fixed,polynomial --svg growth.svg"},
-			{Line: "poll schedule --learn deploy --svg deploy.svg", About: "when past runs say it will end, and the attempts"},
-			{Line: "poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", About: "the table of Rails' polynomially_longer"},
-		},
-		Flags: q.flags(),
+		Flags:        q.flags(),
 		Conflicts: slices.Concat(WaitConflicts(),
 			argv.Conflicting("compare", "strategy", "interval", "overshoot", "seed", "until-time", "learn"),
 			argv.Conflicting("until-time", "seed", "svg", "learn")),

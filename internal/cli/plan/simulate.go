@@ -20,20 +20,8 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
 	return &argv.Command{
-		Name:    "simulate",
-		Summary: "model many clients of one service",
-		About: "poll simulate lets clients contend for a service in virtual time, and measures\n" +
-			"how long it takes until all are done and how much work that makes. Model queue:\n" +
-			"the service takes one client at a time; one that finds it busy waits and asks\n" +
-			"again. Model occ: clients write to one row under optimistic concurrency. For how\n" +
-			"late one poller notices a completion, see poll schedule. --strategy, --factor,\n" +
-			"--power or --jitter add a schedule of your own.",
-		Examples: []argv.Example{
-			{Line: "poll simulate"},
-			{Line: "poll simulate --clients 50 --algorithm full,decorrelated --service 1s"},
-			{Line: "poll simulate --factor 1.5 --jitter full --algorithm full", About: "is a schedule of your own better?"},
-			{Line: "poll simulate --model occ --clients $(seq -s, 10 10 190) --svg occ.svg", About: "the published sweep"},
-		},
+		Name:      "simulate",
+		Summary:   "model many clients of one service",
 		Flags:     q.flags(),
 		Conflicts: WaitConflicts(),
 		Run:       q.run,

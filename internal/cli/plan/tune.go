@@ -18,14 +18,6 @@ func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "tune",
 		Summary: "choose how fast waits grow",
-		About: "poll tune chooses the factor of exponential waits for a goal: waits that are a\n" +
-			"fraction of the time already waited (--overshoot), or a given wait at a given\n" +
-			"time (--wait, --at). It shows how many attempts that makes until --timeout, how\n" +
-			"late a completion is noticed, and the flags for poll.",
-		Examples: []argv.Example{
-			{Line: "poll tune --overshoot 10% --base 1s --timeout 1000s"},
-			{Line: "poll tune --wait 100s --at 1000s --base 1s", About: "at 1000 seconds, wait for 100"},
-		},
 		Flags: argv.Flags{
 			{Name: "overshoot", Value: "PCT", To: argv.To(&t.overshoot, argv.ParsePercent), Usage: "the wait wanted, as a fraction of the time so far"},
 			{Name: "wait", Value: "D", To: argv.To(&t.wait, parsePositive), Needs: "at", Usage: "the wait wanted ..."},
