@@ -88,7 +88,7 @@ func TestPresetRulesAreInOrder(t *testing.T) {
 
 func TestParsePresets(t *testing.T) {
 	t.Parallel()
-	have, err := parsePresets(`# A comment.
+	have, err := readPresets("p", `# A comment.
 name: thing
 alias: things
 alias: stuff
@@ -124,14 +124,19 @@ name: other
 func TestParsePresetsRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"name: thing\n\nuntill: .a\n":                `line 3: there is no key "untill"`,
-		"name: thing\nuntil .a\n":                    `line 2: "until .a" has no value`,
-		"name: thing\nuntil:\n":                      `line 2: "until" has no value`,
-		" .a\n":                                      `line 1: a stanza begins with its name, not with " .a"`,
-		"# a\napi: x\nname: thing\n":                 `line 2: a stanza begins with its name, not with "api: x"`,
-		"name: thing\nobject: .a\n []\nobject: .b\n": `line 4: "object" is there twice`,
+		"name: thing\n\nuntill: .a\n":               `my.txt:3:1: there is no key "untill"`,
+		"name: thing\nuntil .a\n":                   `my.txt:2:1: there is no key "until .a"`,
+		"name: thing\r\nuntil:\r\n":                 `my.txt:2:1: "until" has no value`,
+		" .a\n":                                     `my.txt:1:1: a stanza begins with its name, not with " .a"`,
+		"# a\napi: x\nname: thing\n":                `my.txt:2:1: a stanza begins with its name, not with "api: x"`,
+		"name: thing\nobject: .a\n[]\nobject: .b\n": `my.txt:3:1: there is no key "[]"` + ``, "name: a\napi: b\n c\napi: d": `my.txt:4:1: "api" is there twice`,
+		"name: é\nuntil: .é == done -- x\n":                `my.txt:2:14: done is not quoted`,
+		"name: a\nuntil: .a\n == 1 and\n  .b = 2\n -- x\n": `my.txt:4:6: = is not an operator`,
+		"name: a\nuntil: .a and\n":                         `my.txt:2:14: a value is missing at the end`,
+		"name: a\ndetail: .a[\n":                           `my.txt:2:11: the bracket [ is not closed`,
+		"name: a\nobject: jq: .a\n":                        `my.txt:2:9: where the elements are cannot be said in jq`,
 	} {
-		if _, err := parsePresets(text); err == nil || err.Error() != want {
+		if _, err := readPresets("my.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
 		}
 	}
