@@ -8,38 +8,6 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Of a stderr that is only the end of what was written, only what is found in it is known.
-func TestTheEndOfStderr(t *testing.T) {
-	t.Parallel()
-	env := &expr.Env{Exit: new(1), Stderr: []byte("at the tail"), StderrCut: true}
-	for condition, want := range map[string]expr.Tri{
-		`$stderr contains "tail"`:                      expr.True,
-		`$stderr endswith "the tail"`:                  expr.True,
-		`$stderr =~ "t(he)? tail$"`:                    expr.True,
-		`$stderr =~ "^at"`:                             expr.Unknown,
-		`$stderr startswith "at"`:                      expr.Unknown,
-		`$stderr == "at the tail"`:                     expr.Unknown,
-		`$stderr < "b"`:                                expr.Unknown,
-		`$stderr contains "head"`:                      expr.Unknown,
-		`not ($stderr contains "head")`:                expr.Unknown,
-		`$stderr !~ "head"`:                            expr.Unknown,
-		`"xx at the tail" contains $stderr`:            expr.Unknown,
-		`($stderr | length) > 3`:                       expr.Unknown,
-		`($stderr | ascii_downcase) contains "tail"`:   expr.Unknown,
-		`$stderr in ["at the tail"]`:                   expr.Unknown,
-		`$exit == 1 and not ($stderr contains "head")`: expr.Unknown,
-	} {
-		if have := mustCompile(t, condition).Eval(env); have.Tri != want {
-			t.Errorf("%s is %s, want %s", condition, have.Tri, want)
-		}
-		whole := *env
-		whole.StderrCut = false
-		if have := mustCompile(t, condition).Eval(&whole); have.Tri == expr.Unknown {
-			t.Errorf("%s is unknown of the whole", condition)
-		}
-	}
-}
-
 // Brackets that are closed again, or in a text, do not nest.
 func TestBracketsThatDoNotNest(t *testing.T) {
 	t.Parallel()
