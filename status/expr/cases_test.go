@@ -164,14 +164,20 @@ func TestConditions(t *testing.T) {
 		if c == nil {
 			return line
 		}
-		x, err := expr.Compile(c.src, environ())
+		compile := expr.Compile
+		if strings.Contains(line, " :: text") {
+			compile = expr.CompileValue
+		}
+		x, err := compile(c.src, environ())
 		if err != nil {
 			return fmt.Sprintf("error %s: %v", c.cells[0], err)
 		}
 		r := x.Eval(c.env())
 		why := r.Explain()
-		said := map[string][]string{"why": explain(r, 5), "note": why.Notes, "hint": append(why.Near, why.Hints...)}
-		if words := fmt.Sprint(said); strings.Contains(words, "s3c") && (x.NamesEnviron() || x.Uses().Any(expr.UsesHeader)) && !strings.Contains(c.src, "s3c") {
+		said := map[string][]string{
+			"why": explain(r, 5), "note": why.Notes, "near": why.Near, "hint": append(why.Near, why.Hints...), "text": {r.Value().Text()},
+		}
+		if words := fmt.Sprint(said["why"], said["note"], said["hint"]); strings.Contains(words, "s3c") && (x.NamesEnviron() || x.Uses().Any(expr.UsesHeader)) && !strings.Contains(c.src, "s3c") {
 			t.Errorf("%s: a secret is shown: %s", c.src, words)
 		}
 		checkResult(t, r)
@@ -201,4 +207,19 @@ func readCases(t testing.TB) (cases []*testCase) {
 		}
 	}
 	return cases
+}
+
+// explain returns the first lines that explain a result.
+func explain(r expr.Result, most int) []string {
+	lines := r.Explain().Lines
+	return lines[:min(most, len(lines))]
+}
+
+func mustCompile(t testing.TB, src string) *expr.Expr {
+	t.Helper()
+	x, err := expr.Compile(src)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return x
 }

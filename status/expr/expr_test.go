@@ -1,10 +1,14 @@
 package expr_test
 
 import (
-	"errors"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -50,43 +54,6 @@ func TestValue(t *testing.T) {
 		}
 		if have.Exists() != (test.want.Kind > expr.KindMissing) {
 			t.Errorf("%s: exists %v", test.src, have.Exists())
-		}
-	}
-}
-
-func TestUses(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		src  string
-		want expr.Uses
-	}{
-		{`.a == 1`, expr.UsesJSON},
-		{`a == 1`, expr.UsesJSON},
-		{`..# == 1`, expr.UsesJSON | expr.UsesWhole},
-		{`$json.a == 1`, expr.UsesJSON | expr.UsesWhole},
-		{`any(.a[]; .b == $json.c)`, expr.UsesJSON | expr.UsesWhole | expr.UsesEach},
-		{`$gone and .a == 1`, expr.UsesJSON | expr.UsesGone},
-		{`has("a")`, expr.UsesJSON},
-		{`any(.a[]; .b)`, expr.UsesJSON | expr.UsesEach},
-		{`any(.b)`, expr.UsesJSON | expr.UsesEach},
-		{`exists(.a)`, expr.UsesJSON},
-		{`$exit != 0`, expr.UsesExit},
-		{`$exit != 0 || .a`, expr.UsesExit | expr.UsesJSON},
-		{`$status == 404`, expr.UsesStatus},
-		{`$header.X == "1"`, expr.UsesHeader},
-		{`$body =~ "x"`, expr.UsesBody},
-		{`$stdout | fromjson | .a == 1`, expr.UsesStdout},
-		{`$stdout | fromjson | any(.a)`, expr.UsesStdout | expr.UsesEach},
-		{`$stdout | fromjson | .a == $json.a`, expr.UsesStdout | expr.UsesJSON | expr.UsesWhole},
-		{`$stderr contains "x"`, expr.UsesStderr},
-		{`$attempt > 3 and $elapsed > 5m`, expr.UsesAttempt | expr.UsesElapsed},
-		{`!$isjson`, expr.UsesIsJSON},
-		{`exists($header.X)`, expr.UsesHeader},
-		{`true`, 0},
-	} {
-		have := mustCompile(t, test.src).Uses()
-		if diff := cmp.Diff(test.want, have); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.src, diff)
 		}
 	}
 }
@@ -185,21 +152,166 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-func TestErrorText(t *testing.T) {
+// Brackets that are closed again, or in a text, do not nest.
+func TestBracketsThatDoNotNest(t *testing.T) {
 	t.Parallel()
-	_, err := expr.Compile(`.état == done`)
-	e, ok := errors.AsType[*expr.Error](err)
-	if !ok {
-		t.Fatalf("%v is no *Error", err)
+	for _, doc := range []string{
+		`{"a":1,"b":[` + strings.Repeat("[],", 1500) + `0]}`,
+		`{"a":1,"b":"` + strings.Repeat("[", 1500) + `"}`,
+		`{"a":1,"b":"\\\"` + strings.Repeat("[", 1500) + `"}`,
+	} {
+		if have := mustCompile(t, ".a == 1").Eval(&expr.Env{Doc: expr.NewDoc([]byte(doc))}); have.Tri != expr.True {
+			t.Errorf("%.40s is %s: %s", doc, have.Tri, have.Value().Reason)
+		}
 	}
-	want := expr.Error{
-		Source: `.état == done`, Offset: 10, Column: 10,
-		Message: "done is not quoted", Hint: `write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
+}
+
+// A long evaluation ends with its context, and a short one does not.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	env := &expr.Env{Doc: expr.NewDoc([]byte(`{"a":[` + strings.Repeat("1,", 5000) + `1]}`)), Context: ctx}
+	for condition, want := range map[string]bool{"all(.a[]; . == 1)": true, "1 in .a": false, ".a == []": false, "2 in .a": true, ".a.#(>1)": true} {
+		have := mustCompile(t, condition).Eval(env)
+		if have.Abandoned() != want || want && have.Tri != expr.Unknown {
+			t.Errorf("%s: abandoned %t, %s", condition, have.Abandoned(), have.Tri)
+		}
 	}
-	if diff := cmp.Diff(want, *e); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+}
+
+// Every variable can be named, in both languages, and the hint names it.
+func TestEachVariableIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"exit", "status", "body", "stdout", "stderr", "error", "attempt", "elapsed", "unchanged", "gone", "isjson", "name"} {
+		mustCompile(t, "$"+name+" != 7")
+		mustCompile(t, "jq: $"+name+" != 7")
+		_, err := expr.Compile("$nothing == 1")
+		if e, ok := err.(*expr.Error); !ok || !strings.Contains(e.Hint, "$"+name) {
+			t.Errorf("%v does not hint at $%s", err, name)
+		}
 	}
-	if have, want := err.Error(), "column 10: done is not quoted"; have != want {
-		t.Errorf("%q, want %q", have, want)
+}
+
+// Names come from outside: they are made harmless, cut, and not compared without
+// bound; values are never shown.
+func TestHintsHostile(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&many, `,"%s%d":1`, strings.Repeat("n", 50), i)
 	}
+	long := strings.Repeat("l", 41)
+	for _, test := range []struct{ src, doc, want string }{
+		{`.x == 1`, `{"a\u001b[2J\u202eb\nc":"secret"}`, "the document has: a\ufffd[2J\ufffdb c"},
+		{`.x == 1`, `{"` + long + `":"secret"}`, "the document has: " + long[:40] + "..."},
+		{`.` + long[:39] + `m == 1`, `{"` + long + `":1,"` + long[:40] + `":"secret"}`, "did you mean ." + long[:40] + "?"},
+		{`.state == 1`, `{"a":1` + many.String() + `,"state2":1}`, "the document has: a, " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., ..."},
+		{`.` + strings.ToUpper(long) + ` == 1`, `{"` + long + `":"secret"}`, "the document has: " + long[:40] + "..."},
+		{`.ab == 1`, `{"ac":1}`, "the document has: ac"},
+	} {
+		have := hintsOf(mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))}))
+		if have != test.want {
+			t.Errorf("%s: hints %q, want %q", test.src, have, test.want)
+		}
+	}
+	env := &expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Header: http.Header{"X": {`{"token":1}`}}}
+	if have := hintsOf(mustCompile(t, `$header.X | fromjson | .Token == 2`).Eval(env)); have != "" {
+		t.Errorf("a header is shown: %q", have)
+	}
+}
+
+// utf16Text is a text as Windows PowerShell writes it to a file: with a byte order mark.
+func utf16Text(order binary.AppendByteOrder, text string) (b []byte) {
+	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+		b = order.AppendUint16(b, unit)
+	}
+	return b
+}
+
+func TestByteOrderMarks(t *testing.T) {
+	t.Parallel()
+	const text = "{\"state\":\"done\",\"name\":\"Zoë 🚀\"}\r\n"
+	for name, body := range map[string][]byte{
+		"none":                  []byte(text),
+		"UTF-8":                 []byte("\ufeff" + text),
+		"UTF-16, little endian": utf16Text(binary.LittleEndian, text),
+		"UTF-16, big endian":    utf16Text(binary.BigEndian, text),
+	} {
+		for _, condition := range []string{
+			`.state == "done" and .name == "Zoë 🚀"`, `$isjson`, `jq: .name == "Zoë 🚀"`,
+			`$body =~ "^[{].*🚀\"}$"`, `$stdout contains "Zoë"`, `$stderr contains "Zoë"`,
+		} {
+			exit := 0
+			env := &expr.Env{Doc: expr.NewDoc(body), Body: body, Stderr: body, Exit: &exit}
+			if r := mustCompile(t, condition).Eval(env); r.Tri != expr.True {
+				t.Errorf("%s: %s is %v: %v", name, condition, r.Tri, explain(r, 5))
+			}
+		}
+	}
+}
+
+// What a rule is asked about goes by what its expression reads.
+func TestUses(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]expr.Uses{
+		`.a == 1`:                            expr.UsesJSON,
+		`a == 1`:                             expr.UsesJSON,
+		`..# == 1`:                           expr.UsesJSON | expr.UsesWhole,
+		`any(.a[]; .b == $json.c)`:           expr.UsesJSON | expr.UsesWhole | expr.UsesEach,
+		`$gone and exists(.a)`:               expr.UsesJSON | expr.UsesGone,
+		`$exit != 0 || has("a")`:             expr.UsesExit | expr.UsesJSON,
+		`$status == 404`:                     expr.UsesStatus,
+		`exists($header.X)`:                  expr.UsesHeader,
+		`$body =~ "x"`:                       expr.UsesBody,
+		`$stdout | fromjson | any(.a)`:       expr.UsesStdout | expr.UsesEach,
+		`$stdout | fromjson | .a == $json.a`: expr.UsesStdout | expr.UsesJSON | expr.UsesWhole,
+		`$stderr contains "x"`:               expr.UsesStderr,
+		`$attempt > 3 and $elapsed > 5m`:     expr.UsesAttempt | expr.UsesElapsed,
+		`!$isjson`:                           expr.UsesIsJSON,
+		`true`:                               0,
+
+		`jq: $json.a == 1`:                         expr.UsesJSON | expr.UsesWhole,
+		`jq: $gone or .until < now`:                expr.UsesJSON | expr.UsesGone | expr.UsesClock,
+		`jq: $status == 200`:                       expr.UsesStatus,
+		`jq: $stderr | test("x") and true`:         expr.UsesStderr,
+		`jq: [$exit, {$attempt}, "\($body)"] == 1`: expr.UsesExit | expr.UsesAttempt | expr.UsesBody,
+		`jq: if $error == null then 1 else 2 end`:  expr.UsesError,
+		`jq: $header["X"] == "1"`:                  expr.UsesHeader,
+		`jq: {(.a): 1} == $stdout`:                 expr.UsesJSON | expr.UsesStdout,
+		`jq: 1 == 1`:                               0,
+		`jq: length == 1`:                          expr.UsesJSON,
+		`jq: $isjson | not`:                        expr.UsesIsJSON,
+		`jq: $body[.a:] == "x"`:                    expr.UsesJSON | expr.UsesBody,
+		`jq: -$attempt < -$elapsed`:                expr.UsesAttempt | expr.UsesElapsed,
+	} {
+		if have := mustCompile(t, src).Uses(); have != want {
+			t.Errorf("%s: have %b, want %b", src, have, want)
+		}
+	}
+}
+
+// What there is not is nothing; of a text that was not there, there is an empty one.
+func TestWithoutVariables(t *testing.T) {
+	t.Parallel()
+	for src, env := range map[string]*expr.Env{
+		`$exit == null and $status == null and $header.X == null and $stdout == null and $body == null`: {Doc: expr.NewDoc([]byte("{}"))},
+		`$attempt == 0 and $header.X == null`:                 nil,
+		`$body == "x" and $stdout == "x" and $stderr == null`: {Body: []byte("x\n")},
+		`$body == "" and $stdout == "" and $stderr == ""`:     {Exit: new(3)},
+		`$body == "" and $stdout == null and $name == null`:   {Status: new(503)},
+	} {
+		if r := mustCompile(t, src).Eval(env); r.Tri != expr.True {
+			t.Errorf("%s is %s: %q", src, r.Tri, explain(r, 3))
+		}
+	}
+	var zero expr.Result
+	if zero.Matched() || explain(zero, 5) != nil || zero.Explain().Near != nil || zero.Value().Exists() {
+		t.Errorf("a zero result says %v, %+v, %+v", zero.Matched(), zero.Explain(), zero.Value())
+	}
+}
+
+func hintsOf(r expr.Result) string {
+	why := r.Explain()
+	return strings.Join(append(why.Near, why.Hints...), ";;")
 }
