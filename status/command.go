@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 )
 
 // maxLine is the length in characters to which a line of output is cut for a reason.
@@ -65,7 +65,7 @@ func excerpt(line []byte) string {
 	for _, logger := range []string{"klog", "time"} {
 		line = line[len(patterns()[logger].Find(line)):]
 	}
-	return wording.Shorten(string(line), maxLine)
+	return words.Shorten(string(line), maxLine)
 }
 
 // calledWrongly returns the line of stderr by which a program says that it was called wrongly, nil
