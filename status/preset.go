@@ -91,7 +91,8 @@ func readPresets(file, text string) (presets []Preset, err error) {
 		if err != nil {
 			before, what := text[:at[0]], err.Error()
 			if problem, ok := errors.AsType[*expr.Error](err); ok {
-				before, what = text[:at[0]+offsetIn(field, joined, problem)], problem.Message
+				before = text[:at[0]+offsetIn(field, joined, problem)]
+				what = strings.TrimSuffix(problem.Message+": "+problem.Hint, ": ")
 			}
 			line := strings.Count(before, "\n")
 			column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])

@@ -55,11 +55,11 @@ name: other
 		" .a\n":                                                 `mine.txt:1:1: a stanza begins with its name, not with " .a"`,
 		"# a\napi: x\nname: thing\n":                            `mine.txt:2:1: a stanza begins with its name, not with "api: x"`,
 		"name: a\napi: b\n c\napi: d":                           `mine.txt:4:1: "api" is there twice`,
-		"name: é\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted`,
-		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator`,
+		"name: é\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
+		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator: did you mean ==?`,
 		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
-		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq`,
+		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
 		if _, err := readPresets("mine.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
