@@ -104,6 +104,7 @@ func TestClassify(t *testing.T) {
 		"nor how long it is the same":           {rules: []string{`until $unchanged > 1s`}, o: with(answered(500, "x"), unchanged), want: status.NotReady},
 		"nor does a command that fails":         {rules: []string{`until $unchanged > 1s`}, o: with(exited(1, "", "x"), unchanged), want: status.NotReady},
 		"nor no answer":                         {rules: []string{`until $unchanged > 1s`}, o: with(custom("", &status.Failure{}), unchanged), want: status.NotReady},
+		"a redirect, without a condition":       {o: with(answered(200, ""), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "HTTP 200 OK after a redirect to /login"},
 		"a redirect is in the reason":           {rules: []string{done}, o: with(answered(200, `{"state":"done"}`), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "after a redirect to /login"},
 		"not-ready-if is asked of every answer": {rules: []string{`not-ready-if .code=="NotFound"`}, o: answered(404, `{"code":"NotFound"}`), want: status.NotReady},
 		"throttled-if too":                      {rules: []string{`throttled-if .code=="Slow"`}, o: answered(400, `{"code":"Slow"}`), want: status.Throttled},
