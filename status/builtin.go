@@ -18,11 +18,11 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	hasCondition := len(r.Preset) > 0 ||
 		slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == Success })
 	plain := "the probe reports no failure"
-	switch {
-	case o.Failure != nil && o.Failure.Kind == FailureThrottled:
-		return throttled(o.Failure.Reason, o.Hint)
-	case o.Failure != nil:
-		return Verdict{Status: NotReady, Reason: o.Failure.Reason, Advice: o.Failure.Advice}
+	switch f := o.Failure; {
+	case f != nil && f.Kind == FailureThrottled:
+		return throttled(f.Reason, o.Hint)
+	case f != nil:
+		return Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
 	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != ""):
 		return r.goodHTTP(o, want, hasCondition)
 	case o.Code != nil:
@@ -52,22 +52,18 @@ func (r Rules) undecided(want string) Verdict {
 func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict {
 	words, monitor := o.answer(), o.Following.Monitor
 	want = cmp.Or(want, words)
-	accepted := *o.Code == http.StatusAccepted
+	running := *o.Code == http.StatusAccepted && (!hasCondition || monitor == MonitorLocation || monitor == MonitorResult)
 	switch {
 	case o.Following.Start:
 		return started(o)
-	case o.Doubt != "" && monitor == MonitorResult: // no condition applies to it
-		return r.undecided(o.Doubt)
-	case o.Doubt != "":
+	case o.Doubt != "" && monitor != MonitorResult: // no condition applies to a result
 		return r.undecided(o.Doubt + ": a condition can say that it is the answer")
-	case o.Following.Missing != "":
-		return r.undecided(o.Following.Missing)
-	case accepted && hasCondition && (monitor == MonitorLocation || monitor == MonitorResult):
-		return Verdict{Status: NotReady, Reason: want} // the code itself says so
+	case o.Doubt != "" || o.Following.Missing != "":
+		return r.undecided(cmp.Or(o.Doubt, o.Following.Missing))
+	case running: // the code itself says so
+		return Verdict{Status: NotReady, Reason: want}
 	case hasCondition:
 		return r.undecided(want)
-	case accepted:
-		return Verdict{Status: NotReady, Reason: words}
 	case monitor != MonitorGiven && monitor != MonitorResult:
 		return r.followed(o)
 	}
@@ -78,13 +74,11 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 func (o *Observation) unconditional(words string) Verdict {
 	v := Verdict{Status: Success, Reason: words}
 	said := o.reported()
-	if o.Following.Monitor == MonitorGiven && max(said.state.stage, said.sign.stage) >= stageOpen {
-		told := said.state
-		if told.stage < stageOpen {
-			told = said.sign
+	for _, s := range []statement{said.state, said.sign} {
+		if s.stage >= stageOpen && o.Following.Monitor == MonitorGiven && v.Notes == nil {
+			v.Notes = []string{s.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
+			v.Advice.Code = AdviceDone
 		}
-		v.Notes = []string{told.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
-		v.Advice.Code = AdviceDone
 	}
 	return v
 }
@@ -124,13 +118,13 @@ func badHTTP(o *Observation) Verdict {
 // started judges a good answer to the request that starts the operation.
 func started(o *Observation) Verdict {
 	answered := "the start was answered with " + codeText(*o.Code)
-	switch {
-	case o.Following.Next != "":
-		return Verdict{Status: NotReady, Reason: "started, now following " + o.Following.Next}
-	case o.Following.Each:
+	switch f := o.Following; {
+	case f.Next != "":
+		return Verdict{Status: NotReady, Reason: "started, now following " + f.Next}
+	case f.Each:
 		return Verdict{Status: NotReady, Reason: "started, now following each element of the answer"}
-	case o.Following.Missing != "":
-		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.Following.Missing, Notes: o.Remarks}
+	case f.Missing != "":
+		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + f.Missing, Notes: o.Remarks}
 	}
 	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides",
 		Advice: Advice{Code: AdviceFollow}, Notes: o.Remarks}
@@ -200,7 +194,7 @@ func badExit(o *Observation) Verdict {
 	case wrong != nil:
 		v.Status, v.Final = Error, true
 		v.Reason = exitText(o, wrong) + ": the command was called wrongly"
-	case stderrWords()["throttled"].Match(o.Stderr):
+	case patterns()["throttled"].Match(o.Stderr):
 		v.Status = Throttled
 	}
 	return v

@@ -2,15 +2,15 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 )
 
 // maxLine is the length in characters to which a line of output is cut for a reason.
@@ -45,11 +45,11 @@ func exitText(o *Observation, stderr []byte) string {
 // is wrong.
 func errorLine(output []byte) (last string) {
 	const most = 64 << 10 // bytes
-	lines := bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
+	is, lines := patterns(), bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
 	for _, line := range slices.Backward(lines) {
 		switch {
-		case !bytes.ContainsFunc(line, isWordRune):
-		case errorWord().Match(line) && !klogPrefix().Match(line):
+		case !is["words"].Match(line):
+		case is["failure"].Match(line) && !is["klog"].Match(line):
 			return excerpt(line)
 		case last == "":
 			last = excerpt(line)
@@ -58,38 +58,21 @@ func errorLine(output []byte) (last string) {
 	return last
 }
 
-var errorWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)error|fatal|failed`) })
-
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
 // excerpt returns the part of a line that goes into a reason. Without the prefix of a
 // logger the reason is the same at each attempt.
 func excerpt(line []byte) string {
 	line = bytes.TrimSpace(line)
-	for _, prefix := range []*regexp.Regexp{klogPrefix(), timePrefix()} {
-		line = line[len(prefix.Find(line)):]
+	for _, logger := range []string{"klog", "time"} {
+		line = line[len(patterns()[logger].Find(line)):]
 	}
-	return wording.Shorten(string(line), maxLine)
+	return words.Shorten(string(line), maxLine)
 }
-
-// klogPrefix is the prefix of klog, which kubectl and much of Kubernetes use: level and
-// date, time, process id, place in the source.
-var klogPrefix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^ \]]+:\d+\] +`)
-})
-
-// timePrefix is a date and time, or a time alone, bare, in brackets or as the
-// first key of logfmt.
-var timePrefix = sync.OnceValue(func() *regexp.Regexp {
-	const date, time = `\d{4}[-/]\d\d[-/]\d\d`, `\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?`
-	return regexp.MustCompile(`^(?:time="?|[\[(])?(?:` + date + `[T ])?` + time + `["\])]?[:,]? +(?:- +)?`)
-})
 
 // calledWrongly returns the line of stderr by which a program says that it was called wrongly, nil
 // for none. What it only warns of does not count.
 func calledWrongly(stderr []byte) []byte {
-	for _, line := range stderrWords()["usage"].FindAll(stderr, -1) {
-		if lower := bytes.ToLower(line); !bytes.Contains(lower, []byte("warn")) && !bytes.Contains(lower, []byte("ignor")) {
+	for _, line := range patterns()["usage"].FindAll(stderr, -1) {
+		if !patterns()["warning"].Match(line) {
 			return line
 		}
 	}
@@ -99,16 +82,23 @@ func calledWrongly(stderr []byte) []byte {
 //go:embed stderr.txt
 var stderrText string
 
-// stderrWords returns what matches the phrases of stderr.txt, by their meaning.
-var stderrWords = sync.OnceValue(func() map[string]*regexp.Regexp {
-	phrases := map[string][]string{}
+// patterns returns what matches the phrases of stderr.txt, by their meaning.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	around := map[string]string{ // for most, a phrase says itself where it stands
+		"usage":     `(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:%s).*$`,
+		"throttled": `\b(?:%s)\b`,
+	}
+	phrases, matches := map[string]string{}, map[string]*regexp.Regexp{}
 	for line := range strings.Lines(stderrText) {
 		head, phrase, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		meaning, _, _ := strings.Cut(head, " ")
-		phrases[meaning] = append(phrases[meaning], phrase)
+		if meaning == "" || meaning == "#" {
+			continue
+		}
+		phrases[meaning] = strings.TrimPrefix(phrases[meaning]+"|"+phrase, "|")
 	}
-	return map[string]*regexp.Regexp{
-		"usage":     regexp.MustCompile(`(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:` + strings.Join(phrases["usage"], "|") + `).*$`),
-		"throttled": regexp.MustCompile(`\b(?:` + strings.Join(phrases["throttled"], "|") + `)\b`),
+	for meaning, phrase := range phrases {
+		matches[meaning] = regexp.MustCompile(fmt.Sprintf(cmp.Or(around[meaning], "%s"), phrase))
 	}
+	return matches
 })

@@ -129,24 +129,20 @@ const (
 // absence says in words that what is observed is an element that the answer does not hold, ""
 // if it is none or the answer holds it.
 func (o *Observation) absence() string {
-	switch {
-	case o.Within == nil || o.Failure != nil:
+	if o.Within == nil || o.Failure != nil {
 		return ""
-	case o.Presence == Gone:
-		return "it is no longer in the answer"
-	case o.Presence == Missing:
-		return "it is not in the answer"
 	}
-	return ""
+	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
 }
 
 // element is the element as a document.
 func (o *Observation) element() *expr.Doc {
-	if why := o.absence(); why != "" {
-		return expr.Unreadable(why)
-	}
+	why := o.absence()
 	if o.Presence == Unknown {
-		return expr.Unreadable("the answer holds no list")
+		why = "the answer holds no list"
+	}
+	if why != "" {
+		return expr.Unreadable(why)
 	}
 	return expr.ElementDoc(o.Body)
 }

@@ -22,6 +22,8 @@ func TestNextPage(t *testing.T) {
 		`{"next_page":2}`:                                  ".next_page",
 		`{"next_page_uri":"/b"}`:                           ".next_page_uri",
 		`{"next_page_url":"/b"}`:                           ".next_page_url",
+		`{"nextPageLink":"/b"}`:                            ".nextPageLink",
+		`{"nextHref":"/b"}`:                                ".nextHref",
 		`{"nextUrl":"/b"}`:                                 ".nextUrl",
 		`{"done":false,"nextRecordsUrl":"/b"}`:             ".nextRecordsUrl",
 		`{"IsTruncated":true}`:                             ".IsTruncated",

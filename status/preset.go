@@ -2,10 +2,13 @@ package status
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -40,121 +43,139 @@ type PresetRule struct {
 var presetText string
 
 // Presets returns all presets, with those for related APIs side by side.
-func Presets() []Preset {
-	presets, err := parsePresets(presetText)
-	if err != nil {
-		panic("presets.txt: " + err.Error())
-	}
-	return presets
-}
+func Presets() []Preset { return builtin(presetText) }
 
 // LookupPreset returns the preset with that name or alias.
 func LookupPreset(name string) (Preset, bool) {
-	for _, p := range Presets() {
-		if p.Name == name || slices.Contains(p.Aliases, name) {
-			return p, true
+	line := regexp.MustCompile(`(?m)^(name|alias): ` + regexp.QuoteMeta(name) + `$`)
+	for stanza := range strings.SplitSeq(presetText, "\n\n") {
+		if line.MatchString(stanza) {
+			return builtin(stanza)[0], true
 		}
 	}
 	return Preset{}, false
 }
 
-// parsePresets reads presets, each a stanza of lines "key: value", with an empty line between
+func builtin(text string) []Preset {
+	presets, err := readPresets("presets.txt", text)
+	if err != nil {
+		panic(err)
+	}
+	return presets
+}
+
+// presetField matches a line of a stanza, with the lines that continue it.
+var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^#\n].*(?:\n[ \t].*)*`) })
+
+// readPresets reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
 // is a comment. A stanza begins with its name. The other keys are those of [Status.RuleName], whose
 // values are conditions, and the fields of [Preset] in lower case: alias, api, example, note,
 // many, object, detail. Of alias, many, detail and the rules there may be several. After a
-// condition, " -- " and words are the reason when it is met. An error names the line.
-func parsePresets(text string) (presets []Preset, err error) {
-	var field string
-	first, n := 0, 0 // the lines of the field, and of the one after
-	add := func() {
-		if field != "" && err == nil {
-			if presets, err = addField(presets, field); err != nil {
-				err = fmt.Errorf("line %d: %w", first, err)
+// condition, " -- " and words are the reason when it is met. An error begins with the file, the
+// line and the column, in characters from 1: "presets.txt:3:8: ".
+func readPresets(file, text string) (presets []Preset, err error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	for _, at := range presetField().FindAllStringIndex(text, -1) {
+		field := text[at[0]:at[1]]
+		joined := strings.ReplaceAll(field, "\n", "")
+		key, value, _ := strings.Cut(joined, ":")
+		if key == "name" {
+			presets = append(presets, Preset{})
+		}
+		if len(presets) == 0 {
+			err = fmt.Errorf("a stanza begins with its name, not with %q", joined)
+		} else {
+			err = presets[len(presets)-1].set(key, strings.TrimSpace(value))
+		}
+		if err != nil {
+			before, what := text[:at[0]], err.Error()
+			if problem, ok := errors.AsType[*expr.Error](err); ok {
+				before = text[:at[0]+offsetIn(field, joined, problem)]
+				what = strings.TrimSuffix(problem.Message+": "+problem.Hint, ": ")
 			}
+			line := strings.Count(before, "\n")
+			column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
+			return nil, fmt.Errorf("%s:%d:%d: %s", file, line+1, column+1, what)
 		}
-		field, first = "", n
-	}
-	for line := range strings.Lines(text) {
-		n++
-		switch line = strings.TrimRight(line, " \r\n"); {
-		case strings.HasPrefix(line, "#"):
-		case strings.HasPrefix(line, " ") && field != "":
-			field += line
-		default:
-			add()
-			field = line
-		}
-	}
-	add()
-	return presets, err
-}
-
-// addField adds a line of a stanza.
-func addField(presets []Preset, field string) ([]Preset, error) {
-	key, value, _ := strings.Cut(field, ":")
-	value = strings.TrimSpace(value)
-	if key == "name" {
-		return append(presets, Preset{Name: value}), nil
-	} else if len(presets) == 0 {
-		return nil, fmt.Errorf("a stanza begins with its name, not with %q", field)
-	}
-	p := &presets[len(presets)-1]
-	texts := map[string]*string{"api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
-	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
-	switch {
-	case value == "":
-		return nil, fmt.Errorf("%q has no value", key)
-	case texts[key] != nil && *texts[key] != "":
-		return nil, fmt.Errorf("%q is there twice", key)
-	case texts[key] != nil:
-		*texts[key] = value
-	case lists[key] != nil:
-		*lists[key] = append(*lists[key], value)
-	default:
-		at := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
-		if at < 0 {
-			return nil, fmt.Errorf("there is no key %q", key)
-		}
-		condition, why, _ := strings.Cut(value, " -- ")
-		p.Rules = append(p.Rules, PresetRule{Ruled()[at], condition, why})
 	}
 	return presets, nil
+}
+
+// offsetIn returns where in a field the error in its expression is. A field that is on several
+// lines is on one in the expression.
+func offsetIn(field, joined string, problem *expr.Error) int {
+	offset := strings.Index(joined, problem.Source) + problem.Offset
+	for i, c := range field {
+		if c == '\n' && i <= offset {
+			offset++
+		}
+	}
+	return offset
+}
+
+// set sets a field of a preset, and checks that an expression compiles.
+func (p *Preset) set(key, value string) (err error) {
+	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
+	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
+	at := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
+	text, list := texts[key], lists[key]
+	switch {
+	case text == nil && list == nil && at < 0:
+		return fmt.Errorf("there is no key %q", key)
+	case value == "":
+		return fmt.Errorf("%q has no value", key)
+	case text != nil && *text != "":
+		return fmt.Errorf("%q is there twice", key)
+	case text != nil:
+		*text = value
+	case list != nil:
+		*list = append(*list, value)
+	default:
+		rule := PresetRule{Status: Ruled()[at]}
+		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
+		p.Rules = append(p.Rules, rule)
+		_, err = expr.Compile(rule.Expr)
+	}
+	switch key {
+	case "detail":
+		_, err = expr.CompileValue(value)
+	case "object":
+		_, err = expr.CompileEach(value)
+	}
+	return err
 }
 
 // Compile returns the rules of p for a kind of probe, in the same order. It leaves out
 // those that read what such a probe never has, such as $exit for a URL. ofObject is true if what
 // is judged is the object itself, as an element of a list is; rules about the answer are then left
 // out, too.
-func (p Preset) Compile(kind Kind, ofObject bool) ([]Rule, error) {
+func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, err error) {
 	if ofObject {
 		p.Object = ""
 	}
-	var detail []*expr.Expr
-	for _, source := range p.Detail {
-		x, err := expr.CompileValue(p.within(None, source))
-		if err != nil {
+	detail := make([]*expr.Expr, len(p.Detail))
+	for i, source := range p.Detail {
+		if detail[i], err = expr.CompileValue(p.within(None, source)); err != nil {
 			return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
 		}
-		detail = append(detail, x)
 	}
-	var rules []Rule
 	for _, r := range p.Rules {
-		x, err := expr.Compile(r.Expr)
-		if err == nil && x.Uses().Any(expr.UsesJSON) {
-			x, err = expr.Compile(p.within(r.Status, r.Expr))
+		rule, err := NewRule(r.Status, r.Expr)
+		if err == nil && rule.Expr.Uses().Any(expr.UsesJSON) {
+			rule, err = NewRule(r.Status, p.within(r.Status, r.Expr))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
-		if !kind.offers(x.Uses()) || ofObject && x.Uses().Any(expr.UsesWhole) { // of the others of a list, too
-			continue
-		}
-		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why}
+		rule.Origin, rule.Preset, rule.Why = "preset "+p.Name, p.Name, r.Why
 		if r.Status == Error {
 			rule.Detail = detail
 		}
-		rules = append(rules, rule)
+		ofOthers := ofObject && rule.Expr.Uses().Any(expr.UsesWhole)
+		if kind.offers(rule.Expr.Uses()) && !ofOthers {
+			rules = append(rules, rule)
+		}
 	}
 	return rules, nil
 }
@@ -178,17 +199,11 @@ func (p Preset) within(s Status, source string) string {
 
 // offers reports whether a kind of probe has all that an expression reads.
 func (k Kind) offers(u expr.Uses) bool {
-	var lacks expr.Uses
-	if k != KindHTTP {
-		lacks |= expr.UsesStatus | expr.UsesHeader
-	}
-	if k != KindCommand {
-		lacks |= expr.UsesExit | expr.UsesStdout | expr.UsesStderr
-	}
-	if k == KindTCP {
-		lacks |= expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
-	}
-	return !u.Any(lacks)
+	const ofHTTP = expr.UsesStatus | expr.UsesHeader
+	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr
+	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
+	lacks := map[Kind]expr.Uses{KindHTTP: ofCommand, KindCommand: ofHTTP, KindCustom: ofHTTP | ofCommand, KindTCP: ofHTTP | ofCommand | ofAnswer}
+	return !u.Any(lacks[k])
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation

@@ -1,7 +1,11 @@
 package status
 
 import (
+	"bufio"
 	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,84 +15,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func TestPresetsAreComplete(t *testing.T) {
+func TestReadPresets(t *testing.T) {
 	t.Parallel()
-	seen := make(map[string]bool)
-	for _, p := range Presets() {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			if name == "" || strings.ToLower(name) != name || strings.ContainsAny(name, " _") {
-				t.Errorf("preset %q: a name is lower-case words with hyphens", name)
-			}
-			if seen[name] {
-				t.Errorf("preset %q: the name is taken", name)
-			}
-			seen[name] = true
-		}
-		if p.API == "" {
-			t.Errorf("preset %s: does not say for which API it is", p.Name)
-		}
-		if !slices.ContainsFunc(p.Rules, func(r PresetRule) bool { return r.Status == Success }) {
-			t.Errorf("preset %s: has no rule for SUCCESS", p.Name)
-		}
-	}
-	if len(seen) == 0 {
-		t.Fatal("there are no presets")
-	}
-}
-
-func TestPresetExamplesAreWellFormed(t *testing.T) {
-	t.Parallel()
-	for _, p := range Presets() {
-		rest, ok := strings.CutPrefix(p.Example, "poll --preset "+p.Name+" ")
-		if !ok {
-			t.Errorf("preset %s: the example does not begin with its use: %s", p.Name, p.Example)
-			continue
-		}
-		_, command, isCommand := strings.Cut(rest, "-- ")
-		words := strings.Fields(rest)
-		isURL := strings.HasPrefix(words[len(words)-1], "https://")
-		if isCommand == isURL || isCommand && command == "" {
-			t.Errorf("preset %s: the example has neither a URL at its end nor a command after --, or both: %s", p.Name, p.Example)
-		}
-		if strings.Count(rest, `"`)%2 != 0 {
-			t.Errorf("preset %s: the example's quotes are not closed: %s", p.Name, p.Example)
-		}
-	}
-}
-
-func TestLookupPreset(t *testing.T) {
-	t.Parallel()
-	for _, p := range Presets() {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			have, ok := LookupPreset(name)
-			if diff := cmp.Diff(p, have); !ok || diff != "" {
-				t.Errorf("LookupPreset(%q) = %v (-want +got):\n%s", name, ok, diff)
-			}
-		}
-	}
-	for _, name := range []string{"", "terraform-like", "RDS", "rds "} {
-		if have, ok := LookupPreset(name); ok {
-			t.Errorf("LookupPreset(%q) = %s", name, have.Name)
-		}
-	}
-}
-
-func TestPresetRulesAreInOrder(t *testing.T) {
-	t.Parallel()
-	place := func(r PresetRule) int {
-		return slices.Index(Ruled(), r.Status)
-	}
-	for _, p := range Presets() {
-		order := func(a, b PresetRule) int { return place(a) - place(b) }
-		if !slices.IsSortedFunc(p.Rules, order) {
-			t.Errorf("preset %s: its rules are not in the order in which they are asked", p.Name)
-		}
-	}
-}
-
-func TestParsePresets(t *testing.T) {
-	t.Parallel()
-	have, err := parsePresets(`# A comment.
+	have, err := readPresets("mine.txt", `# A comment.
 name: thing
 alias: things
 alias: stuff
@@ -119,56 +48,74 @@ name: other
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Errorf("%v; presets (-want +got):\n%s", err, diff)
 	}
-}
-
-func TestParsePresetsRefusesWhatItDoesNotKnow(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]string{
-		"name: thing\n\nuntill: .a\n":                `line 3: there is no key "untill"`,
-		"name: thing\nuntil .a\n":                    `line 2: "until .a" has no value`,
-		"name: thing\nuntil:\n":                      `line 2: "until" has no value`,
-		" .a\n":                                      `line 1: a stanza begins with its name, not with " .a"`,
-		"# a\napi: x\nname: thing\n":                 `line 2: a stanza begins with its name, not with "api: x"`,
-		"name: thing\nobject: .a\n []\nobject: .b\n": `line 4: "object" is there twice`,
+		"name: thing\n\nuntill: .a\n":                           `mine.txt:3:1: there is no key "untill"`,
+		"name: thing\nuntil .a\n":                               `mine.txt:2:1: there is no key "until .a"`,
+		"name: thing\r\nuntil:\r\n":                             `mine.txt:2:1: "until" has no value`,
+		" .a\n":                                                 `mine.txt:1:1: a stanza begins with its name, not with " .a"`,
+		"# a\napi: x\nname: thing\n":                            `mine.txt:2:1: a stanza begins with its name, not with "api: x"`,
+		"name: a\napi: b\n c\napi: d":                           `mine.txt:4:1: "api" is there twice`,
+		"name: é\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
+		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator: did you mean ==?`,
+		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end`,
+		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
+		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
-		if _, err := parsePresets(text); err == nil || err.Error() != want {
+		if _, err := readPresets("mine.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
 		}
 	}
 }
-func TestRuleName(t *testing.T) {
+
+// Every built-in preset has a name of its own, an example, command lines for many, and rules in the
+// order in which they are asked.
+func TestPresets(t *testing.T) {
 	t.Parallel()
-	want := map[Status]string{
-		None: "", Throttled: "throttled-if", Error: "error-if", Success: "until", NotReady: "not-ready-if",
+	seen := make(map[string]bool)
+	place := func(r PresetRule) int { return slices.Index(Ruled(), r.Status) }
+	for _, p := range Presets() {
+		names := append([]string{p.Name}, p.Aliases...)
+		for _, name := range names {
+			if have, ok := LookupPreset(name); !ok || seen[name] || cmp.Diff(p, have) != "" {
+				t.Errorf("preset %s: %s is taken, or not found: %+v", p.Name, name, have)
+			}
+			seen[name] = true
+		}
+		if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(p.Name) || p.API == "" {
+			t.Errorf("preset %q: no name of lower-case words with hyphens, or no API", p.Name)
+		}
+		if !slices.IsSortedFunc(p.Rules, func(a, b PresetRule) int { return place(a) - place(b) }) {
+			t.Errorf("preset %s: its rules are not in the order in which they are asked", p.Name)
+		}
+		for i, line := range append([]string{p.Example}, p.Many...) {
+			words := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
+			isURL := strings.HasPrefix(strings.Trim(words[len(words)-1], `'"`), "https://")
+			hasList, isBatch, hasHole := strings.Contains(line, " --each "), strings.Contains(line, " --batch "), strings.Contains(line, "{}")
+			switch {
+			case !slices.Contains(names, flagOf(line, "--preset")), strings.Contains(line, " -- ") == isURL:
+				t.Errorf("preset %s: neither a URL at the end nor a command after --, or no preset: %s", p.Name, line)
+			case i > 0 && (!hasList && !hasHole || isBatch != (hasHole && hasList)):
+				t.Errorf("preset %s: neither a list nor a target for each, or --batch without either: %s", p.Name, line)
+			}
+		}
+		if len(p.Many) == 0 || len(p.Many) > len(names) {
+			t.Errorf("preset %s: %d lines for many", p.Name, len(p.Many))
+		}
 	}
-	for status, name := range want {
-		if have := status.RuleName(); have != name {
-			t.Errorf("%v: have %q, want %q", status, have, name)
+	for _, name := range []string{"", "terraform-like", "RDS", "rds "} {
+		if have, ok := LookupPreset(name); ok {
+			t.Errorf("LookupPreset(%q) = %s", name, have.Name)
 		}
 	}
 }
 
-func TestPresetsCompileForEveryProbe(t *testing.T) {
-	t.Parallel()
-	for _, p := range Presets() {
-		for _, kind := range []Kind{KindCommand, KindHTTP} {
-			rules, err := p.Compile(kind, false)
-			if err != nil {
-				t.Errorf("Compile(%d): %v", kind, err)
-			}
-			if len(rules) == 0 {
-				t.Errorf("preset %s: no rule for kind %d", p.Name, kind)
-			}
-			for _, r := range rules {
-				if want := "preset " + p.Name; r.Origin != want {
-					t.Errorf("Origin = %q, want %q", r.Origin, want)
-				}
-			}
-		}
-		if rules, err := p.Compile(KindTCP, false); err != nil || len(rules) != 0 {
-			t.Errorf("preset %s for TCP: %d rules, %v", p.Name, len(rules), err)
-		}
+// flagOf returns the value of a flag in a command line, "" if it is not there.
+func flagOf(line, flag string) string {
+	words := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
+	if i := slices.Index(words, flag); i >= 0 {
+		return strings.Trim(words[i+1], `'"`)
 	}
+	return ""
 }
 
 func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
@@ -178,91 +125,238 @@ func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
 		{Status: Success, Expr: `$status == 204`},
 		{Status: NotReady, Expr: `.state == "running"`},
 	}}
-	tests := map[Kind]string{
-		KindCommand: `$exit != 0 && $stderr contains "gone"|.state == "running"`,
-		KindHTTP:    `$status == 204|.state == "running"`,
+	for kind, want := range map[Kind]string{
+		KindCommand: `preset thing $exit != 0 && $stderr contains "gone"|preset thing .state == "running"`,
+		KindHTTP:    `preset thing $status == 204|preset thing .state == "running"`,
 		KindTCP:     "",
-		KindCustom:  `.state == "running"`,
-	}
-	for kind, want := range tests {
+		KindCustom:  `preset thing .state == "running"`,
+	} {
 		rules, err := p.Compile(kind, false)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var have []string
 		for _, r := range rules {
-			have = append(have, r.Expr.String())
+			have = append(have, r.String())
 		}
-		if have := strings.Join(have, "|"); have != want {
-			t.Errorf("kind %d: have %s, want %s", kind, have, want)
+		if have := strings.Join(have, "|"); have != want || err != nil {
+			t.Errorf("kind %d: have %s, %v, want %s", kind, have, err, want)
 		}
 	}
-}
-
-func TestPresetThatDoesNotCompile(t *testing.T) {
-	t.Parallel()
-	for _, p := range []Preset{
-		{Name: "thing", Rules: []PresetRule{{Status: Success, Expr: ".a =="}}},
-		{Name: "thing", Detail: []string{".a["}},
-	} {
-		if _, err := p.Compile(KindHTTP, false); err == nil || !strings.Contains(err.Error(), "preset thing") {
-			t.Errorf("Compile = %v, want an error that names the preset", err)
+	for _, p := range []Preset{{Rules: []PresetRule{{Status: Success, Expr: ".a =="}}}, {Detail: []string{".a["}}} {
+		if _, err := p.Compile(KindHTTP, false); err == nil {
+			t.Errorf("%+v compiles", p)
 		}
 	}
 }
 
-func TestErrorByPresetTellsWhatTheAnswerSays(t *testing.T) {
+// A presetSample is an answer as the API gives it, and what it means.
+type presetSample struct {
+	Want   string // the status, "" if no rule is to match
+	Note   string // what is special about it
+	Why    string // words that the reason must have
+	Exit   int
+	Stderr string
+	Body   json.RawMessage
+}
+
+func (s presetSample) observation(kind Kind) Observation {
+	o := Observation{Kind: kind, Attempt: 1, Body: s.Body, Size: int64(len(s.Body))}
+	if kind == KindHTTP {
+		o.Code = new(200)
+	} else {
+		o.Exit, o.Stderr = &s.Exit, []byte(s.Stderr)
+	}
+	return o
+}
+
+// Of the samples of a preset, each of its rules decides one.
+func TestPresetSamples(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ preset, body, want string }{
-		{"replicate", `{"status":"failed","error":"CUDA out of memory"}`, "CUDA out of memory"},
-		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict","message":"Another operation is in progress."}}`, "Another operation is in progress."},
-		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict"}}`, "Conflict"},
-		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict","message":" "}}`, "Conflict"},
-		{"replicate", `{"status":"failed","error":"first line\n  second\tline\n"}`, "first line second line"},
-		{"k8s-job", `{"kind":"Job","status":{"conditions":[{"type":"Complete","status":"False"},{"type":"Failed","status":"True","message":"Job has reached the specified backoff limit"}]}}`, "Job has reached the specified backoff limit"},
-		{"github-deployment-status", `[{"state":"failure","description":"Out of memory"}]`, "Out of memory"},
-	}
-	for _, test := range tests {
-		p, _ := LookupPreset(test.preset)
-		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(test.body)}.observation(KindHTTP))
-		if v.Status != Error || !strings.HasSuffix(v.Reason, test.want) {
-			t.Errorf("%s %s\nhave %v, %s\nwant ERROR, ...%s", test.preset, test.body, v.Status, v.Reason, test.want)
+	for _, p := range Presets() {
+		decided := map[string]bool{}
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			for _, s := range readLines[presetSample](t, "testdata/presets/"+name+".jsonl") {
+				decided[checkSample(t, p, s, KindCommand)] = true
+				if s.Body != nil {
+					decided[checkSample(t, p, s, KindHTTP)] = true
+				}
+			}
 		}
-	}
-	p, _ := LookupPreset("replicate")
-	for _, body := range []string{`{"status":"failed","error":null}`, `{"status":"canceled"}`} {
-		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(body)}.observation(KindHTTP))
-		if v.Status != Error || strings.HasSuffix(v.Reason, ": ") {
-			t.Errorf("%s\nhave %v, %q", body, v.Status, v.Reason)
+		for _, kind := range []Kind{KindCommand, KindHTTP} {
+			rules, err := p.Compile(kind, false)
+			for _, r := range rules {
+				if !decided[r.String()] {
+					t.Errorf("no sample is for %s", r.String())
+				}
+			}
+			if err != nil || len(rules) == 0 {
+				t.Errorf("preset %s: no rule for kind %d, %v", p.Name, kind, err)
+			}
 		}
 	}
 }
 
-func TestAzureRulesAreAskedBehindAStart(t *testing.T) {
-	t.Parallel()
-	until, err := expr.Compile(`.status == "Half"`)
+// checkSample returns the rule that decided. --strict changes nothing where one did.
+func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
+	t.Helper()
+	rules, err := p.Compile(kind, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := Rules{Own: []Rule{{Status: Success, Expr: until, Origin: "--until"}}}
-	tests := []struct {
-		rules   Rules
-		monitor Monitor
-		body    string
-		want    Status
-	}{
-		{Rules{}, MonitorAzure, `{"status":"Running"}`, NotReady},
-		{Rules{}, MonitorAzure, `{"status":"succeeded"}`, Success},
-		{Rules{}, MonitorAzure, `{"status":"Failed"}`, Error},
-		{Rules{}, MonitorGiven, `{"status":"Failed"}`, Success},
-		{own, MonitorAzure, `{"status":"Half"}`, Success},
-		{own, MonitorAzure, `{"status":"Canceled"}`, Error},
+	v := Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
+	have := string(v.Status)
+	if v.Rule == "" {
+		have = ""
 	}
-	for _, test := range tests {
-		o := presetSample{Body: json.RawMessage(test.body)}.observation(KindHTTP)
-		o.Following.Monitor = test.monitor
-		if have := test.rules.Classify(t.Context(), o); have.Status != test.want {
-			t.Errorf("behind %d, %s is %v (%s), want %v", test.monitor, test.body, have.Status, have.Reason, test.want)
+	if have != s.Want || !strings.Contains(v.Reason, s.Why) || strings.HasSuffix(v.Reason, ": ") {
+		t.Errorf("%s: %s %s%s\nhave %q by %s (%s)\nwant %q, %q", p.Name, s.Note, s.Body, s.Stderr, have, v.Rule, v.Reason, s.Want, s.Why)
+	}
+	strict := Rules{Preset: rules, Strict: true}.Classify(t.Context(), s.observation(kind))
+	if v.Rule != "" && strict.Status != v.Status || v.Rule == "" && v.Status == Success {
+		t.Errorf("%s %s is %v, with --strict %v", p.Name, s.Body, v.Status, strict.Status)
+	}
+	return v.Rule
+}
+
+// Every value that the documentation of an API names must mean what the table
+// says, and no other value may mean anything.
+func TestPresetValues(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Preset    string
+		Answer    json.RawMessage // "?" stands for the value
+		Success   []string        `json:"SUCCESS"`
+		NotReady  []string        `json:"NOT_READY"`
+		Error     []string        `json:"ERROR"`
+		Unmatched []string        `json:"UNMATCHED"`
+	}
+	for _, r := range readLines[row](t, "testdata/preset_values.jsonl") {
+		p, ok := LookupPreset(r.Preset)
+		if !ok {
+			t.Errorf("there is no preset %q", r.Preset)
+			continue
+		}
+		for want, values := range map[Status][]string{Success: r.Success, NotReady: r.NotReady, Error: r.Error, None: r.Unmatched} {
+			for _, value := range values {
+				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
+				checkSample(t, p, presetSample{Want: string(want), Body: json.RawMessage(answer)}, KindCommand)
+			}
 		}
 	}
+}
+
+// What is not one of the API's answers at all must mean nothing to any preset.
+func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {
+		for _, p := range Presets() {
+			if p.Name == "github-deployment-status" && body == "[]" {
+				continue // no status has been reported yet
+			}
+			s := presetSample{Note: p.Name, Body: json.RawMessage(body)}
+			checkSample(t, p, s, KindCommand)
+			checkSample(t, p, s, KindHTTP)
+		}
+	}
+}
+
+// A presetList is a list as the API gives it, and what its elements mean, by their keys.
+type presetList struct {
+	Preset string
+	Answer json.RawMessage
+	Want   map[string]string
+}
+
+// Each command line for many that has a list has a sample of it.
+func TestPresetLists(t *testing.T) {
+	t.Parallel()
+	lists := map[string]presetList{}
+	for _, l := range readLines[presetList](t, "testdata/preset_lists.jsonl") {
+		lists[l.Preset] = l
+	}
+	for _, p := range Presets() {
+		for _, line := range p.Many {
+			name := flagOf(line, "--preset")
+			if list, found := lists[name]; found != strings.Contains(line, " --each ") {
+				t.Errorf("%s: a sample of a list: %t", line, found)
+			} else if found {
+				checkList(t, p, line, list)
+			}
+			delete(lists, name)
+		}
+	}
+	if len(lists) > 0 {
+		t.Errorf("no line is for %v", slices.Collect(maps.Keys(lists)))
+	}
+}
+
+// checkList judges the elements as the command line says.
+func checkList(t *testing.T, p Preset, line string, list presetList) {
+	t.Helper()
+	kind := KindCommand
+	if !strings.Contains(line, " -- ") {
+		kind = KindHTTP
+	}
+	rules, err := p.Compile(kind, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each, err := expr.CompileEach(flagOf(line, "--each"))
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	key := flagOf(line, "--id")
+	if key == "" {
+		key = ".id"
+	}
+	x, err := expr.CompileValue(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Rules {
+		if r.Status.Ends() && !slices.Contains(slices.Collect(maps.Values(list.Want)), string(r.Status)) {
+			t.Errorf("%s: no element is %v", line, r.Status)
+		}
+	}
+	page := expr.NewDoc(list.Answer)
+	if kind == KindHTTP && flagOf(line, "--next") == "" && NextPage(list.Answer) != "" {
+		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
+	}
+	elements, problem := each.Elements(page)
+	if len(elements) != len(list.Want) {
+		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
+	}
+	for _, e := range elements {
+		name, problem := e.Key(x)
+		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
+		o.Within = page
+		v := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
+		if string(v.Status) != list.Want[name] || v.Rule == "" {
+			t.Errorf("%s: %q (%s) is %v by %s: %s, want %q", line, name, problem, v.Status, v.Rule, v.Reason, list.Want[name])
+		}
+		o.Body, o.Presence = nil, Gone
+		if v = (Rules{Preset: rules}).Classify(t.Context(), o); v.Status != NotReady {
+			t.Errorf("%s: once it is gone it is %v", line, v.Status)
+		}
+	}
+}
+
+func readLines[T any](t *testing.T, name string) (all []T) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line T
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, line)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

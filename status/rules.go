@@ -96,16 +96,11 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	e := evaluation{ctx: ctx, answers: make([]Answer, 0, len(r.Own)+len(r.Preset))}
-	if f := o.Failure; f != nil {
-		switch f.Kind {
-		case FailureHopeless:
-			if v, ok := e.firstMatch(o, r.Own); ok {
-				return v
-			}
-			fallthrough
-		case FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
-			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
+	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
+		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
+			return v
 		}
+		return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
 	}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
 		if v, ok := e.firstMatch(o, rules); ok {
@@ -191,8 +186,7 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 		e.env.Context = e.ctx
 	}
 	u := rule.Expr.Uses()
-	f := o.Failure
-	hopeless := f != nil && f.Kind == FailureHopeless
+	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
 	a := Answer{Rule: rule}
 	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isOnlyForGood(u))

@@ -37,6 +37,12 @@ func custom(body string, failure *status.Failure) status.Observation {
 	return status.Observation{Body: []byte(body), Failure: failure}
 }
 
+func start(o *status.Observation) { o.Following.Start = true }
+
+func behind(monitor status.Monitor) func(*status.Observation) {
+	return func(o *status.Observation) { o.Following.Monitor = monitor }
+}
+
 func unchanged(o *status.Observation) { o.Unchanged = time.Hour }
 
 func answered(code int, body string) status.Observation {
@@ -73,6 +79,7 @@ func TestClassify(t *testing.T) {
 		want   status.Status
 		reason string // a part of it
 		advice status.AdviceCode
+		final  bool
 	}{
 		"bare 200":                        {o: answered(200, ""), want: status.Success},
 		"bare 204":                        {o: answered(204, ""), want: status.Success},
@@ -86,6 +93,7 @@ func TestClassify(t *testing.T) {
 		"throttled before error":          {rules: []string{`error-if .a==1`, `throttled-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Throttled},
 		"until before not ready":          {rules: []string{`not-ready-if .a==1`, `until .a==1`}, o: answered(200, `{"a":1}`), want: status.Success},
 		"any of two conditions":           {rules: []string{"until .a==1", "until .b==1"}, o: answered(200, `{"b":1}`), want: status.Success},
+		"none of two, one of them twice":  {rules: []string{"until .a==1", "until .b==1", "until .a==1"}, o: answered(200, `{"a":2,"b":2}`), want: status.NotReady, reason: ".a is 2, want == 1; .b is 2, want == 1"},
 
 		"a 500 page never satisfies !=":         {rules: []string{`until .state != "pending"`}, o: answered(500, `{"error":"x"}`), want: status.NotReady, reason: "HTTP 500"},
 		"a 500 page never satisfies an error":   {rules: []string{`error-if .error`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
@@ -96,6 +104,7 @@ func TestClassify(t *testing.T) {
 		"nor how long it is the same":           {rules: []string{`until $unchanged > 1s`}, o: with(answered(500, "x"), unchanged), want: status.NotReady},
 		"nor does a command that fails":         {rules: []string{`until $unchanged > 1s`}, o: with(exited(1, "", "x"), unchanged), want: status.NotReady},
 		"nor no answer":                         {rules: []string{`until $unchanged > 1s`}, o: with(custom("", &status.Failure{}), unchanged), want: status.NotReady},
+		"a redirect, without a condition":       {o: with(answered(200, ""), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "HTTP 200 OK after a redirect to /login"},
 		"a redirect is in the reason":           {rules: []string{done}, o: with(answered(200, `{"state":"done"}`), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "after a redirect to /login"},
 		"not-ready-if is asked of every answer": {rules: []string{`not-ready-if .code=="NotFound"`}, o: answered(404, `{"code":"NotFound"}`), want: status.NotReady},
 		"throttled-if too":                      {rules: []string{`throttled-if .code=="Slow"`}, o: answered(400, `{"code":"Slow"}`), want: status.Throttled},
@@ -149,62 +158,45 @@ func TestClassify(t *testing.T) {
 		"start with somewhere to follow": {strict: true, o: with(answered(202, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
 		}), want: status.NotReady, reason: "https://host/ops/1"},
-		"start, condition true at once": {rules: []string{done}, o: with(answered(201, `{"state":"done"}`), func(o *status.Observation) {
-			o.Following.Start = true
-		}), want: status.Success},
+		"start, condition true at once": {rules: []string{done}, o: with(answered(201, `{"state":"done"}`), start), want: status.Success},
 		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
 			o.Following.Start, o.Following.Each = true, true
 		}), want: status.NotReady, reason: "started, now following each element of the answer"},
 		"start whose elements are followed, not ready": {rules: []string{"not-ready-if $status==201"}, o: with(answered(201, `[]`), func(o *status.Observation) {
 			o.Following.Start, o.Following.Each = true, true
 		}), want: status.NotReady, reason: "$status is 201"},
-		"a page that failed":        {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
-		"a page that failed, rule":  {rules: []string{"error-if $status==503"}, o: with(answered(503, ""), page), want: status.Error, reason: "page 3 of the list: $status is 503"},
-		"a page without an answer":  {o: with(failed(status.FailureTransient), page), want: status.NotReady, reason: "page 3 of the list: no answer"},
-		"a page that leads nowhere": {o: with(failed(status.FailureHopeless), page), want: status.Error, reason: "page 3 of the list: no answer"},
-		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
-			o.Following.Start = true
-		}), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow},
+		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
+		"a page that failed, rule":     {rules: []string{"error-if $status==503"}, o: with(answered(503, ""), page), want: status.Error, reason: "page 3 of the list: $status is 503"},
+		"a page without an answer":     {o: with(failed(status.FailureTransient), page), want: status.NotReady, reason: "page 3 of the list: no answer"},
+		"a page that leads nowhere":    {o: with(failed(status.FailureHopeless), page), want: status.Error, reason: "page 3 of the list: no answer"},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow, final: true},
 		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.Following.Missing = ".url is missing"
 		}), want: status.NotReady, reason: ".url is missing"},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
 		"a doubtful answer, condition": {rules: []string{"until $status == 200"}, o: with(answered(200, ``), doubted), want: status.Success},
-		"a doubtful result":            {o: with(with(answered(200, ``), doubted), func(o *status.Observation) { o.Following.Monitor = status.MonitorResult }), want: status.NotReady, reason: "a page"},
+		"a doubtful result":            {o: with(with(answered(200, ``), doubted), behind(status.MonitorResult)), want: status.NotReady, reason: "a page"},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Missing = true, ".url is null"
-		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null"},
-		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
-			o.Following.Start = true
-		}), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow},
-		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), func(o *status.Observation) {
-			o.Following.Start = true
-		}), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow},
+		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null", final: true},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow, final: true},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},
-		"start that never left":  {o: with(failed(status.FailureTransient), func(o *status.Observation) { o.Following.Start = true }), want: status.NotReady},
-		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Following.Start = true }), want: status.Throttled},
-		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorAzure
-		}), want: status.NotReady},
-		"Azure's document, done": {o: with(answered(200, `{"status":"Succeeded"}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorAzure
-		}), want: status.Success},
-		"Azure's document, failed": {o: with(answered(200, `{"status":"Failed","error":{"code":"X","message":"no quota"}}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorAzure
-		}), want: status.Error, reason: "no quota"},
-		"behind Location, 202": {o: with(answered(202, ""), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.NotReady},
-		"behind Location, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorLocation
-		}), want: status.NotReady, reason: `"queued"`},
-		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorResult
-		}), want: status.NotReady, reason: `"queued"`},
-		"behind Location, 200, strict": {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), func(o *status.Observation) {
-			o.Following.Monitor = status.MonitorLocation
-		}), want: status.Error, reason: "unexpected state"},
-		"behind Location, 200": {o: with(answered(200, "rows"), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.Success},
+		"start that never left":                    {o: with(failed(status.FailureTransient), start), want: status.NotReady},
+		"start, not implemented":                   {o: with(answered(501, ""), start), want: status.Error, reason: "HTTP 501 Not Implemented", final: true},
+		"start, not found":                         {o: with(answered(404, ""), start), want: status.Error, final: true},
+		"start refused for load":                   {o: with(with(answered(503, ""), hint), start), want: status.Throttled},
+		"Azure's document, running":                {o: with(answered(200, `{"status":"Running"}`), behind(status.MonitorAzure)), want: status.NotReady},
+		"Azure's document, done":                   {o: with(answered(200, `{"status":"Succeeded"}`), behind(status.MonitorAzure)), want: status.Success},
+		"Azure's document, failed":                 {o: with(answered(200, `{"status":"Failed","error":{"code":"X","message":"no quota"}}`), behind(status.MonitorAzure)), want: status.Error, reason: "no quota"},
+		"Azure's document, canceled":               {rules: []string{`until .status=="Half"`}, o: with(answered(200, `{"status":"Canceled"}`), behind(status.MonitorAzure)), want: status.Error},
+		"behind Location, 202":                     {o: with(answered(202, ""), behind(status.MonitorLocation)), want: status.NotReady},
+		"behind Location, 202, strict":             {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(status.MonitorLocation)), want: status.NotReady, reason: `"queued"`},
+		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(status.MonitorResult)), want: status.NotReady, reason: `"queued"`},
+		"behind Location, 200, strict":             {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), behind(status.MonitorLocation)), want: status.Error, reason: "unexpected state"},
+		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(status.MonitorLocation)), want: status.Success},
 
 		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
 		"connected":                        {o: status.Observation{Kind: status.KindTCP}, want: status.Success},
@@ -228,8 +220,8 @@ func TestClassify(t *testing.T) {
 		"exit 1, condition names $exit": {rules: []string{`until $exit==1 && .state=="done"`}, o: exited(1, `{"state":"done"}`, ""), want: status.Success},
 		"exit 1, error on stderr":       {rules: []string{`error-if $stderr contains "Forbidden"`}, o: exited(1, "", "Error: Forbidden\n"), want: status.Error},
 		"exit 1":                        {o: exited(1, "", "error: no such pod\nbye\n"), want: status.NotReady, reason: "exit code 1: error: no such pod"},
-		"exit 126":                      {o: exited(126, "", ""), want: status.Error, reason: "exit code 126"},
-		"exit 127":                      {o: exited(127, "", "sh: 1: nosuch: not found"), want: status.Error, reason: "nosuch: not found"},
+		"exit 126":                      {o: exited(126, "", ""), want: status.Error, reason: "exit code 126", final: true},
+		"exit 127":                      {o: exited(127, "", "sh: 1: nosuch: not found"), want: status.Error, reason: "nosuch: not found", final: true},
 		"exit code of Windows":          {o: exited(int(controlC), "", ""), want: status.NotReady, reason: "exit code 3221225786 (0xC000013A)"},
 		"exit 127, to be expected":      {rules: []string{"not-ready-if $exit==127"}, o: exited(127, "", ""), want: status.NotReady},
 		"killed": {o: with(exited(137, "", ""), func(o *status.Observation) { o.Signal = "SIGKILL" }),
@@ -241,32 +233,10 @@ func TestClassify(t *testing.T) {
 			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
 				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
 			}
-			if test.advice != have.Advice.Code {
-				t.Errorf("advice: have %d, want %d", have.Advice.Code, test.advice)
+			if test.advice != have.Advice.Code || test.final != have.Final {
+				t.Errorf("have advice %d, final %t; want %d, %t", have.Advice.Code, have.Final, test.advice, test.final)
 			}
 		})
-	}
-}
-
-func TestFinalVerdicts(t *testing.T) {
-	t.Parallel()
-	start := func(o *status.Observation) { o.Following.Start = true }
-	for name, test := range map[string]struct {
-		o    status.Observation
-		want bool
-	}{
-		"exit 127":            {exited(127, "", ""), true},
-		"exit 126":            {exited(126, "", ""), true},
-		"exit 1":              {exited(1, "", ""), false},
-		"404":                 {answered(404, ""), false},
-		"404 of a start":      {with(answered(404, ""), start), true},
-		"429 of a start":      {with(answered(429, ""), start), false},
-		"an untrusted peer":   {failed(status.FailureHopeless), false},
-		"a start in the dark": {with(failed(status.FailureMayHaveStarted), start), true},
-	} {
-		if have := (status.Rules{}).Classify(t.Context(), test.o); have.Final != test.want {
-			t.Errorf("%s: have final %v (%s), want %v", name, have.Final, have.Status, test.want)
-		}
 	}
 }
 
@@ -300,36 +270,6 @@ func TestError(t *testing.T) {
 		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), test.o)
 		if have.Status != test.want || have.Reason != test.reason {
 			t.Errorf("%s: have %s (%s), want %s (%s)", name, have.Status, have.Reason, test.want, test.reason)
-		}
-	}
-}
-
-func TestTheVerdictNamesItsRule(t *testing.T) {
-	t.Parallel()
-	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), answered(200, `{"state":"done"}`))
-	if want := `until .state == "done"`; have.Rule != want {
-		t.Errorf("have %q, want %q", have.Rule, want)
-	}
-}
-
-func TestThrottlingWords(t *testing.T) {
-	t.Parallel()
-	for stderr, want := range map[string]status.Status{
-		"An error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded": status.Throttled,
-		"An error occurred (SlowDown) when calling the PutObject operation":                                status.Throttled,
-		"An error occurred (RequestLimitExceeded) when calling the DescribeInstances operation":            status.Throttled,
-		"gh: API rate limit exceeded for user ID 1. (HTTP 403)":                                            status.Throttled,
-		"HTTP 429: too many requests": status.Throttled,
-		"Error from server (TooManyRequests): the server has received too many requests":      status.Throttled,
-		"ERROR: (gcloud.builds.describe) RESOURCE_EXHAUSTED: Quota exceeded for quota metric": status.Throttled,
-		"curl: (22) The requested URL returned error: 429":                                    status.Throttled,
-		"Operation returned an invalid status 'Too Many Requests'":                            status.Throttled,
-		"An error occurred (ValidationError): Stack does not exist":                           status.NotReady,
-		"SlowDownload: 429 bytes": status.NotReady,
-		"":                        status.NotReady,
-	} {
-		if have := (status.Rules{}).Classify(t.Context(), exited(254, "", stderr)); have.Status != want {
-			t.Errorf("%q: have %s, want %s", stderr, have.Status, want)
 		}
 	}
 }
@@ -406,6 +346,14 @@ func TestCalledWrongly(t *testing.T) {
 		"ERROR: relay 3 unknown command \"READY\" from peer":              status.NotReady,
 		"upstream said option requires an argument":                       status.NotReady,
 		"": status.NotReady,
+
+		"An error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded": status.Throttled,
+		"gh: API rate limit exceeded for user ID 1. (HTTP 403)":                                            status.Throttled,
+		"Error from server (TooManyRequests): the server has received too many requests":                   status.Throttled,
+		"ERROR: (gcloud.builds.describe) RESOURCE_EXHAUSTED: Quota exceeded for quota metric":              status.Throttled,
+		"curl: (22) The requested URL returned error: 429":                                                 status.Throttled,
+		"An error occurred (ValidationError): Stack does not exist":                                        status.NotReady,
+		"SlowDownload: 429 bytes": status.NotReady,
 	} {
 		have := status.Rules{}.Classify(t.Context(), exited(2, "", stderr))
 		if have.Status != want || have.Final != (want == status.Error) || want == status.Error && !strings.HasSuffix(have.Reason, "the command was called wrongly") {
@@ -431,33 +379,39 @@ func TestTally(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules []string
 		o     []status.Observation
-		want  []string // parts, one a note
+		want  string // a part of the only note, "" for none
 	}{
-		"a rule that was asked":         {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, nil},
-		"decidable once":                {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, nil},
-		"never decidable":               {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, []string{"never decidable"}},
-		"never asked, URL":              {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, []string{"add `|| $status >= 300`"}},
-		"never asked, command":          {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, []string{"add `|| $exit != 0`"}},
-		"until is not to be widened so": {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, []string{"no answer was good (exit code 0)"}},
-		"rules that do not end a wait":  {[]string{"not-ready-if .a > 1"}, []status.Observation{answered(200, `<`)}, nil},
+		"a rule that was asked":         {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
+		"decidable once":                {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
+		"never decidable":               {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "never decidable"},
+		"never asked, URL":              {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
+		"never asked, command":          {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `|| $exit != 0`"},
+		"until is not to be widened so": {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "no answer was good (exit code 0)"},
+		"never asked, custom":           {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never asked: it reads the answer, and every attempt failed"},
+		"rules that do not end a wait":  {[]string{"not-ready-if .a > 1"}, []status.Observation{answered(200, `<`)}, ""},
+		"a preset, one decides":         {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"c":1}`)}, ""},
+		"a preset, none decides":        {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{}`)}, "never decidable"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			asked := status.Rules{Own: rules(t, test.rules...)}
-			var tally status.Tally
-			for _, o := range test.o {
-				tally.Add(&o, asked.Classify(t.Context(), o))
+		var asked status.Rules
+		if test.rules[0] == "preset" {
+			asked.Preset = rules(t, test.rules[1:]...)
+			for i := range asked.Preset {
+				asked.Preset[i].Preset = "thing"
 			}
-			have := tally.Notes(test.o[0].Kind)
-			if len(have) != len(test.want) {
-				t.Fatalf("have %q, want %q", have, test.want)
-			}
-			for i := range have {
-				if !strings.Contains(have[i], test.want[i]) {
-					t.Errorf("have %q, want %q", have[i], test.want[i])
-				}
-			}
-		})
+		} else {
+			asked.Own = rules(t, test.rules...)
+		}
+		var tally status.Tally
+		for _, o := range test.o {
+			tally.Add(&o, asked.Classify(t.Context(), o))
+		}
+		have := tally.Notes(test.o[0].Kind)
+		if len(have) > 1 || (len(have) == 1) != (test.want != "") || !strings.Contains(strings.Join(have, ""), test.want) {
+			t.Errorf("%s: have %q, want %q", name, have, test.want)
+		}
+		if hints := tally.Hints(); asked.Preset != nil && hints != nil { // they read what only some answers have
+			t.Errorf("%s: hints %q", name, hints)
+		}
 	}
 }
 
@@ -485,69 +439,17 @@ func TestTallyHints(t *testing.T) {
 		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
 		"as it was first":     {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, state},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			asked := status.Rules{Own: rules(t, test.rules...)}
-			var tally status.Tally
-			for i, o := range test.o {
-				tally.Add(&o, asked.Classify(t.Context(), o))
-				if have := strings.Join(tally.FirstHints(), ";;"); have != test.first[i] {
-					t.Errorf("at answer %d: have %q, want %q", i+1, have, test.first[i])
-				}
-			}
-			if have := strings.Join(tally.Hints(), ";;"); have != test.last {
-				t.Errorf("at the end: have %q, want %q", have, test.last)
-			}
-		})
-	}
-}
-
-// The rules of a preset read what only some answers have.
-func TestTallyHints_preset(t *testing.T) {
-	t.Parallel()
-	preset := rules(t, "until .State == 1")
-	preset[0].Origin, preset[0].Preset = "preset thing", "thing"
-	var tally status.Tally
-	o := answered(200, `{"state":2}`)
-	tally.Add(&o, status.Rules{Preset: preset}.Classify(t.Context(), o))
-	if have := append(tally.FirstHints(), tally.Hints()...); have != nil {
-		t.Errorf("have %q", have)
-	}
-}
-
-// The rules of a preset are for answers of several shapes: only when none ever
-// had a say, one note tells so.
-func TestTallyOfAPreset(t *testing.T) {
-	t.Parallel()
-	preset := rules(t, "error-if .a > 1", "until .c > 1")
-	for i := range preset {
-		preset[i].Origin, preset[i].Preset = "preset thing", "thing"
-	}
-	for body, want := range map[string]int{`{"a":1}`: 0, `{"c":1}`: 0, `{}`: 1, `<`: 1} {
+		asked := status.Rules{Own: rules(t, test.rules...)}
 		var tally status.Tally
-		o := answered(200, body)
-		tally.Add(&o, status.Rules{Preset: preset}.Classify(t.Context(), o))
-		if have := tally.Notes(status.KindHTTP); len(have) != want {
-			t.Errorf("%s: have %q, want %d", body, have, want)
+		for i, o := range test.o {
+			tally.Add(&o, asked.Classify(t.Context(), o))
+			if have := strings.Join(tally.FirstHints(), ";;"); have != test.first[i] {
+				t.Errorf("%s: at answer %d: have %q, want %q", name, i+1, have, test.first[i])
+			}
 		}
-	}
-}
-
-func TestTheReasonSaysEachThingOnce(t *testing.T) {
-	t.Parallel()
-	asked := status.Rules{Own: rules(t, `until .a==1`, `until .b==1`, `until .a==1`)}
-	have := asked.Classify(t.Context(), answered(200, `{"a":2,"b":2}`)).Reason
-	if want := ".a is 2, want == 1; .b is 2, want == 1"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-}
-
-// What the server cannot do at all, it has not started.
-func TestAStartThatIsNotImplemented(t *testing.T) {
-	t.Parallel()
-	have := status.Rules{}.Classify(t.Context(), with(answered(501, ""), func(o *status.Observation) { o.Following.Start = true }))
-	if have.Status != status.Error || have.Reason != "HTTP 501 Not Implemented" {
-		t.Errorf("have %s: %s", have.Status, have.Reason)
+		if have := strings.Join(tally.Hints(), ";;"); have != test.last {
+			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
+		}
 	}
 }
 
@@ -567,18 +469,6 @@ func TestAStartThatNamesNothingSaysWhy(t *testing.T) {
 	o.Following.Next = "https://host/ops/1"
 	if v := (status.Rules{}).Classify(t.Context(), o); len(v.Notes) > 0 {
 		t.Errorf("a start that is followed notes %q", v.Notes)
-	}
-}
-
-func TestTallyOfACustomProbe(t *testing.T) {
-	t.Parallel()
-	asked := status.Rules{Own: rules(t, `until .state == "done"`)}
-	var tally status.Tally
-	o := custom("", &status.Failure{Reason: "no luck"})
-	tally.Add(&o, asked.Classify(t.Context(), o))
-	want := []string{`until .state == "done" was never asked: it reads the answer, and every attempt failed`}
-	if have := tally.Notes(status.KindCustom); !slices.Equal(have, want) {
-		t.Errorf("have %q, want %q", have, want)
 	}
 }
 

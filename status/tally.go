@@ -93,15 +93,14 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 }
 
 func neverAsked(rule *Rule, kind Kind) string {
-	why, widen := "no answer was good (HTTP 2xx)", "$status >= 300"
-	switch kind {
-	case KindCustom:
-		why, widen = "every attempt failed", ""
-	case KindCommand:
-		why, widen = "no answer was good (exit code 0)", "$exit != 0"
+	words := map[Kind][2]string{
+		KindCustom:  {"every attempt failed"},
+		KindTCP:     {"every attempt failed"},
+		KindCommand: {"no answer was good (exit code 0)", "; add `|| $exit != 0` to let such an answer end the wait"},
+		KindHTTP:    {"no answer was good (HTTP 2xx)", "; add `|| $status >= 300` to let such an answer end the wait"},
+	}[kind]
+	if rule.Status != Error {
+		words[1] = ""
 	}
-	if rule.Status == Error && widen != "" {
-		why += "; add `|| " + widen + "` to let such an answer end the wait"
-	}
-	return rule.String() + " was never asked: it reads the answer, and " + why
+	return rule.String() + " was never asked: it reads the answer, and " + words[0] + words[1]
 }

@@ -1,5 +1,6 @@
 // Package words formats durations, numbers and counts, so that the whole program
-// writes them alike, and finds the word that was meant by a misspelled one.
+// writes them alike, puts what others wrote on a line, and finds the word that was meant by a
+// misspelled one.
 package words
 
 import (

@@ -115,68 +115,6 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkThree asks three conditions of one answer of 1 KB, as one attempt does.
-func BenchmarkThree(b *testing.B) {
-	body := listDocument(1 << 10)
-	rules := []*expr.Expr{
-		mustCompile(b, `.state in ["failed", "canceled"]`),
-		mustCompile(b, `$status == 429 || $header.Retry-After != null`),
-		mustCompile(b, `.state == "done" && .progress >= 100`),
-	}
-	status := 200
-	b.ReportAllocs()
-	for b.Loop() {
-		env := &expr.Env{Doc: expr.NewDoc(body), Status: &status, Body: body}
-		for _, x := range rules {
-			if x.Eval(env).Tri != expr.False {
-				b.Fatal("matched")
-			}
-		}
-	}
-}
-
-func BenchmarkEval(b *testing.B) {
-	for _, size := range []int{1 << 10, 10 << 20} {
-		body := listDocument(size)
-		for _, src := range []string{
-			`.state == "done"`,
-			`.items[0].status.phase == "Running"`,
-			`.items[-1].status.phase == "Running"`,
-			`.items.# > 1`,
-			`!items.#(status.phase=="Failed")`,
-			`items.#(status.phase=="Running")#|# > 1`,
-			`all(.items[]; .status.phase == "Running")`,
-			`!any(.items[]; .status.phase == "Failed")`,
-			`count(.items[]; .status.phase == "Running") > 1`,
-			`(.items | length) > 1`,
-			`(.missing.status // "none") == "none"`,
-			`$body =~ "Running"`,
-		} {
-			x := mustCompile(b, src)
-			b.Run(fmt.Sprintf("%dKB/%s", size>>10, src), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if !x.Eval(&expr.Env{Doc: expr.NewDoc(body), Body: body}).Matched() {
-						b.Fatal("no match")
-					}
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkExplain(b *testing.B) {
-	body := listDocument(1 << 10)
-	x := mustCompile(b, `.state == "failed" && .progress >= 100`)
-	r := x.Eval(&expr.Env{Doc: expr.NewDoc(body)})
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(explain(r, 2)) == 0 {
-			b.Fatal("not explained")
-		}
-	}
-}
-
 // listPage is an answer with 5,000 jobs in 1.4 MB.
 func listPage() []byte {
 	var b strings.Builder

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 )
 
 // An Each is a compiled expression for the elements of an answer. It is immutable and safe
@@ -79,7 +79,7 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 	case x.path.root == rootLines && w.problem.detail == emptyBody:
 		return nil, ""
 	}
-	return nil, wording.OneLine(strings.Join(slices.Concat([]string{w.problem.detail}, w.hints.near, w.hints.has), "; "))
+	return nil, words.OneLine(strings.Join(slices.Concat([]string{w.problem.detail}, w.hints.near, w.hints.has), "; "))
 }
 
 // walker goes through the elements of an answer.

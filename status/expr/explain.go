@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pollcli/poll/status/internal/wording"
 	"github.com/pollcli/poll/words"
 )
 
@@ -15,12 +14,12 @@ type account struct{ lines, notes []string }
 
 // say adds a line.
 func (e *evaluator) say(line string) {
-	e.why.lines = append(e.why.lines, wording.OneLine(e.prefix+line))
+	e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
 }
 
 // note adds a note.
 func (e *evaluator) note(note string) {
-	e.why.notes = append(e.why.notes, wording.OneLine(e.prefix+note))
+	e.why.notes = append(e.why.notes, words.OneLine(e.prefix+note))
 }
 
 // An operand is one of "and" or "or", and what it says.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 )
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.
@@ -144,9 +144,9 @@ func (r Result) Value() Value {
 	case r.expr == nil:
 		return Value{}
 	case v.kind == KindUnknown:
-		return Value{Reason: wording.OneLine(v.detail)}
+		return Value{Reason: words.OneLine(v.detail)}
 	case v.kind == KindMissing:
-		return Value{Kind: KindMissing, Reason: wording.OneLine(r.expr.src) + " is missing"}
+		return Value{Kind: KindMissing, Reason: words.OneLine(r.expr.src) + " is missing"}
 	default:
 		return Value{Kind: v.kind, Raw: v.json(), text: v.str}
 	}
@@ -181,12 +181,12 @@ func (r Result) Explain() Explanation {
 	case r.abandoned:
 		return Explanation{Lines: []string{v.detail}}
 	case v.missed != "" && v.kind == KindUnknown:
-		e.why.lines = []string{wording.OneLine(v.detail)}
+		e.why.lines = []string{words.OneLine(v.detail)}
 		if !strings.ContainsAny(v.missed, "#|@") {
-			e.hints.has = append(e.hints.has, "if it may be missing: ("+wording.OneLine(v.missed)+" // null)")
+			e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
 		}
 	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
-		e.why.lines = []string{wording.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
+		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
 	why := Explanation{Lines: slices.Compact(e.why.lines)}
 	if r.Tri == True {
@@ -197,7 +197,7 @@ func (r Result) Explain() Explanation {
 		line = or(r.env.Exit != nil, "command: ", "request: ") + x.src + " -- " + line
 		last := x.hinted.Load() // the answers of many targets are often explained alike
 		if last == nil || last[0] != line {
-			_, hint, _ := hintTable().Find("answer", line)
+			_, hint, _ := findHint("answer", line)
 			last = &[2]string{line, hint}
 			x.hinted.Store(last)
 		}

@@ -15,10 +15,8 @@ import (
 // FuzzCompile checks that any text compiles or fails with an error that points
 // into it, and that what compiles can be evaluated.
 func FuzzCompile(f *testing.F) {
-	for _, name := range []string{"testdata/expr_jq.jsonl", "testdata/expr_own.jsonl"} {
-		for _, c := range readCases(f, name) {
-			f.Add(c.Expr)
-		}
+	for _, c := range readCases(f) {
+		f.Add(c.src)
 	}
 	env := &expr.Env{Doc: expr.NewDoc([]byte(`{"a":{"b":[1,"x",null,{"c":true}]},"items":[{"n":1},{"n":"2"}]}`))}
 	f.Fuzz(func(t *testing.T, src string) {
@@ -81,11 +79,9 @@ func FuzzEval(f *testing.F) {
 		``, `{}`, `[]`, `null`, `{"a":1,"a":2}`, `<html>`, "{\"a\":1}\n[2]\n", `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "\ufeff{}",
 		`{"a":[{"b":"FAILED","c":[1,2]},{"b":0}],"s":"{\"x\":[1]}"}`, `"text {\"a\":[1]}"`, `-0.0e-0`, strings.Repeat("[", 1001),
 	}
-	for _, name := range []string{"testdata/expr_jq.jsonl", "testdata/expr_own.jsonl"} {
-		for i, c := range readCases(f, name) {
-			f.Add(c.Expr, c.JSON)
-			f.Add(c.Expr, bodies[i%len(bodies)])
-		}
+	for i, c := range readCases(f) {
+		f.Add(c.src, c.doc)
+		f.Add(c.src, bodies[i%len(bodies)])
 	}
 	status, exit := 503, 1
 	f.Fuzz(func(t *testing.T, src, body string) {
@@ -118,8 +114,8 @@ func inJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), "j
 // it, and that a run ends with its context, without a match where there is no document
 // and no variable.
 func FuzzJQ(f *testing.F) {
-	for _, c := range readCases(f, "testdata/expr_jq.jsonl") {
-		f.Add(c.Expr, c.JSON)
+	for _, c := range readCases(f) {
+		f.Add(strings.TrimPrefix(c.src, "jq:"), c.doc)
 	}
 	f.Add(`$header["x"] == $ENV.SHA or $status == 503 and ($stderr | test("x"))`, "<html>")
 	f.Add(`{$status} | .status as $x | [$x, $__loc__] | any(. == 503)`, "{}")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,20 +12,52 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/pollcli/poll/status/internal/wording"
 	"github.com/pollcli/poll/words"
 )
 
-// hintText is the table of hints.
-//
 //go:embed hints.txt
 var hintText string
 
-var hintTable = sync.OnceValue(func() wording.Table { return wording.ParseTable(hintText) })
+// A row of hints.txt says what people write who know another language, and what to write instead.
+type hintRow struct {
+	about         string
+	pattern       *regexp.Regexp
+	message, hint string
+}
+
+var hintTable = sync.OnceValue(func() (rows []hintRow) {
+	for line := range strings.Lines(hintText) {
+		cells := append(strings.Split(line, "::"), "", "")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if !strings.HasPrefix(line, "#") && cells[1] != "" {
+			rows = append(rows, hintRow{cells[0], regexp.MustCompile(cells[1]), cells[2], cells[3]})
+		}
+	}
+	return rows
+})
+
+// findHint returns what the first row says that is about something and matches a text.
+func findHint(about, text string) (message, hint string, found bool) {
+	for _, row := range hintTable() {
+		if row.about != about {
+			continue
+		}
+		if m := row.pattern.FindStringSubmatchIndex(text); m != nil {
+			expand := func(cell string) string {
+				cell = string(row.pattern.ExpandString(nil, strings.ReplaceAll(cell, "$_", "\x00"), text, m))
+				return strings.ReplaceAll(cell, "\x00", text)
+			}
+			return expand(row.message), expand(row.hint), true
+		}
+	}
+	return "", "", false
+}
 
 // check fails at an offset if the table knows what a text is about.
 func (p *parser) check(about, text string, at int) {
-	if message, hint, found := hintTable().Find(about, text); found && message != "" {
+	if message, hint, found := findHint(about, text); found && message != "" {
 		p.fail(at, hint, "%s", message)
 	}
 }
@@ -33,7 +66,7 @@ func (p *parser) check(about, text string, at int) {
 func (p *parser) refuse(about, text string, at int) {
 	p.check(about, text, at)
 	r, _ := utf8.DecodeRuneInString(text)
-	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", wording.OneLine(string(r)))
+	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
 }
 
 // unexpected fails for what cannot follow an operand.
@@ -48,7 +81,7 @@ func (p *parser) recover(err *error) {
 	switch problem := recover().(type) {
 	case nil:
 	case *Error:
-		if message, hint, found := hintTable().Find("whole", p.src); found && !p.list {
+		if message, hint, found := findHint("whole", p.src); found && !p.list {
 			problem.Message, problem.Hint = cmp.Or(message, problem.Message), hint
 		}
 		if *err = problem; !p.list && !isJQ(p.src) {
@@ -120,18 +153,18 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 	})
 	before := p.before(s, e.src)
 	if meant := nearestMember(s.key, names); meant != "" {
-		e.hints.near = append(e.hints.near, wording.OneLine("did you mean "+memberPath(before, meant)+"?"))
+		e.hints.near = append(e.hints.near, words.OneLine("did you mean "+memberPath(before, meant)+"?"))
 		return
 	}
 	if len(names) > maxMembersShown {
 		names = append(names[:maxMembersShown], "...")
 	}
 	for i, name := range names {
-		names[i] = wording.Shorten(name, maxMemberName)
+		names[i] = words.Shorten(name, maxMemberName)
 	}
 	whole := or(e.inner, "an element", or(e.env.Element != nil, "the element", "the document"))
 	if len(names) > 0 {
-		e.hints.has = append(e.hints.has, wording.OneLine(cmp.Or(before, e.subject, whole)+" has: "+strings.Join(names, ", ")))
+		e.hints.has = append(e.hints.has, words.OneLine(cmp.Or(before, e.subject, whole)+" has: "+strings.Join(names, ", ")))
 	}
 }
 

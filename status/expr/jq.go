@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 )
 
 const (
@@ -50,7 +50,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code) {
 		start = max(start, at+strings.Index(source, name))
 	}
 	p.check("jq error", err.Error(), start)
-	p.fail(start, "", "jq: %s", wording.OneLine(err.Error()))
+	p.fail(start, "", "jq: %s", words.OneLine(err.Error()))
 	return nil
 }
 

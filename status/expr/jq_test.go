@@ -1,9 +1,11 @@
 package expr_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/itchyny/gojq"
 
@@ -72,6 +74,23 @@ func TestBuiltinsAsFields(t *testing.T) {
 	} {
 		if _, err := expr.Compile(src); err != nil {
 			t.Errorf("%s: %v", src, err)
+		}
+	}
+}
+
+// A run ends with its context.
+func TestJQEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	for _, src := range []string{`jq: last(range(1e15)) == 1`, `jq: [repeat(1)] == 1`, `jq: def f: 1 + f; f == 1`} {
+		x, err := expr.Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Context: ctx})
+		if !r.Abandoned() || r.Tri != expr.Unknown || !strings.Contains(strings.Join(explain(r, 1), "")+"$", "the evaluation took longer than the attempt may$") {
+			t.Errorf("%s: have %s, %q", src, r.Tri, explain(r, 1))
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/status/internal/wording"
+	"github.com/pollcli/poll/words"
 	"github.com/tidwall/gjson"
 )
 
@@ -90,7 +90,7 @@ func boolean(b bool) value        { return value{kind: KindBool, raw: strconv.Fo
 func number(text string) value    { return value{kind: KindNumber, raw: text} }
 func integer(n int) value         { return number(strconv.Itoa(n)) }
 func text(s string) value         { return value{kind: KindString, str: s} }
-func unknown(why string) value    { return value{detail: wording.OneLine(why)} }
+func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
 // fromResult is the value that gjson found in a valid document.
@@ -197,8 +197,8 @@ func (v value) preview() string {
 	case v.kind <= KindMissing:
 		return v.kind.String()
 	}
-	start := wording.Cut(v.raw, 4*previewSize) // white space goes first
-	return wording.OneLine(wording.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
+	start := words.Cut(v.raw, 4*previewSize) // white space goes first
+	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
 }
 
 // previewSize is how many characters of a value are shown.
@@ -206,7 +206,7 @@ const previewSize = 60
 
 // preview shows text in quotes, with unprintable characters escaped.
 func preview(s string) string {
-	shown := wording.Cut(s, previewSize)
+	shown := words.Cut(s, previewSize)
 	if len(shown) < len(s) {
 		return strconv.Quote(shown) + "..."
 	}

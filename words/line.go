@@ -1,5 +1,4 @@
-// Package wording puts words of others on a line, and finds what was meant by them.
-package wording
+package words
 
 import (
 	"strings"
