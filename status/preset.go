@@ -21,6 +21,7 @@ type Preset struct {
 	Example string   // a command line, quoted for a shell
 	Note    string   // what else a reader should know; "" for nothing
 	Many    []string // command lines that wait for many, those without --each one by one
+	File    string   // that it was read from, "" for a built-in one
 	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
 	// the answer. With [] they are about each element of a list: all have to be done, and one
 	// that has failed is enough. A rule that names $json is about the answer.
@@ -30,6 +31,15 @@ type Preset struct {
 	// Detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
 	Detail []string
+	// Settings say how to wait, for who runs the wait.
+	Settings []PresetSetting
+}
+
+// A PresetSetting says how to wait for what a preset is about. Its value is not yet read.
+type PresetSetting struct {
+	Key    string   // interval, timeout, max-wait, follow, each, id or print
+	Values []string // several of id and print, one of any other
+	At     string   // where the first value stands: "mine.txt:3:11"
 }
 
 // A PresetRule is a rule of a preset, not yet compiled.
@@ -45,10 +55,15 @@ var presetText string
 // Presets returns all presets, with those for related APIs side by side.
 func Presets() []Preset { return builtin(presetText) }
 
-// LookupPreset returns the preset with that name or alias.
+// LookupPreset returns the preset with that name or alias, which is "aws:SERVICE/WAITER" for a
+// waiter of AWS, such as aws:rds/DBInstanceAvailable.
 func LookupPreset(name string) (Preset, bool) {
+	text := presetText
+	if strings.HasPrefix(name, awsPrefix) {
+		text = waiterText()
+	}
 	line := regexp.MustCompile(`(?m)^(name|alias): ` + regexp.QuoteMeta(name) + `$`)
-	for stanza := range strings.SplitSeq(presetText, "\n\n") {
+	for stanza := range strings.SplitSeq(text, "\n\n") {
 		if line.MatchString(stanza) {
 			return builtin(stanza)[0], true
 		}
@@ -57,7 +72,7 @@ func LookupPreset(name string) (Preset, bool) {
 }
 
 func builtin(text string) []Preset {
-	presets, err := readPresets("presets.txt", text)
+	presets, err := ReadPresets("", text)
 	if err != nil {
 		panic(err)
 	}
@@ -67,39 +82,57 @@ func builtin(text string) []Preset {
 // presetField matches a line of a stanza, with the lines that continue it.
 var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^#\n].*(?:\n[ \t].*)*`) })
 
-// readPresets reads presets, each a stanza of lines "key: value", with an empty line between
+// ReadPresets reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
-// is a comment. A stanza begins with its name. The other keys are those of [Status.RuleName], whose
-// values are conditions, and the fields of [Preset] in lower case: alias, api, example, note,
-// many, object, detail. Of alias, many, detail and the rules there may be several. After a
+// is a comment. A stanza begins with its name, which no other has, and has at least one rule. The
+// other keys are those of [Status.RuleName], whose values are conditions, those of
+// [PresetSetting], and the fields of [Preset] in lower case: alias, api, example, note, many,
+// object, detail. Of alias, many, detail, id, print and the rules there may be several. After a
 // condition, " -- " and words are the reason when it is met. An error begins with the file, the
-// line and the column, in characters from 1: "presets.txt:3:8: ".
-func readPresets(file, text string) (presets []Preset, err error) {
+// line and the column, in characters from 1: "mine.txt:3:8: ".
+func ReadPresets(file, text string) (presets []Preset, err error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for _, at := range presetField().FindAllStringIndex(text, -1) {
 		field := text[at[0]:at[1]]
 		joined := strings.ReplaceAll(field, "\n", "")
 		key, value, _ := strings.Cut(joined, ":")
-		if key == "name" {
-			presets = append(presets, Preset{})
-		}
-		if len(presets) == 0 {
+		value = strings.TrimSpace(value)
+		switch isName := key == "name"; {
+		case !isName && len(presets) == 0:
 			err = fmt.Errorf("a stanza begins with its name, not with %q", joined)
-		} else {
-			err = presets[len(presets)-1].set(key, strings.TrimSpace(value))
+		case isName && slices.ContainsFunc(presets, func(p Preset) bool { return p.Named(value) }):
+			err = fmt.Errorf("there are two presets of the name %s", value)
+		default:
+			if isName {
+				presets = append(presets, Preset{File: file})
+			}
+			start := at[0] + strings.Index(field, value)
+			err = presets[len(presets)-1].set(key, value, position(file, text, start))
+		}
+		if problem, ok := errors.AsType[*expr.Error](err); ok {
+			at[0] += offsetIn(field, joined, problem)
+			err = errors.New(strings.TrimSuffix(problem.Message+": "+problem.Hint, ": "))
 		}
 		if err != nil {
-			before, what := text[:at[0]], err.Error()
-			if problem, ok := errors.AsType[*expr.Error](err); ok {
-				before = text[:at[0]+offsetIn(field, joined, problem)]
-				what = strings.TrimSuffix(problem.Message+": "+problem.Hint, ": ")
-			}
-			line := strings.Count(before, "\n")
-			column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
-			return nil, fmt.Errorf("%s:%d:%d: %s", file, line+1, column+1, what)
+			return nil, fmt.Errorf("%s: %w", position(file, text, at[0]), err)
+		}
+	}
+	for _, p := range presets {
+		if len(p.Rules) == 0 {
+			return nil, fmt.Errorf("%s: preset %s has no rule, such as until: .state == \"done\"", file, p.Name)
 		}
 	}
 	return presets, nil
+}
+
+// Named reports whether a preset has that name or alias.
+func (p Preset) Named(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
+
+// position returns the file, the line and the column of an offset in its text.
+func position(file, text string, offset int) string {
+	before := text[:offset]
+	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
+	return fmt.Sprintf("%s:%d:%d", file, strings.Count(before, "\n")+1, column+1)
 }
 
 // offsetIn returns where in a field the error in its expression is. A field that is on several
@@ -114,14 +147,15 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets a field of a preset, and checks that an expression compiles.
-func (p *Preset) set(key, value string) (err error) {
+// set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
+func (p *Preset) set(key, value, at string) (err error) {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
-	at := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
+	ruled := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
+	isSetting := slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each", "id", "print"}, key)
 	switch {
-	case text == nil && list == nil && at < 0:
+	case text == nil && list == nil && ruled < 0 && !isSetting:
 		return fmt.Errorf("there is no key %q", key)
 	case value == "":
 		return fmt.Errorf("%q has no value", key)
@@ -131,8 +165,10 @@ func (p *Preset) set(key, value string) (err error) {
 		*text = value
 	case list != nil:
 		*list = append(*list, value)
+	case isSetting:
+		return p.add(key, value, at)
 	default:
-		rule := PresetRule{Status: Ruled()[at]}
+		rule := PresetRule{Status: Ruled()[ruled]}
 		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
 		p.Rules = append(p.Rules, rule)
 		_, err = expr.Compile(rule.Expr)
@@ -144,6 +180,20 @@ func (p *Preset) set(key, value string) (err error) {
 		_, err = expr.CompileEach(value)
 	}
 	return err
+}
+
+// add adds the value of a setting.
+func (p *Preset) add(key, value, at string) error {
+	i := slices.IndexFunc(p.Settings, func(s PresetSetting) bool { return s.Key == key })
+	switch {
+	case i < 0:
+		p.Settings = append(p.Settings, PresetSetting{Key: key, Values: []string{value}, At: at})
+	case key != "id" && key != "print":
+		return fmt.Errorf("%q is there twice", key)
+	default:
+		p.Settings[i].Values = append(p.Settings[i].Values, value)
+	}
+	return nil
 }
 
 // Compile returns the rules of p for a kind of probe, in the same order. It leaves out

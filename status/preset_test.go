@@ -17,7 +17,7 @@ import (
 
 func TestReadPresets(t *testing.T) {
 	t.Parallel()
-	have, err := readPresets("mine.txt", `# A comment.
+	have, err := ReadPresets("mine.txt", `# A comment.
 name: thing
 alias: things
 alias: stuff
@@ -32,9 +32,14 @@ until: .state ==
  done
 
 name: other
+interval: 30s
+print: .a
+print: .b
+until: .c
 `)
 	want := []Preset{{
 		Name:    "thing",
+		File:    "mine.txt",
 		Aliases: []string{"things", "stuff"},
 		API:     "The Thing API",
 		Object:  ".jobs[]",
@@ -44,7 +49,15 @@ name: other
 			{Error, ".b", ""},
 			{Success, `.state == "done"`, "it is done"},
 		},
-	}, {Name: "other"}}
+	}, {
+		Name:  "other",
+		File:  "mine.txt",
+		Rules: []PresetRule{{Success, ".c", ""}},
+		Settings: []PresetSetting{
+			{"interval", []string{"30s"}, "mine.txt:16:11"},
+			{"print", []string{".a", ".b"}, "mine.txt:17:8"},
+		},
+	}}
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Errorf("%v; presets (-want +got):\n%s", err, diff)
 	}
@@ -58,10 +71,13 @@ name: other
 		"name: é\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
 		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator: did you mean ==?`,
 		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end`,
+		"name: a\nuntil: .x\n\nname: b\napi: x\n":               `mine.txt: preset b has no rule, such as until: .state == "done"`,
+		"name: a\nuntil: .x\n\nname: a\n":                       `mine.txt:4:1: there are two presets of the name a`,
+		"name: a\ntimeout: 1s\ntimeout: 2s\n":                   `mine.txt:3:1: "timeout" is there twice`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
-		if _, err := readPresets("mine.txt", text); err == nil || err.Error() != want {
+		if _, err := ReadPresets("mine.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
 		}
 	}

@@ -1,0 +1,106 @@
+package status
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Of documents for each condition of the waiters, the presets say what botocore says by JMESPath, or
+// less: scripts/aws-waiters/oracle.py has recorded that.
+func TestWaitersAgreeWithJMESPath(t *testing.T) {
+	t.Parallel()
+	rules := map[string]Rules{}
+	for _, p := range Waiters() {
+		compiled, err := p.Compile(KindCommand, false)
+		if _, urlErr := p.Compile(KindHTTP, false); err != nil || urlErr != nil {
+			t.Fatal(p.Name, err, urlErr)
+		}
+		if len(p.Settings) != 2 || p.Example == "" || p.API == "" {
+			t.Errorf("%s: %+v", p.Name, p)
+		}
+		rules[p.Name] = Rules{Preset: compiled}
+	}
+	if len(rules) != 378 {
+		t.Errorf("have %d waiters, want 378", len(rules))
+	}
+	file, err := os.Open("testdata/waiters.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type change struct{ Want, Have Status }
+	changes := map[change]int{}
+	for lines := json.NewDecoder(text); lines.More(); {
+		var record struct {
+			Waiter   string
+			Want     Status
+			Document json.RawMessage
+		}
+		if err := lines.Decode(&record); err != nil {
+			t.Fatal(err)
+		}
+		o := presetSample{Body: record.Document}.observation(KindCommand)
+		v := rules["aws:"+record.Waiter].Classify(t.Context(), o)
+		changes[change{record.Want, v.Status}]++
+		if v.Status == Success && record.Want != Success {
+			t.Errorf("%s: %s is SUCCESS by %s, want %s", record.Waiter, record.Document, v.Rule, record.Want)
+		}
+	}
+	want := map[change]int{
+		{Success, Success}: 2865, {Error, Error}: 4004, {NotReady, NotReady}: 5843,
+		{Success, NotReady}: 116, // an element lacks the field, or is no object: JMESPath leaves it out; no services at all
+		{Error, NotReady}:   3,   // .status != "DELETING" of an answer without a status
+		{Success, Error}:    5,   // both acceptors match, and that of the success comes first
+		{NotReady, Error}:   4,   // and that of the retry
+	}
+	if diff := cmp.Diff(want, changes); diff != "" {
+		t.Errorf("verdicts (-want +have):\n%s", diff)
+	}
+}
+
+// An error of the AWS CLI that a waiter names is what it says, one that may pass is not yet an end,
+// and any other is ERROR.
+func TestWaitersReadErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		waiter, code string
+		want         Status
+	}{
+		{"lambda/FunctionExists", "ResourceNotFoundException", NotReady},
+		{"lambda/FunctionExists", "AccessDeniedException", Error},
+		{"lambda/FunctionExists", "TooManyRequestsException", Throttled},
+		{"lambda/FunctionExists", "ServiceUnavailable", NotReady},
+		{"s3/BucketNotExists", "404", Success},
+		{"s3/BucketExists", "404", NotReady},
+		{"s3/BucketExists", "403", Success},
+		{"s3/BucketExists", "400", Error},
+		{"rds/DBInstanceDeleted", "DBInstanceNotFound", Success},
+		{"rds/DBInstanceAvailable", "DBInstanceNotFound", Error},
+		{"ec2/InstanceRunning", "InvalidInstanceID.NotFound", NotReady},
+		{"ec2/InstanceRunning", "InvalidInstanceIDxNotFound", Error},
+	} {
+		p, ok := LookupPreset("aws:" + c.waiter)
+		rules, err := p.Compile(KindCommand, false)
+		if !ok || err != nil {
+			t.Fatal(c.waiter, ok, err)
+		}
+		s := presetSample{Exit: 254, Stderr: "\nAn error occurred (" + c.code + ") when calling the X operation: no\n"}
+		v := Rules{Preset: rules}.Classify(t.Context(), s.observation(KindCommand))
+		if v.Status != c.want {
+			t.Errorf("%s: %s is %s (%s), want %s", c.waiter, c.code, v.Status, v.Reason, c.want)
+		}
+	}
+	for _, name := range []string{"aws:", "aws:rds", "aws:rds/Nothing", "rds/DBInstanceAvailable"} {
+		if have, ok := LookupPreset(name); ok {
+			t.Errorf("LookupPreset(%q) = %s", name, have.Name)
+		}
+	}
+}
