@@ -71,6 +71,7 @@ type Rank uint8
 // The ranks of settings.
 const (
 	Unset    Rank = iota
+	Preset        // of a preset
 	Variable      // of the environment
 	Typed         // on the command line
 	Entry         // of a targets file
@@ -91,8 +92,8 @@ func (f *Flag) Origin() string { return cmp.Or(f.set.origin, "--"+f.Name) }
 // text returns the last value, "" for none.
 func (f *Flag) text() string { return append([]string{""}, f.set.texts...)[len(f.set.texts)] }
 
-// fits reports whether the flag is about one of kinds.
-func (f *Flag) fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
+// Fits reports whether the flag is about one of kinds.
+func (f *Flag) Fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
 
 // Variable returns the name of the variable that sets the flag.
 func (f *Flag) Variable() string {

@@ -65,7 +65,7 @@ func (l *Line) Environ(kinds Kinds) {
 		case !isSet || f.set.rank > Unset || f.Hidden || f.Name == "help" || f.Name == "version":
 		case text == "" && f.Decides:
 			l.err = cmp.Or[error](l.err, Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
-		case text == "" || !f.fits(kinds):
+		case text == "" || !f.Fits(kinds):
 		case f.Many:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 				l.Assign(f, text, name, Variable)
@@ -84,7 +84,7 @@ func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
 		f := &l.Command.Flags[i]
 		switch {
 		case !f.Given() || f.set.rank < least:
-		case !f.fits(kinds):
+		case !f.Fits(kinds):
 			return unfit(f)
 		case f.Needs != "" && l.lacks(f.Needs) && !l.DropVariable(f.Name):
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Advise("needs " + f.Name)

@@ -43,7 +43,7 @@ func (w World) commands() []*argv.Command {
 	return []*argv.Command{
 		demoCommand(w),
 		evalCommand(w),
-		presetsCommand(),
+		presetsCommand(w),
 		w.helpCommand(),
 		w.manCommand(),
 		w.completionCommand(),

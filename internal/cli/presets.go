@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -10,20 +12,21 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-func presetsCommand() *argv.Command {
+func presetsCommand(w World) *argv.Command {
 	return &argv.Command{
 		Name:     "presets",
-		Operands: "[NAME]",
-		Summary:  "list the built-in sets of rules, or explain one",
+		Operands: "[NAME|FILE]",
+		Summary:  "list the sets of rules, or explain one",
 		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   offeredPresets,
-		Run:      showPresets,
+		Run:      w.showPresets,
 	}
 }
 
-func offeredPresets() []argv.Candidate {
-	var list []argv.Candidate
-	for _, p := range status.Presets() {
+func offeredPresets() []argv.Candidate { return candidates(status.Presets(), status.Waiters()) }
+
+func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
+	for _, p := range slices.Concat(presets...) {
 		for _, name := range namesOf(p) {
 			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
@@ -33,51 +36,114 @@ func offeredPresets() []argv.Candidate {
 
 func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
-func showPresets(ctx context.Context, l *argv.Line) error {
-	if len(l.Operands) == 0 {
-		return l.Write(ctx, presetList())
+func (w World) showPresets(ctx context.Context, l *argv.Line) error {
+	name := strings.Join(l.Operands, "")
+	service, isAWS := strings.CutPrefix(name, "aws:")
+	switch file, one, isFile := presetFile(name); {
+	case name == "":
+		mine, err := w.ownPresets()
+		if err != nil {
+			return err
+		}
+		return l.Write(ctx, presetList(mine))
+	case isAWS && !strings.Contains(service, "/"):
+		return w.showWaiters(ctx, l, service)
+	case isFile && one == "":
+		return w.showFile(ctx, l, file)
 	}
-	preset, ok := status.LookupPreset(l.Operands[0])
-	if !ok {
-		return unknownPreset("presets", l.Operands[0])
+	p, err := w.findPreset("presets", name)
+	if err != nil {
+		return err
 	}
-	return l.Write(ctx, explainPreset(preset))
+	return w.explain(ctx, l, []status.Preset{p})
 }
 
-func presetList() string {
+// showWaiters lists the services of AWS, or the waiters of one.
+func (w World) showWaiters(ctx context.Context, l *argv.Line, service string) error {
+	var b strings.Builder
+	count := map[string]int{}
+	var services []string
+	for _, p := range status.Waiters() {
+		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
+		if count[own]++; count[own] == 1 {
+			services = append(services, own)
+		}
+		if own == service {
+			fmt.Fprintf(&b, "%-52s %s\n", p.Name, p.API)
+		}
+	}
+	if service == "" {
+		for _, s := range services {
+			fmt.Fprintf(&b, "aws:%-36s %d\n", s, count[s])
+		}
+	}
+	if b.Len() == 0 {
+		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
+	}
+	return l.Write(ctx, b.String())
+}
+
+// showFile explains the presets of a file, and tests them on the answers that stand beside it.
+func (w World) showFile(ctx context.Context, l *argv.Line, file string) error {
+	presets, err := w.readPresets("presets", file)
+	if err != nil {
+		return err
+	}
+	return w.explain(ctx, l, presets)
+}
+
+// explain explains presets, and tests those of files on their samples.
+func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
+	var parts []string
+	failed := false
+	for _, p := range presets {
+		text := explainPreset(p)
+		if p.File != "" {
+			samples, ok, err := w.testPreset(ctx, p)
+			if err != nil {
+				return err
+			}
+			text += samples
+			failed = failed || !ok
+		}
+		parts = append(parts, text)
+	}
+	if err := l.Write(ctx, strings.Join(parts, "\n")); err != nil || !failed {
+		return err
+	}
+	return &exitError{ExitError}
+}
+
+func presetList(mine []status.Preset) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, p := range status.Presets() {
-		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.API)
+	for _, p := range append(mine, status.Presets()...) {
+		fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
 		for _, alias := range p.Aliases {
 			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)
 		}
 	}
+	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
 	w.Flush() // a strings.Builder never fails
 	return b.String()
 }
 
 func explainPreset(p status.Preset) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), p.API)
+	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), cmp.Or(p.API, "a preset"))
+	if p.File != "" {
+		fmt.Fprintf(&b, "from %s\n", p.File)
+	}
 	if p.Example != "" {
 		fmt.Fprintf(&b, "\n  %s\n", p.Example)
 	}
-	b.WriteString("\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n")
+	if len(p.Many) > 0 {
+		b.WriteString("\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n")
+	}
 	if p.Note != "" {
 		b.WriteString("\n" + p.Note + "\n")
 	}
-	last := status.None
-	for _, rule := range p.Rules {
-		if rule.Status != last {
-			fmt.Fprintf(&b, "\n%s (%s) when\n", rule.Status, "--"+rule.Status.RuleName())
-			last = rule.Status
-		}
-		fmt.Fprintf(&b, "  %s\n", rule.Expr)
-		if rule.Why != "" {
-			fmt.Fprintf(&b, "      -- %s\n", rule.Why)
-		}
-	}
+	explainRules(&b, p)
 	remark := "The rules are tried in this order, after your own; " +
 		"a good answer\nthat none matches is NOT_READY, or ERROR with --strict."
 	if len(p.Detail) > 0 {
@@ -88,4 +154,30 @@ func explainPreset(p status.Preset) string {
 	}
 	b.WriteString("\n" + remark + "\n")
 	return b.String()
+}
+
+// explainRules writes how a preset waits, and its rules in the order in which they are asked.
+func explainRules(b *strings.Builder, p status.Preset) {
+	var flags []string
+	for _, s := range p.Settings {
+		for _, value := range s.Values {
+			flags = append(flags, "--"+s.Key+" "+value)
+		}
+	}
+	if len(flags) > 0 {
+		fmt.Fprintf(b, "\nUnless you say otherwise: %s\n", strings.Join(flags, ", "))
+	}
+	for _, verdict := range status.Ruled() {
+		head := fmt.Sprintf("\n%s (--%s) when\n", verdict, verdict.RuleName())
+		for _, rule := range p.Rules {
+			if rule.Status != verdict {
+				continue
+			}
+			fmt.Fprintf(b, "%s  %s\n", head, rule.Expr)
+			head = ""
+			if rule.Why != "" {
+				fmt.Fprintf(b, "      -- %s\n", rule.Why)
+			}
+		}
+	}
 }

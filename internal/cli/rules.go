@@ -110,9 +110,12 @@ func (r *reader) readPreset(t *target) error {
 	if r.Preset == "" {
 		return nil
 	}
-	preset, ok := status.LookupPreset(r.Preset)
-	if !ok {
-		return unknownPreset(r.Origin("preset"), r.Preset)
+	if r.preset == nil { // eval has no waits
+		p, err := r.world.findPreset(r.Origin("preset"), r.Preset)
+		if err != nil {
+			return err
+		}
+		r.preset = &p
 	}
 	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
 		if r.isForOthers(t, r.Flag("preset")) {
@@ -121,7 +124,7 @@ func (r *reader) readPreset(t *target) error {
 		}
 		return argv.Usagef("%s: %w", r.Origin("preset"), err)
 	}
-	rules, err := preset.Compile(t.kind, r.Each != "" && !r.followsEach())
+	rules, err := r.preset.Compile(t.kind, r.Each != "" && !r.followsEach())
 	if err != nil {
 		return fmt.Errorf("compile preset %s: %w", r.Preset, err)
 	}
@@ -130,10 +133,13 @@ func (r *reader) readPreset(t *target) error {
 }
 
 // unknownPreset refuses a name, with the presets of the service that it may stand for.
-func unknownPreset(origin, name string) error {
+func unknownPreset(origin, name string, mine []status.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if service, _, isAWS := strings.Cut(name, "/"); isAWS {
+		return err.Hint("poll presets %s lists the waiters of that service", service)
+	}
 	var names, related []string
-	for _, c := range offeredPresets() {
+	for _, c := range candidates(mine, status.Presets()) {
 		names = append(names, c.Word)
 		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)

@@ -189,6 +189,12 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 		return known, err
 	}
 	bit := bitOf(kind)
+	if f := r.Flag("preset"); f.Rank() == argv.Entry {
+		p, err := r.world.findPreset(f.Origin(), r.Preset)
+		if err := cmp.Or(err, r.use(p, bit, argv.Entry)); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
 		return nil, err
 	}

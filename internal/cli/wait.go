@@ -34,6 +34,12 @@ func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait fun
 	if err := cmp.Or(misplaced, s.Err()); err != nil {
 		return err
 	}
+	if s.Preset != "" {
+		p, err := w.findPreset(s.Origin("preset"), s.Preset)
+		if err := cmp.Or(err, s.use(p, kinds, argv.Preset)); err != nil {
+			return err
+		}
+	}
 	if s.IsCommand {
 		if err := w.checkCommand(s); err != nil {
 			return err

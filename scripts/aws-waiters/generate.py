@@ -172,7 +172,7 @@ def other_errors(acceptors):
     codes = [str(k) for k in known if k is not False]
     if codes:
         c += ' and $stderr !~ "\\\\((%s)\\\\)"' % "|".join(code.replace(".", r"\\.") for code in codes)
-    return c + " -- the AWS CLI was refused"
+    return c + " -- an error that this waiter does not expect"
 
 
 def stanza(service, name, waiter, required):

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/status"
+)
+
+// findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
+// one, a waiter of AWS, or one of the user's directory.
+func (w World) findPreset(origin, name string) (p status.Preset, err error) {
+	if file, one, ok := presetFile(name); ok {
+		return w.presetIn(origin, file, one)
+	}
+	p, found := status.LookupPreset(name)
+	mine, err := w.ownPresets()
+	if err != nil {
+		return p, err
+	}
+	for _, own := range mine {
+		if own.Named(name) {
+			if found {
+				return p, argv.Usagef("%s: there is also a built-in preset %s: give this one another name", own.File, name)
+			}
+			p, found = own, true
+		}
+	}
+	if !found {
+		return p, unknownPreset(origin, name, mine)
+	}
+	return p, nil
+}
+
+// presetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
+// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER.
+func presetFile(value string) (file, name string, ok bool) {
+	file = value
+	if i := strings.LastIndexByte(value, ':'); i > 1 && !strings.ContainsAny(value[i:], `/\.`) {
+		file, name = value[:i], value[i+1:]
+	}
+	return file, name, strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:")
+}
+
+// presetIn returns the preset of a name in a file, or its only one.
+func (w World) presetIn(origin, file, name string) (p status.Preset, err error) {
+	presets, err := w.readPresets(origin, file)
+	if err != nil {
+		return p, err
+	}
+	if name == "" && len(presets) == 1 {
+		return presets[0], nil
+	}
+	var names []string
+	for _, p := range presets {
+		if p.Named(name) {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	if name == "" {
+		return p, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
+			Hint("--preset %s:%s", file, names[0])
+	}
+	return p, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
+}
+
+// readPresets reads the presets of a file, and checks how they say to wait.
+func (w World) readPresets(origin, file string) ([]status.Preset, error) {
+	text, err := w.readFile(file, maxLines)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", origin, err)
+	}
+	presets, err := status.ReadPresets(file, string(text))
+	if err == nil && len(presets) == 0 {
+		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
+	}
+	for _, p := range presets {
+		if err == nil {
+			s := newSpec()
+			err = s.use(p, ofAll, argv.Typed)
+		}
+	}
+	if err != nil {
+		return nil, argv.Usagef("%w", err)
+	}
+	return presets, nil
+}
+
+// use sets the flags that a preset says, unless they are set.
+func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
+	s.preset = &p
+	for _, setting := range p.Settings {
+		f := s.Flag(setting.Key)
+		if f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+			continue
+		}
+		for _, value := range setting.Values {
+			s.Assign(f, value, setting.At, rank)
+		}
+	}
+	return s.Err()
+}
+
+// ownPresets reads the presets of the user's directory.
+func (w World) ownPresets() (all []status.Preset, err error) {
+	dir := w.presetDir()
+	entries, err := os.ReadDir(dir)
+	if dir == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, argv.Usagef("read the presets: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
+			continue // an answer to test a preset with
+		}
+		presets, err := w.readPresets("read the presets", filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range presets {
+			same := func(other status.Preset) bool { return slices.ContainsFunc(namesOf(p), other.Named) }
+			if i := slices.IndexFunc(all, same); i >= 0 {
+				return nil, argv.Usagef("%s: preset %s is in %s, too", p.File, p.Name, all[i].File)
+			}
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
+// Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
+func (w World) presetDir() string {
+	base := w.getenv("XDG_CONFIG_HOME")
+	if home := w.getenv("HOME"); !filepath.IsAbs(base) && home != "" {
+		base = filepath.Join(home, ".config")
+	} else if !filepath.IsAbs(base) && runtime.GOOS == "windows" {
+		base = w.getenv("AppData")
+	}
+	if !filepath.IsAbs(base) {
+		return ""
+	}
+	return filepath.Join(base, "poll", "presets")
+}
