@@ -15,7 +15,7 @@ import (
 func presetsCommand(w World) *argv.Command {
 	return &argv.Command{
 		Name:     "presets",
-		Operands: "[NAME|FILE]",
+		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
 		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   offeredPresets,
