@@ -445,7 +445,7 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
-	o.State = w.keptAtEnd(o)
+	o.State = w.keptAtEnd(how, o)
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++

@@ -85,7 +85,8 @@ type Poller struct {
 	Starting func(State) error
 
 	// Settle, unless it is nil, is called with the outcome of a wait that Succeeded, before its
-	// EventEnd. What it returns takes its place: a failure if the result is of no use.
+	// EventEnd. What it returns takes its place: a failure if the result is of no use, which
+	// leaves the State open.
 	Settle func(Outcome) Outcome
 }
 

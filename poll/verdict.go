@@ -347,13 +347,14 @@ func (w *wait) kept() State {
 	return s
 }
 
-// keptAtEnd returns the state of a wait that has ended so.
-func (w *wait) keptAtEnd(o Outcome) State {
+// keptAtEnd returns the state of a wait that has ended so. It is open if Settle made a failure of a
+// success: the operation is done, and its result may be of use to a later run.
+func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
 	}
 	s := w.kept()
-	if (o.Ending == Succeeded || o.Ending == Failed) && !w.unsent {
+	if o.Ending == how && (how == Succeeded || how == Failed) && !w.unsent {
 		ended := State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,

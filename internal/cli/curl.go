@@ -32,9 +32,15 @@ const (
 	partBinary partKind = "data-binary"
 )
 
-// part returns a reader that adds a part of a kind.
-func (s *Spec) part(kind partKind) func(string) ([]part, error) {
-	return func(text string) ([]part, error) { return append(slices.Clip(s.Data), part{text, kind}), nil }
+// parts returns the place of a flag that adds parts of a kind, among those of others.
+func (s *Spec) parts(kind partKind) *argv.Place {
+	add := func(text string) error {
+		s.Data = append(slices.Clip(s.Data), part{text, kind})
+		return nil
+	}
+	return argv.Func(add, func() {
+		s.Data = slices.DeleteFunc(slices.Clone(s.Data), func(p part) bool { return p.kind == kind })
+	})
 }
 
 // read returns what the part adds to the body.
@@ -85,19 +91,26 @@ func parseProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
-// route returns a reader that adds a route of a [poll.Connect].
-func (s *Spec) route(form string, read func(value string) (from string, to []string)) func(string) (map[string][]string, error) {
-	return func(value string) (map[string][]string, error) {
+// route returns the place of a flag that adds routes of a [poll.Connect].
+func route(routes *map[string][]string, form string, read func(value string) (from string, to []string)) *argv.Place {
+	return argv.To(routes, func(value string) (map[string][]string, error) {
 		from, to := read(value)
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 			return nil, argv.Usagef("%q is not %s", value, form)
 		}
-		routes := map[string][]string{}
-		maps.Copy(routes, s.Routes)
 		from = strings.ToLower(from)
-		routes[from] = slices.Concat(routes[from], to)
-		return routes, nil
+		return joined(*routes, map[string][]string{from: to}), nil
+	})
+}
+
+// joined returns routes with others added.
+func joined(routes, others map[string][]string) map[string][]string {
+	both := map[string][]string{}
+	maps.Copy(both, routes)
+	for from, to := range others {
+		both[from] = slices.Concat(both[from], to)
 	}
+	return both
 }
 
 // resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.

@@ -36,7 +36,7 @@ func TestRoutesAndProxy(t *testing.T) {
 		s, err := lineOf(t, []string{test.flag, test.value, "http://h"}, nil)
 		if err == nil {
 			have = s.Proxy
-			for from, to := range s.Routes {
+			for from, to := range joined(s.Resolve, s.ConnectTo) {
 				have += from + "=" + strings.Join(to, ",")
 			}
 		}

@@ -22,13 +22,14 @@ type list struct {
 }
 
 // refuseForList refuses a list that cannot be waited for. A variable that names such a list is
-// for other runs.
+// for other runs, unless more of a list was typed.
 func (s *Spec) refuseForList() error {
 	if s.Each == "" {
 		return nil
 	}
 	if err := s.refuseEach(); err != nil {
-		if !s.DropVariable("each") {
+		isMeant := func(name string) bool { return s.Typed(name) != nil }
+		if slices.ContainsFunc([]string{"id", "next", "batch"}, isMeant) || !s.DropVariable("each") {
 			return err
 		}
 		for _, name := range []string{"id", "next", "batch"} {

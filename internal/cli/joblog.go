@@ -195,7 +195,7 @@ func (j *jobs) exit(ev poll.Event) ExitCode {
 	if past, _ := j.log.Past(j.entry(ev).ID); past.Exit != nil {
 		return ExitCode(*past.Exit)
 	}
-	return ExitSuccess
+	return outcomeCode(*ev.Outcome)
 }
 
 // lookAgain returns the outcome of a target that had succeeded in an earlier run, with the

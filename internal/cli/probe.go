@@ -133,7 +133,7 @@ type connection struct {
 func (r *reader) readConnection(probe *poll.HTTP) error {
 	connect := poll.Connect{
 		Insecure: r.Insecure, CACert: r.CACert, Cert: r.Cert, Key: r.Key,
-		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: r.Routes,
+		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: joined(r.Resolve, r.ConnectTo),
 	}
 	name := fmt.Sprintf("%#v", connect)
 	made, known := r.connections[name]

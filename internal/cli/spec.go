@@ -57,7 +57,7 @@ type Spec struct {
 	// HTTP
 	Request                        string
 	Data                           []part
-	Routes                         map[string][]string // of --resolve and --connect-to, for [poll.Connect]
+	Resolve, ConnectTo             map[string][]string // as the routes of a [poll.Connect]
 	Header, Cookie                 []string
 	User, Bearer                   string
 	UserAgent                      *string
@@ -198,9 +198,9 @@ func (s *Spec) several() argv.Flags {
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: argv.To(&s.Data, s.part(partText)), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: argv.To(&s.Data, s.part(partRaw)), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: argv.To(&s.Data, s.part(partBinary)), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts(partText), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: s.parts(partRaw), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: s.parts(partBinary), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
@@ -213,8 +213,8 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "key", Value: "FILE", To: argv.Text(&s.Key), Needs: "cert", Usage: "the key of --cert"},
 		{Name: "unix-socket", Value: "PATH", To: argv.Text(&s.UnixSocket), Usage: "connect to this socket"},
 		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.To(&s.Proxy, parseProxy), MayBeEmpty: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
-		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: argv.To(&s.Routes, s.route("HOST:PORT:ADDRESS", resolved)), Many: true, Usage: "connect to this address for the host"},
-		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.To(&s.Routes, s.route("HOST:PORT:HOST:PORT", connectedTo)), Many: true, Usage: "connect to the second host and port for the first"},
+		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: route(&s.Resolve, "HOST:PORT:ADDRESS", resolved), Many: true, Usage: "connect to this address for the host"},
+		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: route(&s.ConnectTo, "HOST:PORT:HOST:PORT", connectedTo), Many: true, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
 		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
