@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -210,6 +211,10 @@ func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 		return o
 	}
 	p := w.targets[0].poller
+	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && h.Method != "" && h.Method != http.MethodGet && h.Method != http.MethodHead {
+		o.Notes = append(o.Notes, earlier+", and the "+h.Method+" is not sent again for its result")
+		return o
+	}
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
