@@ -77,7 +77,7 @@ func (w *wait) then(ctx context.Context, err error) error {
 		err = nil // as a shell
 	}
 	code := ExitNotFound
-	if err == nil && (w.report.Face == ui.Auto || w.report.Face == ui.Live || w.report.Face == ui.Lines) {
+	if face := w.report.Face; err == nil && face != ui.JSON && face != ui.None {
 		fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
 	}
 	if err == nil {

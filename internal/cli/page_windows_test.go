@@ -60,7 +60,7 @@ func TestWindowsPage(t *testing.T) {
 			}
 		}
 	}
-	if run["cmd"] < 6 || run["pwsh"] < 5 {
+	if run["cmd"] < 5 || run["pwsh"] < 4 {
 		t.Errorf("only %v examples", run)
 	}
 }

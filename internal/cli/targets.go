@@ -52,7 +52,7 @@ func (r *reader) readTemplate() (t *targets.Template, err error) {
 	}
 	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
 		wrong := argv.Usagef("%s", e.Message).Hint("%s", e.Hint)
-		if r.IsCommand && r.Dashes {
+		if r.IsCommand && r.Dashes && !r.hasPlaceholder() {
 			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.Targets, programName(r.Operands[0]))
 		}
 		return nil, wrong

@@ -21,12 +21,6 @@ time of a program and its children; the server on loopback is not counted. Peers
 |---|---|---|---|---|---|
 `
 
-const inside = `
-What is inside the program is measured by Go benchmarks, such as ` + "`go test -run '^$' -bench . ./status/...`" + `: conditions beside gjson
-and gojq in ` + "`status/expr`" + `, verdicts in ` + "`status`" + `, waits in ` + "`backoff`" + `, the published sweep in ` + "`backoff/simulate`" + `,
-learning in ` + "`backoff/learn`" + `, attempts and groups in ` + "`poll`" + `.
-`
-
 func page(results []result) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, heading, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -43,7 +37,6 @@ func page(results []result) []byte {
 	for _, r := range results {
 		fmt.Fprintf(&b, "- %s: %s.\n", r.name, r.about)
 	}
-	b.WriteString(inside)
 	return b.Bytes()
 }
 
