@@ -3,7 +3,6 @@ package poll_test
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"math/rand/v2"
 	"strings"
@@ -189,23 +188,6 @@ func TestTimelines(t *testing.T) {
 			wantTimeline(t, lines.String(), test.want)
 		})
 	}
-}
-
-func TestTheTimeRunsFromTheStart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var b strings.Builder
-		p := poll.Poller{Probe: &operation{}, Start: time.Now(), Timeout: 2 * time.Second}
-		time.Sleep(1500 * time.Millisecond)
-		for e := range p.Events(t.Context()) {
-			fmt.Fprintln(&b, line(e))
-		}
-		wantTimeline(t, only(poll.EventWait, b.String()), `
-1.5s    wait    #1 100ms
-1.6s    wait    #2 200ms
-1.8s    wait    #3 150ms last look
-1.95s   wait    #4 25ms last look
-`)
-	})
 }
 
 func TestASlowConsumerIsPartOfTheWait(t *testing.T) {

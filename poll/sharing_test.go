@@ -26,26 +26,21 @@ import (
 
 // A counted probe can be shared. It is done from a moment on.
 type counted struct {
-	mu       sync.Mutex
-	looks    []time.Duration // when it was looked at
-	began    time.Time
-	takes    time.Duration
-	doneAt   time.Duration
-	failures int // looks that have no answer, at first
+	mu     sync.Mutex
+	looks  []time.Duration // when it was looked at
+	began  time.Time
+	takes  time.Duration
+	doneAt time.Duration
 }
 
 func (c *counted) Place() string { return "p" }
 
-func (c *counted) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+func (c *counted) Probe(context.Context, poll.Attempt) status.Observation {
 	c.mu.Lock()
 	at := time.Since(c.began)
 	c.looks = append(c.looks, at)
-	n := len(c.looks)
 	c.mu.Unlock()
 	time.Sleep(c.takes)
-	if n <= c.failures {
-		return poll.Observe(ctx, nil, errors.New("no answer"))
-	}
 	return status.Observation{Body: fmt.Appendf(nil, `{"state":%q}`, map[bool]string{true: "done", false: "run"}[at >= c.doneAt])}
 }
 
@@ -128,24 +123,6 @@ func TestSharedAnswers_threshold(t *testing.T) {
 			}
 		}
 		if len(c.looks) > 4 {
-			t.Errorf("looks at %v", c.looks)
-		}
-	})
-}
-
-// A failure before an answer is the asker's own; the others ask for themselves.
-func TestSharedAnswers_failure(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := &counted{began: time.Now(), failures: 1}
-		outcomes := together(t, 2, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Schedule: backoff.Fixed(20 * time.Second), Timeout: time.Minute}
-		})
-		for _, o := range outcomes {
-			if o.Elapsed < 20*time.Second || o.Elapsed > 45*time.Second {
-				t.Errorf("%s after %d attempts", o.Elapsed, o.State.Attempts)
-			}
-		}
-		if len(c.looks) != 2 {
 			t.Errorf("looks at %v", c.looks)
 		}
 	})
