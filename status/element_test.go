@@ -124,22 +124,3 @@ func TestPresetObject(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkClassifyElement judges an element that has changed.
-func BenchmarkClassifyElement(b *testing.B) {
-	const element = `{"id":"job-00042","state":"running","created":"2026-11-20T09:12:00Z","owner":{"name":"ci","team":"platform"},` +
-		`"labels":["nightly","linux"],"progress":41,"image":"registry.example.com/build/tools:2026.11","command":"make -j8 test","note":"a few words"}`
-	for name, rules := range map[string]Rules{
-		"own": elementRules(b, PresetRule{Status: Success, Expr: `.state=="done"`}, PresetRule{Status: Error, Expr: `.state=="failed"`}),
-	} {
-		o := observedElement(element, Present)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if v := rules.Classify(b.Context(), o); v.Status != NotReady {
-					b.Fatal(v)
-				}
-			}
-		})
-	}
-}
