@@ -446,16 +446,6 @@ func decode(t *testing.T, raw string) any {
 	return v
 }
 
-// normal is a value of gojq as encoding/json would decode it.
-func normal(t *testing.T, v any) any {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, string(raw))
-}
-
 // TestDifferentialElements compares what a condition is for the elements of a list with what
 // any and all make of it for the whole, and with gojq for each of them.
 func TestDifferentialElements(t *testing.T) {
