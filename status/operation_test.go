@@ -161,27 +161,6 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 	}
 }
 
-func TestStatement(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		code       int
-		body, want string
-	}{
-		{200, `{"state":"running"}`, `.state is "running"`},
-		{200, `{"done":true}`, ".done is true"},
-		{200, `{"status":"ok","job":{"state":"queued"}}`, `.job.state is "queued"`},
-		{200, `{"status":200}`, ""},
-	} {
-		o := answered(test.code, test.body)
-		if have := o.Statement(); have != test.want {
-			t.Errorf("%d, %s: have %q, want %q", test.code, test.body, have, test.want)
-		}
-	}
-	if have := (&status.Observation{Kind: status.KindCommand, Exit: new(0), Body: []byte(`{"state":"running"}`)}).Statement(); have != "" {
-		t.Errorf("a command: have %q", have)
-	}
-}
-
 // A rule of the user's that says what is final, or what is not, decides instead.
 func TestRulesAndWhatADocumentSays(t *testing.T) {
 	t.Parallel()
@@ -230,16 +209,6 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		if notes := strings.Join(tally.Notes(status.KindHTTP), "\n"); strings.Contains(notes, "azure") {
 			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
 		}
-	}
-}
-
-func TestAzureRulesTellWhatTheyDecide(t *testing.T) {
-	t.Parallel()
-	o := answered(200, `{"status":"Failed","error":{"message":"no quota"}}`)
-	o.Following.Monitor = status.MonitorAzure
-	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), o)
-	if have.Status != status.Error || !strings.Contains(have.Rule, "azure") || !strings.HasSuffix(have.Reason, "no quota") {
-		t.Errorf("have %s by %q, %q", have.Status, have.Rule, have.Reason)
 	}
 }
 

@@ -398,33 +398,3 @@ func TestTallyHints(t *testing.T) {
 func doubted(o *status.Observation) { o.Doubt = "a page" }
 
 func page(o *status.Observation) { o.Page = 3 }
-
-// Whoever said what to follow is told why it led nowhere, not only that it did.
-func TestAStartThatNamesNothingSaysWhy(t *testing.T) {
-	t.Parallel()
-	code := 200
-	o := status.Observation{Kind: status.KindHTTP, Code: &code, Following: status.Following{Start: true}, Remarks: []string{"nothing to follow: .url is missing"}}
-	v := status.Rules{}.Classify(t.Context(), o)
-	if v.Status != status.Error || !slices.Equal(v.Notes, o.Remarks) {
-		t.Errorf("have %s, noting %q; want ERROR, noting %q", v.Status, v.Notes, o.Remarks)
-	}
-	o.Following.Next = "https://host/ops/1"
-	if v := (status.Rules{}).Classify(t.Context(), o); len(v.Notes) > 0 {
-		t.Errorf("a start that is followed notes %q", v.Notes)
-	}
-}
-
-func TestOnlyWhatIsSaidIsTold(t *testing.T) {
-	t.Parallel()
-	o := with(answered(429, ""), hint)
-	for rule, want := range map[string]bool{"": true, "throttled-if $status == 429": false} {
-		var own []status.Rule
-		if rule != "" {
-			own = rules(t, rule)
-		}
-		have := status.Rules{Own: own}.Classify(t.Context(), o)
-		if have.TellsHint != want || strings.Contains(have.Reason, "Retry-After") != want {
-			t.Errorf("%q: have %v (%s), want %v", rule, have.TellsHint, have.Reason, want)
-		}
-	}
-}

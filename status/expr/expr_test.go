@@ -2,13 +2,11 @@ package expr_test
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -215,36 +213,6 @@ func TestHintsHostile(t *testing.T) {
 	env := &expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Header: http.Header{"X": {`{"token":1}`}}}
 	if have := hintsOf(mustCompile(t, `$header.X | fromjson | .Token == 2`).Eval(env)); have != "" {
 		t.Errorf("a header is shown: %q", have)
-	}
-}
-
-// utf16Text is a text as Windows PowerShell writes it to a file: with a byte order mark.
-func utf16Text(order binary.AppendByteOrder, text string) (b []byte) {
-	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
-		b = order.AppendUint16(b, unit)
-	}
-	return b
-}
-
-func TestByteOrderMarks(t *testing.T) {
-	t.Parallel()
-	const text = "{\"state\":\"done\",\"name\":\"Zoë 🚀\"}\r\n"
-	for name, body := range map[string][]byte{
-		"none":                  []byte(text),
-		"UTF-8":                 []byte("\ufeff" + text),
-		"UTF-16, little endian": utf16Text(binary.LittleEndian, text),
-		"UTF-16, big endian":    utf16Text(binary.BigEndian, text),
-	} {
-		for _, condition := range []string{
-			`.state == "done" and .name == "Zoë 🚀"`, `$isjson`, `jq: .name == "Zoë 🚀"`,
-			`$body =~ "^[{].*🚀\"}$"`, `$stdout contains "Zoë"`, `$stderr contains "Zoë"`,
-		} {
-			exit := 0
-			env := &expr.Env{Doc: expr.NewDoc(body), Body: body, Stderr: body, Exit: &exit}
-			if r := mustCompile(t, condition).Eval(env); r.Tri != expr.True {
-				t.Errorf("%s: %s is %v: %v", name, condition, r.Tri, explain(r, 5))
-			}
-		}
 	}
 }
 
