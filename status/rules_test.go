@@ -126,6 +126,8 @@ func TestClassify(t *testing.T) {
 		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
 			o.Following.Start, o.Following.Each = true, true
 		}), want: status.NotReady, reason: "started, now following each element of the answer"},
+		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
+		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Missing = true, ".url is null"
