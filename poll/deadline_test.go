@@ -70,20 +70,6 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 	}
 }
 
-func TestAnAttemptIsCutAtTheDeadlineOfTheContext(t *testing.T) {
-	t.Parallel()
-	events, o, _ := untilDeadline(t, 2*time.Second, poll.Poller{Probe: &operation{takes: time.Hour}})
-	wantTimeline(t, events, `
-0s      wait    #1 100ms
-100ms   start   #1
-2s      attempt #1 NOT_READY in 1.9s: stopped
-2s      end     timed out NOT_READY after 1: timed out after 2s; last: stopped
-`)
-	if err := o.Err(); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("have %v", err)
-	}
-}
-
 func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 	t.Parallel()
 	for _, ending := range allEndings {

@@ -48,16 +48,3 @@ func TestHTTP_Credentials(t *testing.T) {
 		t.Errorf("of a malformed URL: %s", have)
 	}
 }
-
-func TestHTTP_Place(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"https://me:secret@API.example.com/a?b": "https://api.example.com:443",
-		"http://[::1]:/":                        "http://[::1]:80",
-		"http://":                               "",
-	} {
-		if have := (poll.HTTP{URL: address}).Place(); have != want {
-			t.Errorf("%s: have %q, want %q", address, have, want)
-		}
-	}
-}

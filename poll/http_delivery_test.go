@@ -24,22 +24,15 @@ import (
 
 // A fault is how a server breaks over HTTP/2: by RST_STREAM, or by GOAWAY.
 type fault struct {
-	place  string // when it does
+	place  string // when it does, "" for never
 	goAway bool
 	code   http2.ErrCode
 	// last is true for a GOAWAY that counts the request among those processed.
 	last bool
 }
 
-func (f fault) String() string {
-	switch {
-	case !f.goAway:
-		return fmt.Sprintf("RST_STREAM %s at %s", f.code, f.place)
-	case f.last:
-		return fmt.Sprintf("GOAWAY %s with this stream at %s", f.code, f.place)
-	}
-	return fmt.Sprintf("GOAWAY %s with stream 0 at %s", f.code, f.place)
-}
+// silence has the first connection of a server die without a word.
+var silence = fault{place: "silence"}
 
 // faults are what net/http tells apart of what a server can say, each at every moment.
 func faults() []fault {
@@ -62,7 +55,7 @@ type brokenServer struct {
 	config *tls.Config
 
 	mu          sync.Mutex
-	fault       *fault // nil while it works
+	fault       fault
 	conns       []net.Conn
 	connections int
 	requests    int
@@ -74,6 +67,7 @@ func (s *brokenServer) dial(context.Context, string, string) (net.Conn, error) {
 	defer s.mu.Unlock()
 	s.connections++
 	s.conns = append(s.conns, there)
+	isFirst := len(s.conns) == 1
 	out := make(chan []byte, 100)
 	go func() {
 		for b := range out {
@@ -82,7 +76,7 @@ func (s *brokenServer) dial(context.Context, string, string) (net.Conn, error) {
 	}()
 	go func() {
 		defer close(out)
-		s.serve(tls.Server(&unhurried{there, out}, s.config))
+		s.serve(tls.Server(&unhurried{there, out}, s.config), isFirst)
 	}()
 	return here, nil
 }
@@ -99,19 +93,14 @@ func (c *unhurried) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counts returns how many connections and requests there were, and forgets them.
-func (s *brokenServer) counts() (connections, requests int) {
+// breakBy has the server break from now on. It returns how many connections and requests there
+// were, and forgets them.
+func (s *brokenServer) breakBy(f fault) (connections, requests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	connections, requests = s.connections, s.requests
-	s.connections, s.requests = 0, 0
+	s.fault, s.connections, s.requests = f, 0, 0
 	return connections, requests
-}
-
-func (s *brokenServer) breakBy(f *fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fault = f
 }
 
 func (s *brokenServer) close() {
@@ -120,7 +109,7 @@ func (s *brokenServer) close() {
 	}
 }
 
-func (s *brokenServer) serve(conn net.Conn) {
+func (s *brokenServer) serve(conn net.Conn, isFirst bool) {
 	defer conn.Close()
 	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
 		return
@@ -135,6 +124,9 @@ func (s *brokenServer) serve(conn net.Conn) {
 			return
 		}
 		ended := false
+		if isFirst && s.current() == silence {
+			continue
+		}
 		switch f := frame.(type) {
 		case *http2.SettingsFrame:
 			if !f.IsAck() {
@@ -176,21 +168,24 @@ func (s *brokenServer) answer(framer *http2.Framer, id uint32) (broken bool) {
 
 // breakAt writes the fault if this is its place.
 func (s *brokenServer) breakAt(place string, framer *http2.Framer, id uint32) bool {
-	s.mu.Lock()
-	f := s.fault
-	s.mu.Unlock()
+	f := s.current()
 	switch {
-	case f == nil || f.place != place:
+	case f.place != place:
 		return false
 	case !f.goAway:
 		framer.WriteRSTStream(id, f.code)
-		return true
 	case f.last:
 		framer.WriteGoAway(id, f.code, []byte("s3cret"))
 	default:
 		framer.WriteGoAway(0, f.code, []byte("s3cret"))
 	}
 	return true
+}
+
+func (s *brokenServer) current() fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
 }
 
 // A sending is a request to the broken server.
@@ -233,28 +228,46 @@ func serverConfig(t *testing.T) *tls.Config {
 	}
 }
 
+// attempts returns what makes an attempt at the request.
+func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Duration) func() status.Observation {
+	transport, err := Connect{Insecure: true}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy, transport.DialContext = nil, server.dial
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		server.close()
+	})
+	h := HTTP{URL: "https://api.example.com/", Method: r.method, Body: r.body, Header: http.Header{}, Transport: transport}
+	if r.key {
+		h.Header.Set("Idempotency-Key", "1")
+	}
+	session := h.Session()
+	return func() status.Observation {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, ErrAttemptTimeout)
+		defer cancel()
+		return session.Probe(ctx, Attempt{Number: 1})
+	}
+}
+
 // meets makes an attempt that meets a fault, and one more.
 func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
 	server := &brokenServer{config: config}
-	defer server.close()
-	session, done := r.session(t, server)
-	defer done()
+	attempt := r.attempts(t, server, 30*time.Second)
 	probe := func() status.Observation {
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, ErrAttemptTimeout)
-		defer cancel()
-		o := session.Probe(ctx, Attempt{Number: 1})
+		o := attempt()
 		time.Sleep(time.Minute) // whatever is still under way arrives
 		return o
 	}
 	if r.reused {
 		if o := probe(); o.Code == nil {
-			t.Fatalf("%s: have no first answer: %v", f, o.Failure)
+			t.Fatalf("%+v: have no first answer: %v", f, o.Failure)
 		}
-		server.counts()
 	}
-	server.breakBy(&f)
+	server.breakBy(f)
 	o := probe()
-	connections, requests := server.counts()
+	connections, requests := server.breakBy(fault{})
 	most := 1
 	if r.method == "GET" {
 		most = 2
@@ -263,46 +276,52 @@ func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
 	case f.place == "connect" && r.reused:
 		return // there is none
 	case requests > most || requests == 0 && f.place != "connect":
-		t.Errorf("%s: %d requests", f, requests)
+		t.Errorf("%+v: %d requests", f, requests)
 	case connections > 4:
-		t.Errorf("%s: %d connections", f, connections)
+		t.Errorf("%+v: %d connections", f, connections)
 	case o.Failure == nil:
-		t.Fatalf("%s: have an answer, %d", f, *o.Code)
+		t.Fatalf("%+v: have an answer, %d", f, *o.Code)
 	case strings.Contains(o.Failure.Reason, "s3cret"):
-		t.Errorf("%s: have %q", f, o.Failure.Reason)
+		t.Errorf("%+v: have %q", f, o.Failure.Reason)
 	}
-	server.breakBy(nil)
 	want := 1
 	if o.Failure.Kind == status.FailureMayHaveStarted {
 		want = 0
 	}
 	next := probe()
-	_, again := server.counts()
+	_, again := server.breakBy(fault{})
 	if f.place == "connect" && again < want { // net/http may have kept a connection that broke before any request
 		next = probe()
-		_, again = server.counts()
+		_, again = server.breakBy(fault{})
 	}
 	if again != want || r.method != "GET" && requests+again > 1 {
-		t.Errorf("%s: %q after %d, then %d requests, want %d; %v", f, o.Failure.Reason, requests, again, want, next.Failure)
+		t.Errorf("%+v: %q after %d, then %d requests, want %d; %v", f, o.Failure.Reason, requests, again, want, next.Failure)
 	}
 }
 
-func (r sending) session(t *testing.T, server *brokenServer) (session Probe, done func()) {
-	transport, done := transportTo(t, server)
-	h := HTTP{URL: "https://api.example.com/", Method: r.method, Body: r.body, Header: http.Header{}, Transport: transport}
-	if r.key {
-		h.Header.Set("Idempotency-Key", "1")
-	}
-	return h.Session(), done
-}
-
-func transportTo(t *testing.T, server *brokenServer) (transport *http.Transport, done func()) {
-	transport, err := Connect{Insecure: true}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport.Proxy, transport.DialContext = nil, server.dial
-	return transport, transport.CloseIdleConnections
+// TestDeadConnection polls on a connection that dies silently after the first answer. It must
+// not be used for ever.
+func TestDeadConnection(t *testing.T) {
+	t.Parallel()
+	config := serverConfig(t)
+	synctest.Test(t, func(t *testing.T) {
+		server := &brokenServer{config: config}
+		attempt := sending{method: "GET"}.attempts(t, server, 2*time.Second)
+		if o := attempt(); o.Failure != nil {
+			t.Fatal(o.Failure)
+		}
+		server.breakBy(silence)
+		began := time.Now()
+		for o := attempt(); o.Failure != nil; o = attempt() {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("still %v after %s, on %d connections", o.Failure, time.Since(began), len(server.conns))
+			}
+			time.Sleep(time.Second)
+		}
+		if len(server.conns) != 2 {
+			t.Errorf("%d connections, want 2", len(server.conns))
+		}
+	})
 }
 
 // TestSentOnceOverIdleConnections breaks a connection that has carried a request, while
@@ -313,39 +332,30 @@ func TestSentOnceOverIdleConnections(t *testing.T) {
 		const conns = 8
 		var together sync.WaitGroup // so that each has a connection of its own
 		together.Add(conns)
-		var starts, looks atomic.Int32
+		var starts atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path != "/broken":
+			if r.Method != http.MethodPost {
 				together.Done()
 				together.Wait()
 				return
-			case r.Method == http.MethodPost:
-				starts.Add(1)
-			default:
-				looks.Add(1)
 			}
+			starts.Add(1)
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			conn.Close()
 		}))
-		transport, err := Connect{Proxy: "direct"}.Transport()
-		if err != nil {
-			t.Fatal(err)
-		}
+		defer server.Close()
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = conns
 		var idle sync.WaitGroup
 		for range conns {
 			idle.Go(func() { HTTP{URL: server.URL, Transport: transport}.Probe(t.Context(), Attempt{}) })
 		}
 		idle.Wait()
-		start := HTTP{URL: server.URL + "/broken", Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
-		if o := start.Probe(t.Context(), Attempt{}); o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted {
-			t.Errorf("have %+v", o.Failure)
-		}
-		HTTP{URL: server.URL + "/broken", Transport: transport}.Probe(t.Context(), Attempt{})
+		start := HTTP{URL: server.URL, Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
+		o := start.Probe(t.Context(), Attempt{})
 		transport.CloseIdleConnections()
-		server.Close()
-		if starts.Load() != 1 || looks.Load() != 2 {
-			t.Errorf("%d starts and %d looks arrived, want 1 and 2", starts.Load(), looks.Load())
+		if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted || starts.Load() != 1 {
+			t.Errorf("%d starts arrived, %+v", starts.Load(), o.Failure)
 		}
 	}
 }

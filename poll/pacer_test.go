@@ -258,3 +258,19 @@ func TestPacer_properties(t *testing.T) {
 		})
 	}
 }
+
+// slotAt waits for the time at which a request may go, if that is before the end.
+func slotAt(l Limiter, place string, end time.Time) time.Time {
+	var had time.Time
+	for {
+		at, _ := l.Next(place, had)
+		if now := time.Now(); !at.After(now) {
+			return now
+		}
+		if at.After(end) {
+			return at
+		}
+		time.Sleep(time.Until(at))
+		had = at
+	}
+}

@@ -3,7 +3,6 @@ package poll_test
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"math/rand/v2"
 	"strings"
@@ -56,13 +55,6 @@ func TestTimelines(t *testing.T) {
 1m5.4s  wait    #11 20s
 1m25.4s end     attempts exhausted NOT_READY after 11: attempts made: 11 of 11; last: HTTP 202 Accepted
 `},
-		"an initial delay": {poll.Poller{Probe: &operation{readyAt: 61 * time.Second}, InitialDelay: time.Minute}, `
-0s      wait    #1 1m0.1s
-1m0.1s  wait    #2 200ms
-1m0.3s  wait    #3 400ms
-1m0.7s  wait    #4 800ms
-1m1.5s  end     succeeded SUCCESS after 4: HTTP 200 OK
-`},
 		"a slow probe looks several times": {poll.Poller{
 			Probe:    &operation{takes: 2 * time.Second, slow: map[int]time.Duration{3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0}},
 			Schedule: backoff.Fixed(3 * time.Second), Timeout: 10 * time.Second,
@@ -88,17 +80,6 @@ func TestTimelines(t *testing.T) {
 0s      wait    #1 14s
 18s     wait    #2 1s last look
 19s     end     succeeded SUCCESS after 2: HTTP 200 OK
-`},
-		"a tiny timeout": {poll.Poller{Probe: &operation{readyAt: time.Nanosecond}, Timeout: 10 * time.Millisecond}, `
-0s      wait    #1 5ms last look
-5ms     end     succeeded SUCCESS after 1: HTTP 200 OK
-`},
-		"a hint longer than the own wait": {poll.Poller{
-			Probe: &operation{answers: first(hinted(429, 30*time.Second)), readyAt: time.Second}, Timeout: time.Minute,
-		}, `
-0s      wait    #1 100ms
-100ms   wait    #2 31.5s hint 30s
-31.6s   end     succeeded SUCCESS after 2: HTTP 200 OK
 `},
 		"a shorter one": {poll.Poller{
 			Probe: &operation{answers: first(hinted(503, time.Second)), readyAt: time.Second}, Schedule: backoff.Fixed(10 * time.Second),
@@ -134,14 +115,6 @@ func TestTimelines(t *testing.T) {
 10s     wait    #2 15s
 25s     end     succeeded SUCCESS after 2: HTTP 200 OK
 `},
-		"or as the caller says": {poll.Poller{
-			Probe:    &operation{answers: first(answer(429)), readyAt: time.Second},
-			Schedule: backoff.Fixed(10 * time.Second), Throttled: backoff.Fixed(time.Minute),
-		}, `
-0s      wait    #1 10s
-10s     wait    #2 1m0s
-1m10s   end     succeeded SUCCESS after 2: HTTP 200 OK
-`},
 		"thresholds": {poll.Poller{
 			Probe: &operation{answers: map[int]status.Observation{
 				1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,
@@ -150,12 +123,6 @@ func TestTimelines(t *testing.T) {
 		}, `
 0s      end     succeeded SUCCESS after 10: HTTP 200 OK
 `},
-		"no threshold after a final verdict": {poll.Poller{
-			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Exit: new(127)})}, ErrorThreshold: 3,
-		}, `
-0s      wait    #1 100ms
-100ms   end     failed ERROR after 1: exit code 127 (command not found)
-`},
 		"a program that cannot be run is no attempt": {poll.Poller{
 			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
 				Kind: status.FailureNotFound, Reason: "nosuch: not found",
@@ -163,17 +130,6 @@ func TestTimelines(t *testing.T) {
 		}, `
 0s      wait    #1 100ms
 100ms   end     cannot be run ERROR after 0: nosuch: not found
-`},
-		"a look that takes too long": {poll.Poller{
-			Probe: &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: time.Second}, AttemptTimeout: 5 * time.Second,
-		}, `
-0s      wait    #1 100ms
-100ms   start   #1
-5.1s    attempt #1 NOT_READY in 5s: attempt timed out
-5.1s    wait    #2 200ms
-5.3s    start   #2
-5.3s    attempt #2 SUCCESS in 0s: HTTP 200 OK
-5.3s    end     succeeded SUCCESS after 2: HTTP 200 OK
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,23 +145,6 @@ func TestTimelines(t *testing.T) {
 			wantTimeline(t, lines.String(), test.want)
 		})
 	}
-}
-
-func TestTheTimeRunsFromTheStart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var b strings.Builder
-		p := poll.Poller{Probe: &operation{}, Start: time.Now(), Timeout: 2 * time.Second}
-		time.Sleep(1500 * time.Millisecond)
-		for e := range p.Events(t.Context()) {
-			fmt.Fprintln(&b, line(e))
-		}
-		wantTimeline(t, only(poll.EventWait, b.String()), `
-1.5s    wait    #1 100ms
-1.6s    wait    #2 200ms
-1.8s    wait    #3 150ms last look
-1.95s   wait    #4 25ms last look
-`)
-	})
 }
 
 func TestASlowConsumerIsPartOfTheWait(t *testing.T) {

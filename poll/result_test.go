@@ -2,7 +2,6 @@ package poll_test
 
 import (
 	"context"
-	"errors"
 
 	"testing"
 
@@ -54,34 +53,6 @@ func TestTheResultIsLetGo(t *testing.T) {
 	}
 }
 
-func TestThresholdsAndTheResult(t *testing.T) {
-	t.Parallel()
-	wantTimeline(t, timeline(t, poll.Poller{
-		Immediate:        true,
-		Probe:            finishingAfter(answer(404), answer(503), answer(404), answer(404)),
-		Schedule:         backoff.Fixed(time.Second),
-		SuccessThreshold: 2,
-		ErrorThreshold:   2,
-	}), `
-0s      wait    #1 0s
-0s      start   #1
-0s      attempt #1 SUCCESS in 0s: HTTP 200 OK
-0s      wait    #2 1s
-1s      start   #2
-2s      attempt #2 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
-2s      wait    #3 1s
-3s      start   #3
-4s      attempt #3 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 503 Service Unavailable
-4s      wait    #4 1s
-5s      start   #4
-6s      attempt #4 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
-6s      wait    #5 1s
-7s      start   #5
-8s      attempt #5 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
-8s      end     failed ERROR after 5: done, but its result could not be fetched: get it: HTTP 404 Not Found
-`)
-}
-
 func TestLimitsAndTheResult(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -115,19 +86,4 @@ func TestLimitsAndTheResult(t *testing.T) {
 			wantTimeline(t, only(poll.EventEnd, timeline(t, test.poller)), test.want)
 		})
 	}
-}
-
-// A caller who has had enough while the result is fetched has interrupted the
-// run: the operation did not fail.
-func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		enough := errors.New("enough")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(500*time.Millisecond, func() { cancel(enough) })
-		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200))}
-		outcome, err := p.Run(ctx)
-		if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
-			t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
-		}
-	})
 }

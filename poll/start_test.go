@@ -40,18 +40,6 @@ func TestAStartDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestOnlyTheInitialDelayComesBeforeAStart(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe: &starting{}, Schedule: backoff.Fixed(time.Second), InitialDelay: time.Minute, MaxAttempts: 3,
-	})
-	wantTimeline(t, only(poll.EventWait, have), `
-0s      wait    #1 1m0s
-1m0s    wait    #2 1s
-1m1s    wait    #3 1s
-`)
-}
-
 // unsent is a request that never left.
 var unsent = status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}
 

@@ -39,26 +39,20 @@ func TestClassifyElement(t *testing.T) {
 	}{
 		{[]PresetRule{done, failed}, `{"state":"done"}`, Present, Success, `.state is "done"`},
 		{[]PresetRule{done, failed}, `{"state":"failed"}`, Present, Error, `.state is "failed"`},
-		{[]PresetRule{done, failed}, `{"state":"new"}`, Present, NotReady, `.state is "new", want == "done"`},
 		{[]PresetRule{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3`},
 		{[]PresetRule{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
 		{[]PresetRule{until(`$name == "job-1"`)}, `1`, Present, Success, `$name is "job-1"`},
 		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
-		{nil, `{"state":"new"}`, Present, Success, `HTTP 200 OK`},
 
 		{[]PresetRule{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
 		{[]PresetRule{until(`.state != "running"`), until(`true`)}, ``, Missing, NotReady, `it is not in the answer`},
 		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
-		{nil, ``, Missing, NotReady, `it is not in the answer`},
 
 		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
-		{[]PresetRule{done, {Status: Error, Expr: `$json.limit == 3`}}, ``, Unknown, Error, `$json.limit is 3`},
 		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
 		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{nil, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]PresetRule{until(`$gone`)}, ``, Gone, Success, `$gone is true`},
 		{[]PresetRule{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
 		{[]PresetRule{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, Gone, Error, `$gone is true`},
@@ -96,17 +90,14 @@ func TestPresetObject(t *testing.T) {
 	}{
 		{"", `{"state":"up"}`, Success, `.state is "up"`},
 		{".job", `{"job":{"state":"up"}}`, Success, `.job | .state is "up"`},
-		{".job", `{"job":{"state":"down","why":"no room"}}`, Error, `it is down: no room`},
 		{".job", `{"job":null}`, NotReady, `.job | .state is missing, want == "up"`},
 		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, Success, `.jobs[0] | .state is "up"`},
 		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, Success, ``},
 		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, NotReady, ``},
 		{".jobs[]", `{"jobs":[{"state":"new","why":"no room"},{"state":"down"}]}`, Error, `it is down: no room`},
 		{".jobs[]", `{"jobs":[]}`, NotReady, ``},
-		{".jobs[]", `{"errors":[]}`, NotReady, ``},
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, NotReady, ``},
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, Success, ``},
-		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":["x"]}`, Error, `there are failures`},
 		{".job", `{"job":{"state":"up"},"failures":["x"]}`, Error, `there are failures`},
 	} {
 		p := Preset{Name: "thing", Object: test.object, Detail: []string{".why"}, Rules: []PresetRule{
@@ -131,24 +122,5 @@ func TestPresetObject(t *testing.T) {
 		if v := (Rules{Preset: preset}).Classify(t.Context(), o); v.Status != Success {
 			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
 		}
-	}
-}
-
-// BenchmarkClassifyElement judges an element that has changed.
-func BenchmarkClassifyElement(b *testing.B) {
-	const element = `{"id":"job-00042","state":"running","created":"2026-11-20T09:12:00Z","owner":{"name":"ci","team":"platform"},` +
-		`"labels":["nightly","linux"],"progress":41,"image":"registry.example.com/build/tools:2026.11","command":"make -j8 test","note":"a few words"}`
-	for name, rules := range map[string]Rules{
-		"own": elementRules(b, PresetRule{Status: Success, Expr: `.state=="done"`}, PresetRule{Status: Error, Expr: `.state=="failed"`}),
-	} {
-		o := observedElement(element, Present)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if v := rules.Classify(b.Context(), o); v.Status != NotReady {
-					b.Fatal(v)
-				}
-			}
-		})
 	}
 }

@@ -183,18 +183,48 @@ func (s presetSample) observation(kind Kind) Observation {
 	return o
 }
 
+// presetSamples returns the samples of each preset, by its name: answers of the API, and one with
+// each value that its documentation names, and with some that it does not.
+func presetSamples(t *testing.T) map[string][]presetSample {
+	samples := map[string][]presetSample{}
+	for _, p := range Presets() {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			samples[name] = readLines[presetSample](t, "testdata/presets/"+name+".jsonl")
+		}
+	}
+	type row struct {
+		Preset    string
+		Answer    json.RawMessage // "?" stands for the value
+		Success   []string        `json:"SUCCESS"`
+		NotReady  []string        `json:"NOT_READY"`
+		Error     []string        `json:"ERROR"`
+		Unmatched []string        `json:"UNMATCHED"`
+	}
+	for _, r := range readLines[row](t, "testdata/preset_values.jsonl") {
+		for want, values := range map[Status][]string{Success: r.Success, NotReady: r.NotReady, Error: r.Error, None: r.Unmatched} {
+			for _, value := range values {
+				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
+				samples[r.Preset] = append(samples[r.Preset], presetSample{Want: string(want), Body: json.RawMessage(answer)})
+			}
+		}
+	}
+	return samples
+}
+
 // Of the samples of a preset, each of its rules decides one.
 func TestPresetSamples(t *testing.T) {
 	t.Parallel()
+	samples := presetSamples(t)
 	for _, p := range Presets() {
 		decided := map[string]bool{}
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			for _, s := range readLines[presetSample](t, "testdata/presets/"+name+".jsonl") {
+			for _, s := range samples[name] {
 				decided[checkSample(t, p, s, KindCommand)] = true
 				if s.Body != nil {
 					decided[checkSample(t, p, s, KindHTTP)] = true
 				}
 			}
+			delete(samples, name)
 		}
 		for _, kind := range []Kind{KindCommand, KindHTTP} {
 			rules, err := p.Compile(kind, false)
@@ -207,6 +237,9 @@ func TestPresetSamples(t *testing.T) {
 				t.Errorf("preset %s: no rule for kind %d, %v", p.Name, kind, err)
 			}
 		}
+	}
+	if len(samples) > 0 {
+		t.Errorf("there is no preset for %v", slices.Collect(maps.Keys(samples)))
 	}
 }
 
@@ -230,33 +263,6 @@ func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
 		t.Errorf("%s %s is %v, with --strict %v", p.Name, s.Body, v.Status, strict.Status)
 	}
 	return v.Rule
-}
-
-// Every value that the documentation of an API names must mean what the table
-// says, and no other value may mean anything.
-func TestPresetValues(t *testing.T) {
-	t.Parallel()
-	type row struct {
-		Preset    string
-		Answer    json.RawMessage // "?" stands for the value
-		Success   []string        `json:"SUCCESS"`
-		NotReady  []string        `json:"NOT_READY"`
-		Error     []string        `json:"ERROR"`
-		Unmatched []string        `json:"UNMATCHED"`
-	}
-	for _, r := range readLines[row](t, "testdata/preset_values.jsonl") {
-		p, ok := LookupPreset(r.Preset)
-		if !ok {
-			t.Errorf("there is no preset %q", r.Preset)
-			continue
-		}
-		for want, values := range map[Status][]string{Success: r.Success, NotReady: r.NotReady, Error: r.Error, None: r.Unmatched} {
-			for _, value := range values {
-				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
-				checkSample(t, p, presetSample{Want: string(want), Body: json.RawMessage(answer)}, KindCommand)
-			}
-		}
-	}
 }
 
 // What is not one of the API's answers at all must mean nothing to any preset.

@@ -138,24 +138,6 @@ func lastError(row *rivertype.JobRow) string {
 	return row.Errors[len(row.Errors)-1].Error
 }
 
-// A job is done after a start and several looks, each in another attempt of River's, none of
-// which counts.
-func TestReal_wait(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, 1500*time.Millisecond)
-	worker(t)
-	begun := time.Now()
-	id := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/one"})
-	row, out := finished(t, c, id, 20*time.Second)
-	if row.State != rivertype.JobStateCompleted || row.Attempt != 1 || string(out.Result) != `{"job": "one", "state": "done"}` {
-		t.Errorf("job %+v, output %s", row, row.Output())
-	}
-	if s := out.State; !s.Ended() || s.Attempts != 1+api.Looks("one") || s.Attempts < 3 || api.Starts("one") != 1 {
-		t.Errorf("%+v after %d starts, %d looks", s, api.Starts("one"), api.Looks("one"))
-	}
-	t.Logf("done after %s: %d start, %d looks, attempt %d of River's", time.Since(begun).Round(time.Millisecond),
-		api.Starts("one"), api.Looks("one"), row.Attempt)
-}
-
 // What Postgres does not take is no output, and holds up nobody.
 func TestReal_results(t *testing.T) {
 	c := real(t)

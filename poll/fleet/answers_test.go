@@ -169,23 +169,6 @@ func TestAnswers_hanging(t *testing.T) {
 	})
 }
 
-// Who is killed while it asks costs a lease at most.
-func TestAnswers_killed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e := newFake()
-		killed := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond).(*wait)
-		if turn := killed.Claim(time.Now()); !turn.Ask {
-			t.Fatalf("%+v", turn)
-		}
-		time.Sleep(7 * time.Second)
-		killed.end()
-		it := &thing{begun: time.Now(), took: time.Millisecond}
-		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew > micros(lease)*11/10 || knew < time.Second {
-			t.Errorf("the other knows after %s", knew)
-		}
-	})
-}
-
 // Only what was asked for after a wait began counts, whatever happens to the store or its clock.
 func TestAnswers_since(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,7 @@ func TestLimiter_crowd(t *testing.T) {
 	}{
 		{"Retry-After 5, extended by asking", &api{rate: 20, burst: 20, hint: 5 * time.Second, extends: true}},
 		{"burst 3", &api{rate: 20, burst: 3, hint: time.Second}},
+		{"burst 5 at 100 a second, as nginx's", &api{rate: 100, burst: 5}},
 		{"50 a second", &api{rate: 50, burst: 50}},
 		{"5 a second", &api{rate: 5, burst: 5, hint: 5 * time.Second}},
 	} {

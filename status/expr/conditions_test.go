@@ -13,8 +13,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// TestConditionsPage runs the examples of docs/conditions.md, and those of
-// testdata/conditions.md, which are too many for readers. A block of json is
+// TestConditionsPage runs the examples of docs/conditions.md. A block of json is
 // the document for the blocks after it; in those each line has an expression, two
 // blanks or more, and
 //

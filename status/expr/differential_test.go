@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -438,49 +437,6 @@ func (g *generator) path() (ours, theirs string) {
 	return ours, "(" + theirs + ")"
 }
 
-// TestDifferentialValue compares the values of random paths and functions.
-func TestDifferentialValue(t *testing.T) {
-	t.Parallel()
-	seed := rand.Uint64()
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 2))}
-	compared := 0
-	for range max(*pairs/5, 1) {
-		doc, _, _ := g.pair()
-		ours, theirs := g.value(1)
-		want, stopped, err := runJQ(doc, theirs)
-		if err != nil {
-			t.Fatalf("gojq does not compile %s: %v", theirs, err)
-		}
-		x, err := expr.CompileValue(ours)
-		if err != nil && strings.Contains(err.Error(), "every text") {
-			continue
-		}
-		if err != nil {
-			t.Errorf("seed %d: %s: %v", seed, ours, err)
-			continue
-		}
-		v := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(doc))}).Value()
-		switch {
-		case stopped != nil:
-			if v.Kind != expr.KindUnknown || v.Reason == "" {
-				t.Errorf("seed %d: %s on %s is %+v, gojq stops: %v", seed, ours, doc, v, stopped)
-			}
-		case !v.Exists():
-			if want != nil || v.Kind == expr.KindUnknown {
-				t.Errorf("seed %d: %s on %s is %+v, gojq says %v", seed, ours, doc, v, want)
-			}
-		default:
-			compared++
-			if have := decode(t, v.Raw); !reflect.DeepEqual(have, normal(t, want)) {
-				t.Errorf("seed %d: %s on %s is %v, gojq says %v", seed, ours, doc, have, want)
-			}
-		}
-	}
-	if compared == 0 {
-		t.Error("nothing was compared")
-	}
-}
-
 func decode(t *testing.T, raw string) any {
 	t.Helper()
 	var v any
@@ -488,16 +444,6 @@ func decode(t *testing.T, raw string) any {
 		t.Fatalf("%q: %v", raw, err)
 	}
 	return v
-}
-
-// normal is a value of gojq as encoding/json would decode it.
-func normal(t *testing.T, v any) any {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, string(raw))
 }
 
 // TestDifferentialElements compares what a condition is for the elements of a list with what

@@ -43,27 +43,14 @@ func TestRead(t *testing.T) {
 		source string
 		remark string // contained in the only remark, "" for none
 	}{
-		{name: "nothing", code: 503, wait: never},
 		{name: "seconds", code: 503, header: []string{"Retry-After: 120"}, wait: 2 * time.Minute, source: "Retry-After"},
-		{name: "zero", code: 503, header: []string{"Retry-After: 0"}, wait: never},
 		{name: "zero and what remains", code: 429, header: []string{"Retry-After: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 60"},
 			wait: time.Minute, source: "X-RateLimit-Reset"},
-		{name: "zero milliseconds and seconds", code: 503, header: []string{"Retry-After-Ms: 0", "Retry-After: 3"}, wait: 3 * time.Second, source: "Retry-After"},
-		{name: "blanks", code: 503, header: []string{"Retry-After:  7 "}, wait: 7 * time.Second, source: "Retry-After"},
-		{name: "sent twice alike", code: 503, header: []string{"Retry-After: 7", "Retry-After: 7"}, wait: 7 * time.Second, source: "Retry-After"},
 		{name: "a year", code: 503, header: []string{"Retry-After: 31536000"}, wait: maxHint, source: "Retry-After"},
 		{name: "more than a year", code: 503, header: []string{"Retry-After: 31536001"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "an epoch", code: 503, header: []string{"Retry-After: 1795176060"}, wait: time.Minute, source: "Retry-After"},
-		{name: "negative", code: 503, header: []string{"Retry-After: -5"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "an exponent", code: 503, header: []string{"Retry-After: 1e9"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "hexadecimal", code: 503, header: []string{"Retry-After: 0x10"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "infinite", code: 503, header: []string{"Retry-After: Inf"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "empty", code: 503, header: []string{"Retry-After: "}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "no digits after the point", code: 503, header: []string{"Retry-After: 5."}, wait: 5 * time.Second, source: "Retry-After"},
-		{name: "two values in one line", code: 503, header: []string{"Retry-After: 5, 10"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "400 digits", code: 503, header: []string{"Retry-After: " + strings.Repeat("9", 400)}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "a date now", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 12:00:00 GMT"}, wait: never},
-		{name: "a date just past", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 11:59:59 GMT"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "RFC 850", code: 503, header: []string{"Retry-After: Friday, 20-Nov-26 12:00:09 GMT"}, wait: 9 * time.Second, source: "Retry-After"},
 		{name: "asctime", code: 503, header: []string{"Retry-After: Fri Nov 20 12:00:09 2026"}, wait: 9 * time.Second, source: "Retry-After"},
 		{name: "the server's clock", code: 503, header: []string{
@@ -75,7 +62,6 @@ func TestRead(t *testing.T) {
 		{name: "a clock of 1970", code: 503, header: []string{
 			"Date: Thu, 01 Jan 1970 00:00:00 GMT", "Retry-After: Fri, 20 Nov 2026 12:00:09 GMT",
 		}, wait: 9 * time.Second, source: "Retry-After"},
-		{name: "a date of next year", code: 503, header: []string{"Retry-After: Sat, 20 Nov 2027 13:00:00 GMT"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "junk falls back", code: 503, header: []string{"Retry-After-Ms: soon", "Retry-After: 4"},
 			wait: 4 * time.Second, source: "Retry-After", remark: "Retry-After-Ms ignored: not a wait of at most a year"},
 		{name: "OpenAI", code: 200, header: []string{"Openai-Poll-After-Ms: 1200"}, wait: 1200 * time.Millisecond, source: "openai-poll-after-ms"},
@@ -84,24 +70,17 @@ func TestRead(t *testing.T) {
 			wait: 50 * time.Second, source: "RateLimit"},
 		{name: "RateLimit by token", code: 429, header: []string{`RateLimit: default;r=0;t=5`}, wait: 5 * time.Second, source: "RateLimit"},
 		{name: "RateLimit without r", code: 429, header: []string{`RateLimit: "a";t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
-		{name: "RateLimit with a negative t", code: 429, header: []string{`RateLimit: "a";r=0;t=-5`}, wait: never},
 		{name: "RateLimit with an inner list", code: 429, header: []string{`RateLimit: ("a");r=0;t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
-		{name: "RateLimit absurd", code: 429, header: []string{`RateLimit: "a";r=0;t=999999999999999`}, wait: never},
-		{name: "RateLimit without t or policy", code: 429, header: []string{`RateLimit: "a";r=0`}, wait: never},
-		{name: "a broken policy", code: 429, header: []string{`RateLimit: "a";r=0`, `RateLimit-Policy: ?`}, wait: never},
 		{name: "RateLimit before X-RateLimit", code: 429, header: []string{`RateLimit: "a";r=0;t=5`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 50"},
 			wait: 5 * time.Second, source: "RateLimit"},
 		{name: "GitHub's epoch", code: 403, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060"}, wait: time.Minute, source: "X-RateLimit-Reset"},
 		{name: "epoch in ms", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176001500"}, wait: 1500 * time.Millisecond, source: "X-RateLimit-Reset"},
-		{name: "epoch with a fraction", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176001.5"}, wait: 1500 * time.Millisecond, source: "X-RateLimit-Reset"},
 		{name: "epoch of the past", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795175999"}, wait: never, remark: "X-RateLimit-Reset ignored: not a wait of at most a year"},
 		{name: "epoch in ns", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060000000000"}, wait: time.Minute, source: "X-RateLimit-Reset"},
 		{name: "RFC 3339", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-20T13:00:30+01:00"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
 		{name: "reset without remaining in a 200", code: 200, header: []string{"X-RateLimit-Reset: 30"}, wait: never},
 		{name: "reset without remaining in a 429", code: 429, header: []string{"X-RateLimit-Reset: 30"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
 		{name: "remaining that is junk", code: 200, header: []string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 30"}, wait: never, remark: "X-RateLimit-Remaining ignored"},
-		{name: "the next family", code: 200, header: []string{"RateLimit-Remaining: 3", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 30"},
-			wait: 30 * time.Second, source: "X-RateLimit-Reset"},
 		{name: "secondary limit in a 429", code: 429, body: "a Secondary Rate Limit", wait: time.Minute, source: "the secondary rate limit"},
 		{name: "secondary limit in a 200", code: 200, body: "a secondary rate limit", wait: never},
 		{name: "secondary limit and Retry-After", code: 403, body: "a secondary rate limit", header: []string{"Retry-After: 5"}, wait: 5 * time.Second, source: "Retry-After"},
@@ -132,15 +111,11 @@ func TestReadExhausted(t *testing.T) {
 		header string
 		want   bool
 	}{
-		{"X-RateLimit-Remaining: 0", true},
 		{"RateLimit-Remaining: 0", true},
 		{"X-Rate-Limit-Remaining: 0.0", true},
-		{`RateLimit: "a";r=0`, true},
 		{`RateLimit: limit=5, remaining=0`, true},
 		{`RateLimit: "a";r=1`, false},
 		{"X-RateLimit-Remaining: 1", false},
-		{"X-RateLimit-Remaining: -0.5", false},
-		{"X-RateLimit-Remaining: none", false},
 	} {
 		if have := read(403, headerOf(test.header), nil).Exhausted; have != test.want {
 			t.Errorf("%s: have %t, want %t", test.header, have, test.want)
@@ -154,17 +129,12 @@ func TestReadQuota(t *testing.T) {
 		header []string
 		want   *status.Quota
 	}{
-		{nil, nil},
-		{[]string{`RateLimit: "a";r=50;t=30`}, &status.Quota{Remaining: 50, Reset: 30 * time.Second}},
 		{[]string{`RateLimit: "a";r=50;t=30, "b";r=500;t=3600, "c";r=0`}, &status.Quota{Remaining: 500, Reset: time.Hour}},
 		{[]string{`RateLimit: "a";r=0;t=30`}, &status.Quota{Reset: 30 * time.Second}},
-		{[]string{`RateLimit: "a";r=5;t=999999999999999`}, nil},
 		{[]string{`RateLimit: limit=9, remaining=5, reset=30`}, &status.Quota{Remaining: 5, Reset: 30 * time.Second}},
-		{[]string{`RateLimit: "a";r=50`}, nil},
 		{[]string{`RateLimit: "a";r=50;t=0`}, nil},
 		{[]string{"Age: 7", `RateLimit: "a";r=50;t=30`}, nil},
 		{[]string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1795176060"}, &status.Quota{Remaining: 4999, Reset: time.Minute}},
-		{[]string{"X-RateLimit-Remaining: 0.5", "X-RateLimit-Reset: 7"}, &status.Quota{Remaining: 1, Reset: 7 * time.Second}},
 		{[]string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 7"}, &status.Quota{Reset: 7 * time.Second}},
 		{[]string{"X-RateLimit-Remaining: 1e9", "X-RateLimit-Reset: 7"}, nil},
 		{[]string{"X-RateLimit-Remaining: 7", "X-RateLimit-Reset: soon"}, nil},

@@ -39,21 +39,13 @@ func TestTemplate(t *testing.T) {
 	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","slashes":"//evil.com/x","up":"a/../../b","empty":"","n":12,"list":[1]}`
 	for _, test := range []struct{ template, want, problem string }{
 		{template: "https://h/v1/{.name}", want: "https://h/v1/operations/a%20b"},
-		{template: "https://h/v1/{.odd}/z", want: "https://h/v1/x%3Fy%23z&w=%252F/z"},
-		{template: "https://h/v1?a={.odd}&b={ .name }", want: "https://h/v1?a=x%3Fy%23z%26w%3D%252F&b=operations%2Fa+b"},
 		{template: "https://h/v1/{.abs}", want: "https://h/v1/ops/1"},
-		{template: "https://{.host}.h/{.n}", want: "https://eu-1.h/12"},
 		{template: "https://{.name}/x", problem: "invalid URL escape"},
 		{template: "https://h:{.n}/x", want: "https://h:12/x"},
-		{template: "/x/{.n}", want: "/x/12"},
-		{template: "/x/é/{.abs}", want: "/x/é/ops/1"},
 		{template: "/{.slashes}", want: "/evil.com/x"},
 		{template: "/v1/{.up}", problem: "a value leads out of its place in the path"},
 		{template: "/v1?x={.up}", want: "/v1?x=a%2F..%2F..%2Fb"},
 		{template: "https://{.evil}.h/", problem: "invalid URL escape"},
-		{template: "https://h/{.empty}", problem: ".empty is empty"},
-		{template: "https://h/{.none}", problem: ".none"},
-		{template: "https://h/{.list}", problem: ".list"},
 	} {
 		f, err := parseFollow(test.template)
 		if err != nil {

@@ -11,41 +11,20 @@ func TestNextLink(t *testing.T) {
 		fields string // separated by line breaks
 		want   string // "-" for none
 	}{
-		{`<https://h/?page=2>; rel="next"`, "https://h/?page=2"},
-		{`<?page=2>;rel=next`, "?page=2"},
-		{`<?page=2>; rel = "next"`, "?page=2"},
 		{`<?page=2>; REL=NEXT`, "?page=2"},
 		{`<?page=2>; rel="prev next"`, "?page=2"},
-		{"<?page=2>; rel=\"prev\tnext\"", "?page=2"},
 		{`<?page=2>; title="next"; rel=next`, "?page=2"},
 		{`<?page=2>; rel=next; title="a, <b>; rel=prev"`, "?page=2"},
 		{`<?a=1,2;b>; rel=next`, "?a=1,2;b"},
 		{`<1>; rel=prev, <2>; rel=next`, "2"},
-		{`<1>; rel=prev,<2>; rel=next,<3>; rel=next`, "2"},
-		{"<1>; rel=prev\n<2>; rel=next", "2"},
 		{"<1>; title=\"x, <9>; rel=next\"; rel=prev\n , ,<2>;;; rel=next", "2"},
 		{`<1>; title="\"; rel=next"; rel=prev, <2>; rel=next`, "2"},
-		{`<2>; title*=UTF-8''next%2c; rel=next`, "2"},
 		{`junk, <2>; rel=next`, "2"},
-		{`junk; rel=next, <2>; rel=next`, "2"},
-		{`<2> junk; rel=next`, "2"},
-		{`<>; rel=next`, ""},
 
-		{``, "-"},
-		{`<2>`, "-"},
-		{`<2>; rel`, "-"},
-		{`<2>; rel=`, "-"},
-		{`<2>; next`, "-"},
 		{`<2>; rel=nextish`, "-"},
-		{`<2>; rel="next-archive"`, "-"},
 		{`<2>; rel=prev; rel=next`, "-"}, // section 3.3: the first counts
 		{`<2>; rel=next; anchor="#x"`, "-"},
 		{`<2>; anchor=x; rel=next`, "-"},
-		{`<2>; xrel=next`, "-"},
-		{`<2; rel=next`, "-"},
-		{`2; rel=next`, "-"},
-		{`<2>; title="rel=next`, "-"},
-		{`<2>, rel=next`, "-"},
 	} {
 		target, found := nextLink(strings.Split(test.fields, "\n"))
 		if want := test.want != "-"; found != want || found && target != test.want {

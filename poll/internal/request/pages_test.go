@@ -50,7 +50,6 @@ func TestParsePager(t *testing.T) {
 	for source, want := range map[string]string{
 		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
 		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
-		"no":                         "no is no place to look at: write none or auto",
 		"true":                       "true is no place to look at: write none or auto",
 		"?page=2":                    "the same on every page",
 		"?key={$ENV.KEY}":            "the same on every page",
@@ -75,22 +74,6 @@ func TestParsePager(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: the error says a secret: %v", source, err)
-		}
-	}
-}
-
-func TestWithParameters(t *testing.T) {
-	t.Parallel()
-	for _, test := range [][3]string{
-		{"", "a=1", "a=1"},
-		{"b=2", "a=1", "b=2&a=1"},
-		{"a=0&b=2&a=3", "a=1", "b=2&a=1"},
-		{"b=%2C&%61=0", "a=1", "b=%2C&a=1"},
-		{"%zz=1&&a", "a=1&c=2", "%zz=1&a=1&c=2"},
-		{"A=0", "a=1", "A=0&a=1"},
-	} {
-		if have := withParameters(test[0], test[1]); have != test[2] {
-			t.Errorf("%q with %q: have %q, want %q", test[0], test[1], have, test[2])
 		}
 	}
 }

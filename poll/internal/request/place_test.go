@@ -30,18 +30,12 @@ func TestRefer(t *testing.T) {
 		from, reference, want string
 		trusted               bool
 	}{
-		{"https://h/a/b?q", "c", "https://h/a/c", true},
-		{"https://h/a/b?q", "/c?d", "https://h/c?d", true},
-		{"https://h/a/b?q", "?d", "https://h/a/b?d", true},
-		{"https://h/a/b?q", "../../../c", "https://h/c", true},
 		{"https://h/a", "//other/c", "https://other/c", false},
 		{"https://h/a", "https://H:443/c", "https://H:443/c", true},
-		{"https://h/a", "https://h:8443/c", "https://h:8443/c", false},
 		{"https://h/a", "http://h/c", "http://h/c", false},
 		{"http://h:80/a", "http://h/c", "http://h/c", true},
 		{"https://h/a", "https://h.evil/c", "https://h.evil/c", false},
 		{"https://h/a", "https://h@evil/c", "https://evil/c", false},
-		{"https://h/a", " /c#frag ", "https://h/c", true},
 		{"https://[::1]/a", "https://[::1]:443/c", "https://[::1]:443/c", true},
 		{"https://secure.example/a", "https://ſecure.example/c", "https://%C5%BFecure.example/c", false},
 	} {
