@@ -1,101 +1,78 @@
 package argv
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/words"
 )
 
-// Words are a command line in the order that package flag needs: flags as --name=value, then
-// operands.
-type Words struct {
-	Flags, Operands []string
-	Rest            []string // the command, or what follows --
-	Dashes          bool     // -- was there
-	Waiting         *Flag    // the flag that the last word is, if its value is missing
-	Err             error    // the first one
-}
-
-// Arrange sorts args. For the main command, the first operand that is no URL begins a program,
-// whose words are its own. After an error it looks for flags only: no other word is what it seems.
-func (c *Command) Arrange(args []string) *Words {
-	onlyURLs := c.Name == ""
-	w := &Words{}
+// Arrange sorts args into flags and operands. For the main command, the first operand that is no
+// URL begins a program, whose words are its own. After an error it looks for flags only: no other
+// word is what it seems.
+func (l *Line) Arrange(args []string) {
+	onlyURLs := l.Command.Name == ""
 	for len(args) > 0 {
 		word := args[0]
 		switch args = args[1:]; {
 		case word == "--":
-			w.Dashes, w.Rest = true, args
-			return w
+			l.Dashes, l.Rest = true, args
+			return
 		case strings.HasPrefix(word, "--"):
-			args = c.long(w, word[2:], args)
+			args = l.long(word[2:], args)
 		case len(word) > 1 && word[0] == '-':
-			args = c.short(w, word[1:], args)
-		case onlyURLs && w.Err != nil:
+			args = l.short(word[1:], args)
+		case onlyURLs && l.Err != nil:
 		case onlyURLs && !HasScheme(word):
-			w.Rest = append([]string{word}, args...)
-			return w
+			l.Rest = append([]string{word}, args...)
+			return
 		default:
-			w.Operands = append(w.Operands, word)
+			l.Operands = append(l.Operands, word)
 		}
 	}
-	return w
 }
 
-func (w *Words) fail(err error) {
-	if w.Err == nil {
-		w.Err = err
-	}
-}
-
-func (w *Words) give(f *Flag, value string) { w.Flags = append(w.Flags, "--"+f.Name+"="+value) }
-
-// Give reports whether a flag is among the words.
-func (w *Words) Give(f *Flag) bool {
-	return slices.ContainsFunc(w.Flags, func(s string) bool { return strings.HasPrefix(s, "--"+f.Name+"=") })
-}
+func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Word{f, value}) }
 
 // long reads a word such as --name or --name=value, without its hyphens.
-func (c *Command) long(w *Words, word string, args []string) []string {
+func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
-	f := c.Flags.Lookup(name)
+	f := l.Command.Flags.Lookup(name)
 	switch {
 	case f == nil || len(name) == 1:
-		w.fail(c.unknown("--" + name))
+		l.Fail(l.Command.unknown("--" + name))
 	case glued:
-		w.give(f, value)
+		l.give(f, value)
 	case f.IsSwitch():
-		w.give(f, "true")
+		l.give(f, "true")
 	default:
-		return c.next(w, f, "--"+name, args)
+		return l.next(f, "--"+name, args)
 	}
 	return args
 }
 
 // short reads a word such as -q, -XPOST, -d@file or -sSfL, as curl does: a letter that takes a
 // value takes the rest of the word, or the next one.
-func (c *Command) short(w *Words, word string, args []string) []string {
+func (l *Line) short(word string, args []string) []string {
 	// Otherwise -until would be -u ntil, and -data would be -d ata.
-	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && c.Flags.Lookup(name) != nil {
-		w.fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
+	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Command.Flags.Lookup(name) != nil {
+		l.Fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
 		return args
 	}
 	for word != "" {
 		_, size := utf8.DecodeRuneInString(word)
 		letter, rest := word[:size], word[size:]
-		f := c.Flags.Lookup(letter)
+		f := l.Command.Flags.Lookup(letter)
 		switch {
 		case f == nil:
-			w.fail(c.unknown("-" + strings.ToValidUTF8(letter, "?")))
+			l.Fail(l.Command.unknown("-" + strings.ToValidUTF8(letter, "?")))
 			return args
 		case f.IsSwitch():
-			w.give(f, "true")
+			l.give(f, "true")
 		case rest == "":
-			return c.next(w, f, "-"+letter, args)
+			return l.next(f, "-"+letter, args)
 		default:
-			w.give(f, strings.TrimPrefix(rest, "="))
+			l.give(f, strings.TrimPrefix(rest, "="))
 			return args
 		}
 		word = rest
@@ -104,17 +81,17 @@ func (c *Command) short(w *Words, word string, args []string) []string {
 }
 
 // next takes the next word as the value of f, unless that is plainly another flag.
-func (c *Command) next(w *Words, f *Flag, spelled string, args []string) []string {
+func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	if len(args) == 0 {
-		w.Waiting = f
-		w.fail(Usagef("%s needs a value: %s %s", spelled, spelled, f.Value))
+		l.waiting = f
+		l.Fail(Usagef("%s needs a value: %s %s", spelled, spelled, f.Value))
 		return nil
 	}
-	if name, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(name, "--") && c.Flags.Lookup(name[2:]) != nil {
-		w.fail(Usagef("%s needs a value, and %s is a flag", spelled, name))
+	if name, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(name, "--") && l.Command.Flags.Lookup(name[2:]) != nil {
+		l.Fail(Usagef("%s needs a value, and %s is a flag", spelled, name))
 		return args
 	}
-	w.give(f, args[0])
+	l.give(f, args[0])
 	return args[1:]
 }
 

@@ -99,8 +99,8 @@ func (f *Flag) Variable() string {
 	return "POLL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// assign sets the flag. Several values of one rank add up where the flag may be repeated.
-func (f *Flag) assign(text, origin string, rank Rank) error {
+// Assign sets the flag. Several values of one rank add up where the flag may be repeated.
+func (f *Flag) Assign(text, origin string, rank Rank) error {
 	if on, err := strconv.ParseBool(text); f.IsSwitch() {
 		if err != nil {
 			return Usagef("%s is a switch: %q is neither true nor false", origin, text)

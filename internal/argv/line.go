@@ -3,17 +3,20 @@ package argv
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 )
 
 // A Line is a command line that was read: a table of flags, of which some are set, and the
-// operands. It keeps the first invalid value as its error.
+// operands.
 type Line struct {
 	Command *Command
+	// Typed are the flags that were typed, in their order.
+	Typed []Word
 	// Operands are those of the command, or a program and its arguments.
 	Operands []string
-	// Then is a program and its arguments: what comes after "--" behind operands.
-	Then []string
+	// Rest is what comes after "--", or after the first operand that is no URL and with it.
+	Rest []string
 	// IsCommand reports whether the operands are a program and its arguments, and Dashes
 	// whether "--" comes before them.
 	IsCommand, Dashes bool
@@ -23,35 +26,37 @@ type Line struct {
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
+	// Err is the first error, nil for none.
+	Err error
 
-	err error
+	waiting *Flag // the flag that the last word is, if its value is missing
 }
 
-// Assign sets a flag, and keeps the error if it cannot be set to that.
-func (l *Line) Assign(f *Flag, text, origin string, rank Rank) {
-	l.err = cmp.Or(l.err, f.assign(text, origin, rank))
+// A Word is a flag that was typed, with its value.
+type Word struct {
+	Flag *Flag
+	Text string
 }
 
-// Err returns the error of the first invalid value.
-func (l *Line) Err() error { return l.err }
+// Fail keeps the first error.
+func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
-// ErrOr returns Err, which may be the cause of err, or else err.
-func (l *Line) ErrOr(err error) error { return cmp.Or(l.err, err) }
+// HasTyped reports whether a flag of that name was typed.
+func (l *Line) HasTyped(name string) bool {
+	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
+}
 
-// Save returns what takes back all that is set from now on, and returns the first error of that.
-// What is read into places is the caller's to restore.
-func (l *Line) Save() (restore func() error) {
+// Save returns what takes back all that is set from now on. What is read into places is the
+// caller's to restore.
+func (l *Line) Save() (restore func()) {
 	var before []setting
 	for i := range l.Command.Flags {
 		before = append(before, l.Command.Flags[i].set)
 	}
-	return func() error {
+	return func() {
 		for i := range before {
 			l.Command.Flags[i].set = before[i]
 		}
-		err := l.err
-		l.err = nil
-		return err
 	}
 }
 
@@ -64,14 +69,14 @@ func (l *Line) Environ(kinds Kinds) {
 		switch {
 		case !isSet || f.set.rank > Unset || f.Hidden || f.Name == "help" || f.Name == "version":
 		case text == "" && f.Decides:
-			l.err = cmp.Or[error](l.err, Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
+			l.Fail(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
 		case text == "" || !f.fits(kinds):
 		case f.Many:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-				l.Assign(f, text, name, Variable)
+				l.Fail(f.Assign(text, name, Variable))
 			}
 		default:
-			l.Assign(f, text, name, Variable)
+			l.Fail(f.Assign(text, name, Variable))
 		}
 	}
 }
@@ -161,14 +166,6 @@ func (l *Line) Flag(name string) *Flag {
 
 // at returns the flag of that name, or one that is not set.
 func (l *Line) at(name string) *Flag { return cmp.Or(l.Flag(name), &Flag{Name: name}) }
-
-// Typed returns a flag that was typed, and is no switch that is turned off; nil for any other.
-func (l *Line) Typed(name string) *Flag {
-	if f := l.at(name); f.Given() && f.set.rank == Typed {
-		return f
-	}
-	return nil
-}
 
 // DropVariable drops a flag that a variable has set, and reports whether one has: a
 // variable that does not fit this line is for others, while a flag that was typed is refused.

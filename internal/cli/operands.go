@@ -17,15 +17,14 @@ import (
 )
 
 // place takes the operands, and returns the kinds of what they are.
-func (s *Spec) place(w *argv.Words) (argv.Kinds, error) {
-	s.Operands, s.Dashes = w.Operands, w.Dashes
-	switch {
-	case len(w.Operands) > 0 && w.Dashes:
-		s.Then = w.Rest
-	case len(w.Operands) == 0 && w.Dashes && len(w.Rest) > 0 && hasScheme(w.Rest[0]):
-		s.Operands = w.Rest
+func (s *Spec) place() (argv.Kinds, error) {
+	switch rest := s.Rest; {
+	case len(s.Operands) > 0 && s.Dashes:
+		s.Then = rest
+	case len(s.Operands) == 0 && s.Dashes && len(rest) > 0 && hasScheme(rest[0]):
+		s.Operands = rest
 	default:
-		s.Operands, s.IsCommand = append(w.Operands, w.Rest...), len(w.Operands) == 0 && len(w.Rest) > 0
+		s.Operands, s.IsCommand = append(s.Operands, rest...), len(s.Operands) == 0 && len(rest) > 0
 	}
 	if s.IsCommand {
 		return ofCommand, nil

@@ -18,7 +18,8 @@ import (
 // A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
 // by the same table.
 type Spec struct {
-	*argv.Line // what was given
+	*argv.Line          // what was given
+	Then       []string // a program and its arguments: what comes after "--" behind operands
 
 	// kept is what an entry of a targets file had set, which its Line no longer has; nil for others.
 	kept map[string][]string

@@ -158,7 +158,7 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 		before, restore := *r.Spec, r.Save()
 		defer func() {
 			*r.Spec = before
-			err = cmp.Or(restore(), err)
+			restore()
 		}()
 	}
 	base, err := r.base(kind, e.Settings)
@@ -194,7 +194,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	}
 	t := &target{kind: kind}
 	for _, step := range []func(*target) error{r.readProbe, r.readRules, r.readSchedule} {
-		if err := r.ErrOr(step(t)); err != nil {
+		if err := step(t); err != nil {
 			return nil, err
 		}
 	}
@@ -221,10 +221,12 @@ func (r *reader) set(settings []targets.Setting) error {
 			return argv.Usagef("%s: it has one value", s.Flag)
 		}
 		for _, text := range s.Texts {
-			r.Assign(f, text, s.Flag, argv.Entry)
+			if err := f.Assign(text, s.Flag, argv.Entry); err != nil {
+				return err
+			}
 		}
 	}
-	return r.Err()
+	return nil
 }
 
 // nameOf returns what a target is called: as its user says, or by its URL or program, with
@@ -301,10 +303,12 @@ func (r *reader) learn(t *target, e *targets.Entry) error {
 			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
 	case isShared:
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
-		r.Assign(f, strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry)
+		if err := f.Assign(strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry); err != nil {
+			return err
+		}
 	}
 	own, err := r.Learning.Recorder(r.Line, r.Waits, r.list != nil, compileValue)
-	if err := r.ErrOr(err); err != nil {
+	if err != nil {
 		return err
 	}
 	if t.learns = own; own.Model != nil {

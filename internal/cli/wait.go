@@ -20,18 +20,18 @@ import (
 
 // runWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait.
-func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait func(context.Context, *Spec) error) error {
-	kinds, misplaced := s.place(words)
-	if wrong := cmp.Or(words.Err, s.Err()); wrong == nil && (s.Help || s.Version) {
+func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+	kinds, misplaced := s.place()
+	switch {
+	case s.Err == nil && (s.Help || s.Version):
 		return w.about(ctx, s)
-	} else if wrong != nil {
-		misplaced = wrong
-		if words.Err == nil && len(s.Operands) == 0 {
-			misplaced = cmp.Or(s.tookURL(), wrong)
-		}
+	case s.Err != nil && len(s.Operands) == 0:
+		misplaced = cmp.Or(s.tookURL(), s.Err)
+	case s.Err != nil:
+		misplaced = s.Err
 	}
 	s.Environ(kinds)
-	if err := cmp.Or(misplaced, s.Err()); err != nil {
+	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
 	if s.IsCommand {
