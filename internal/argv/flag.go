@@ -193,9 +193,6 @@ type Place struct {
 	clear func() // back to what was there at first
 }
 
-// Func returns a place that set fills and clear empties.
-func Func(set func(text string) error, clear func()) *Place { return &Place{set, clear} }
-
 // To returns the place of one value, which read reads. What is there is the default.
 func To[T any](to *T, read func(string) (T, error)) *Place {
 	first := *to
@@ -222,11 +219,6 @@ func Maybe[T any](to **T, read func(string) (T, error)) *Place {
 // Text returns the place of a text.
 func Text[T ~string](to *T) *Place {
 	return To(to, func(text string) (T, error) { return T(text), nil })
-}
-
-// Each returns the place of the texts of a flag that may be repeated.
-func Each(to *[]string) *Place {
-	return To(to, func(text string) ([]string, error) { return append(slices.Clip(*to), text), nil })
 }
 
 // On returns the place of a switch.

@@ -84,13 +84,13 @@ func (l *Line) Environ(kinds Kinds) {
 // Settle refuses what has at least a rank, and fits no target, lacks what it needs, or
 // contradicts what has the same rank. A variable that lacks something is for other runs. unfit
 // says what is wrong with a flag that fits no target.
-func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
+func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag, Kinds) error) error {
 	for i := range l.Command.Flags {
 		f := &l.Command.Flags[i]
 		switch {
 		case !f.Given() || f.set.rank < least:
 		case !f.fits(kinds):
-			return unfit(f)
+			return unfit(f, kinds)
 		case f.Needs != "" && l.lacks(f.Needs) && !l.DropVariable(f.Name):
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Advise("needs " + f.Name)
 		}

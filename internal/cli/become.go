@@ -24,9 +24,7 @@ func (w *wait) readThen() error {
 		return nil
 	}
 	program := programName(s.Then[0])
-	why := "writes to stdout, which is for " + program
-	hint := "--progress json writes events to stderr; without -- both can be had: poll ... && " + program
-	if err := s.refuse(misfit{"print", why, hint, true}, misfit{"json", why, hint, true}); err != nil {
+	if err := s.refuse(program, "print", "json"); err != nil {
 		return err
 	}
 	if hasScheme(s.Then[0]) {

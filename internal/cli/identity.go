@@ -14,25 +14,22 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // identities returns the IDs of targets in a job log, and that of their elements if they are
 // lists. Two targets that are the same would take each other's place in a later run; URLs in
 // which there are variables of the environment must not be kept.
 func identities(origin string, all []*target) (ids []string, elements string, err error) {
-	settings := make(map[*Spec]string) // many have the same
 	given := make(map[string]*target)
 	for _, t := range all {
 		s, probe := t.spec, t.poller.Probe
-		if settings[s] == "" {
-			settings[s] = fmt.Sprintf("%q", s.identity(probe))
-			if session, ok := sessionOf(probe).(interface{ KeepsEnviron() bool }); ok && s.Follow != "" && session.KeepsEnviron() {
-				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, s.Origin("follow")).
-					Hint("headers are not kept: -H 'Authorization: Bearer ...'")
-			}
+		if s.Follow != "" && keepsEnviron(probe) {
+			return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, s.Origin("follow")).
+				Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 		}
 		what, body := aimOf(probe)
-		id := identity("target", settings[s], t.name, what, body)
+		id := identity("target", t.identity, t.name, what, body)
 		if same := given[id]; same != nil {
 			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.poller.Target, t.poller.Target).
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
@@ -40,10 +37,16 @@ func identities(origin string, all []*target) (ids []string, elements string, er
 		given[id] = t
 		if ids = append(ids, id); t.poller.Elements != nil { // which are the same in all batches
 			what = append(what[:2:2], withoutUser(s.Operands[0]))
-			elements = identity("elements", settings[s], "", append(what, s.Operands[1:]...), body)
+			elements = identity("elements", t.identity, "", append(what, s.Operands[1:]...), body)
 		}
 	}
 	return ids, elements, nil
+}
+
+// keepsEnviron reports whether the URL that is followed has variables of the environment in it.
+func keepsEnviron(probe poll.Probe) bool {
+	session, ok := sessionOf(probe).(interface{ KeepsEnviron() bool })
+	return ok && session.KeepsEnviron()
 }
 
 func identity(kind, settings, name string, what []string, body []byte) string {
@@ -67,15 +70,14 @@ func aimOf(probe poll.Probe) (what []string, body []byte) {
 // identity returns, by their names, the flags that have to do with which target it is: the
 // conditions, with the variables that they name, what they are about, and which server is
 // asked for what, but no limit, and nothing that is renewed.
-func (s *Spec) identity(probe poll.Probe) map[string][]string {
-	given, parts := s.settings(), make(map[string][]string)
-	_, isRequest := probe.(*poll.HTTP)
+func (s *Spec) identity(kind status.Kind) map[string][]string {
+	parts := make(map[string][]string)
 	for _, f := range s.Command.Flags {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
 			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
-			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
-		if isPart && given[f.Name] != nil {
-			parts[f.Name] = slices.Clone(given[f.Name])
+			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
+		if isPart && s.Has(f.Name) {
+			parts[f.Name] = slices.Clone(s.Strings(f.Name))
 		}
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {

@@ -62,30 +62,25 @@ func kindOfURL(text string) (status.Kind, error) {
 }
 
 // unfit says that a flag is about another kind of target.
-func unfit(kinds argv.Kinds) func(*argv.Flag) error {
-	return func(f *argv.Flag) error {
-		switch {
-		case kinds == ofCommand:
-			return argv.Usagef("%s is for a URL, but the target is a command", f.Origin()).Advise("for " + f.Name + " command")
-		case f.For == ofCommand:
-			return argv.Usagef("%s is for a command, but the target is a URL", f.Origin())
-		}
-		return argv.Usagef("%s is for http and https, but the target is a TCP address", f.Origin())
+func unfit(f *argv.Flag, kinds argv.Kinds) error {
+	if kinds == ofCommand {
+		return misfit(f, "command")
 	}
+	return misfit(f, "url")
 }
 
-// A misfit is a flag that a wait cannot have if something is so, why not, and a hint, "" for none.
-type misfit struct {
-	flag, why, hint string
-	is              bool
+// misfit says why a wait of some kind cannot have a flag.
+func misfit(f *argv.Flag, kind string) error {
+	why, hint, _ := strings.Cut(argv.Advice("misfit "+f.Name+" "+kind), "; hint: ")
+	return argv.Usagef("%s %s", f.Origin(), why).Hint("%s", hint)
 }
 
-// refuse refuses the first flag that does not fit. A variable that does not fit is for other
-// waits, and is dropped.
-func (s *Spec) refuse(list ...misfit) error {
-	for _, m := range list {
-		if f := s.Flag(m.flag); m.is && f.Given() && !s.DropVariable(m.flag) {
-			return argv.Usagef("%s %s", f.Origin(), m.why).Hint("%s", m.hint)
+// refuse refuses the first of some flags, which a wait of some kind cannot have. A variable that
+// does not fit is for other waits, and is dropped.
+func (s *Spec) refuse(kind string, flags ...string) error {
+	for _, name := range flags {
+		if f := s.Flag(name); f.Given() && !s.DropVariable(name) {
+			return misfit(f, kind)
 		}
 	}
 	return nil

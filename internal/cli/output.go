@@ -27,7 +27,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		Palette: w.world.Streams.Palette(s.Color),
 		Face:    face,
 		Verbose: s.Verbose,
-		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
+		Until: slices.DeleteFunc(slices.Clone(s.Strings("until")), func(condition string) bool { // what variables say may be for others
 			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
 			return err == nil && appliesToSome(e.Uses(), kinds, s.Each != "") != nil
 		}),

@@ -243,8 +243,8 @@ func TestFlagOfItsOwn(t *testing.T) {
 	var s *Spec
 	own := func(args []string, env map[string]string) (string, error) {
 		s = newSpec()
-		stages := []string{}
-		s.Command.Flags = append(s.Command.Flags, argv.Flag{Name: "stage", Value: "NAME", To: argv.Each(&stages), Many: true, For: ofHTTP,
+		stage := ""
+		s.Command.Flags = append(s.Command.Flags, argv.Flag{Name: "stage", Value: "NAME", To: argv.Text(&stage), Many: true, For: ofHTTP,
 			Usage: "a stage to wait for", More: "It is a test."})
 		streams, _, _ := term.Buffers("")
 		w := World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
@@ -254,7 +254,7 @@ func TestFlagOfItsOwn(t *testing.T) {
 			defer restore()
 			return r.set([]targets.Setting{{Flag: "stage", Texts: []string{"of the entry"}}})
 		})
-		return strings.Join(stages, ","), err
+		return stage, err
 	}
 	if have, err := own([]string{"--stage", "typed", "http://h"}, map[string]string{"POLL_STAGE": "variable"}); have != "of the entry" || err != nil {
 		t.Errorf("have %q and %v", have, err)

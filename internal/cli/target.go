@@ -19,11 +19,12 @@ import (
 
 // A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
-	kind   status.Kind
-	name   string         // that its user gives it, "" for none
-	spec   *Spec          // its settings
-	poller poll.Poller    // without the limits of the whole
-	learns *plan.Recorder // nil without --learn
+	kind     status.Kind
+	name     string         // that its user gives it, "" for none
+	spec     *Spec          // its settings, of which the Line is that of all
+	identity string         // with --joblog, those of its settings that make it this target
+	poller   poll.Poller    // without the limits of the whole
+	learns   *plan.Recorder // nil without --learn
 }
 
 // A reader reads targets: the one that the operands name, or several, the entries of a file
@@ -188,8 +189,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	if err := r.set(settings); known != nil || err != nil {
 		return known, err
 	}
-	bit := bitOf(kind)
-	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
+	if err := r.Settle(bitOf(kind), argv.Entry, unfit); err != nil {
 		return nil, err
 	}
 	t := &target{kind: kind}
@@ -200,7 +200,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	}
 	t.spec = new(*r.Spec)
 	if r.Joblog != "" {
-		t.spec.kept = r.settings()
+		t.identity = fmt.Sprintf("%q", r.identity(kind))
 	}
 	r.bases[key] = t
 	return t, nil
@@ -335,5 +335,5 @@ func (r *reader) refuseUnused() error {
 		}
 	}
 	r.Entries = slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	return r.Settle(kinds, argv.Typed, unfit(kinds))
+	return r.Settle(kinds, argv.Typed, unfit)
 }

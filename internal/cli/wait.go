@@ -40,7 +40,7 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 		}
 	}
 	s.Entries = s.Targets != ""
-	if err := s.Settle(kinds, argv.Variable, unfit(kinds)); err != nil {
+	if err := s.Settle(kinds, argv.Variable, unfit); err != nil {
 		if s.IsCommand {
 			return cmp.Or(refuseNoProgram(s.Operands), err)
 		}
@@ -180,7 +180,13 @@ func (w *wait) read(ctx context.Context) error {
 		s.DropVariable("targets") // no entry of it would be waited for
 	}
 	r := newReader(s, w.world)
-	if err := cmp.Or(s.refuseForSeveral(r.several), s.nothingToWaitFor()); err != nil {
+	if r.several {
+		err := s.refuse("several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.nothingToWaitFor(); err != nil {
 		return err
 	}
 	if err := r.read(); err != nil {
