@@ -40,7 +40,7 @@ func (w World) getenv(name string) string {
 
 // commands makes the subcommands, in the order in which help lists them.
 func (w World) commands() []*argv.Command {
-	return []*argv.Command{
+	all := []*argv.Command{
 		demoCommand(w),
 		evalCommand(w),
 		presetsCommand(),
@@ -53,6 +53,12 @@ func (w World) commands() []*argv.Command {
 		plan.TuneCommand(),
 		plan.SimulateCommand(w.Streams),
 	}
+	for _, c := range all {
+		if c.Flags.Lookup("help") == nil {
+			c.Flags = append(c.Flags, argv.HelpFlag())
+		}
+	}
+	return all
 }
 
 // find returns the subcommand of that name, nil if there is none.

@@ -79,7 +79,7 @@ func (q *question) judgeList(ctx context.Context) error {
 	slices.Sort(notes)
 	q.say("hint: ", hints)
 	q.say("note: ", slices.Compact(notes))
-	q.say("", []string{words.Count(len(all), "element") + ": " + counted(count)})
+	q.say("", []string{words.Count(len(all), "element") + ": " + words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady)})
 	code := ExitSuccess
 	switch {
 	case count[status.Error] > 0:
@@ -88,15 +88,4 @@ func (q *question) judgeList(ctx context.Context) error {
 		code = exitUnknown
 	}
 	return q.end(ctx, lines.String(), code)
-}
-
-// counted says how many elements have come to what.
-func counted(count map[status.Status]int) string {
-	var parts []string
-	for _, s := range []status.Status{status.Success, status.Error, status.Throttled, status.NotReady} {
-		if count[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -62,7 +62,6 @@ func (w World) helpCommand() *argv.Command {
 		Name:     "help",
 		Operands: "[all|FLAG|TOPIC|COMMAND]",
 		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := w.helpOn(strings.Join(l.Operands, ""))
@@ -110,7 +109,6 @@ func (w World) manCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		Flags:   argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
 			case !w.Streams.OutIsTerminal:
@@ -154,7 +152,6 @@ func (w World) completionCommand() *argv.Command {
 		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,12 +38,12 @@ type reader struct {
 	file    *targets.File // nil if the operands are the targets
 	again   int           // operands that repeat others
 
-	bases       map[string]*target // all but what targets look at, by kind and settings
-	connections map[string]connection
-	programs    map[string]bool // that can be run
-	names       map[string]int  // how often each was given
-	nested      *poll.Command   // what all commands have in common; nil until there is one
-	bodies      *poll.Bodies    // nil for one target
+	bases      map[string]*target         // all but what targets look at, by kind and settings
+	transports map[string]*http.Transport // by what is said of connections
+	programs   map[string]bool            // that can be run
+	names      map[string]int             // how often each was given
+	nested     *poll.Command              // what all commands have in common; nil until there is one
+	bodies     *poll.Bodies               // nil for one target
 
 	kinds   []status.Kind
 	targets []*target
@@ -53,10 +54,10 @@ type reader struct {
 func newReader(s *Spec, world World) *reader {
 	r := &reader{
 		Spec: s, world: world, several: s.isSeveral(),
-		bases:       make(map[string]*target),
-		connections: make(map[string]connection),
-		programs:    make(map[string]bool),
-		names:       make(map[string]int),
+		bases:      make(map[string]*target),
+		transports: make(map[string]*http.Transport),
+		programs:   make(map[string]bool),
+		names:      make(map[string]int),
 	}
 	if r.several {
 		r.bodies = new(poll.Bodies)

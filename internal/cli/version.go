@@ -26,7 +26,6 @@ func versionCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "version",
 		Summary: "the version, as --version shows it",
-		Flags:   argv.Flags{argv.HelpFlag()},
 		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}
 }

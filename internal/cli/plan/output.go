@@ -29,7 +29,6 @@ func (o *output) flags(charts string) argv.Flags {
 	return argv.Flags{
 		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
 		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
-		argv.HelpFlag(),
 	}
 }
 
