@@ -27,7 +27,7 @@ func (w *wait) readThen() error {
 	if err := s.refuse(program, "print", "json"); err != nil {
 		return err
 	}
-	if hasScheme(s.Then[0]) {
+	if argv.HasScheme(s.Then[0]) {
 		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).
 			Hint("URLs come before --")
 	}

@@ -73,7 +73,7 @@ func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
 	}
-	if !hasScheme(text) {
+	if !argv.HasScheme(text) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)

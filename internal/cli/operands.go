@@ -21,7 +21,7 @@ func (s *Spec) place() (argv.Kinds, error) {
 	switch rest := s.Rest; {
 	case len(s.Operands) > 0 && s.Dashes:
 		s.Then = rest
-	case len(s.Operands) == 0 && s.Dashes && len(rest) > 0 && hasScheme(rest[0]):
+	case len(s.Operands) == 0 && s.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
 		s.Operands = rest
 	default:
 		s.Operands, s.IsCommand = append(s.Operands, rest...), len(s.Operands) == 0 && len(rest) > 0
@@ -31,7 +31,7 @@ func (s *Spec) place() (argv.Kinds, error) {
 	}
 	kinds := argv.Kinds(0)
 	for i, operand := range s.Operands {
-		if !hasScheme(operand) {
+		if !argv.HasScheme(operand) {
 			return ofAll, tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
 		}
 		kind, err := kindOfURL(operand)
@@ -85,9 +85,6 @@ func (s *Spec) refuse(kind string, flags ...string) error {
 	}
 	return nil
 }
-
-// hasScheme reports whether an operand is a URL, with any scheme.
-func hasScheme(word string) bool { return argv.HasScheme(word) }
 
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
 // gives its position only.

@@ -149,8 +149,8 @@ func (r *reader) readConnection(probe *poll.HTTP) error {
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
 func (r *reader) readUser(probe *poll.HTTP) error {
-	if r.UserAgent != nil {
-		probe.Header.Set("User-Agent", *r.UserAgent)
+	if r.Has("user-agent") {
+		probe.Header.Set("User-Agent", r.UserAgent)
 	}
 	if r.User == "" {
 		return nil

@@ -56,15 +56,10 @@ func (w *wait) readGroup(r *reader) (err error) {
 	w.output.PerTarget = !s.Any
 	w.report.Targets, w.report.Timeout = n, s.Timeout
 	w.report.Goal = goalWords(n, w.group.AtLeast, "target")
-	notes := []string{r.repeated()}
+	w.note(r.repeated())
 	if r.list != nil {
 		w.report.Goal = r.list.goal(w.group.AtLeast)
-		notes = append(notes, r.list.note(s))
-	}
-	for _, note := range notes {
-		if note != "" {
-			w.report.Opening = append(w.report.Opening, note)
-		}
+		w.note(r.list.note(s))
 	}
 	return nil
 }
@@ -82,7 +77,7 @@ func (s *Spec) politeness() *poll.Group {
 		FailFast: s.FailFast,
 		Parallel: s.ParallelMax,
 		ParallelPlace: func(place string) int {
-			if hasScheme(place) {
+			if argv.HasScheme(place) {
 				return host
 			}
 			return programs

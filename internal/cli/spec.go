@@ -55,7 +55,7 @@ type Spec struct {
 	Routes                         map[string][]string // of --resolve and --connect-to, for [poll.Connect]
 	Cookie                         []string
 	User                           string
-	UserAgent                      *string
+	UserAgent                      string
 	Proxy                          string // "" for that of the environment, "direct" for none
 	Netrc, Insecure                bool
 	CACert, Cert, Key, UnixSocket  string
@@ -185,7 +185,7 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
 		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
-		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Maybe(&s.UserAgent, plain), MayBeEmpty: true, Usage: "the User-Agent header"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Text(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
 		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
 		{Name: "cacert", Value: "FILE", To: argv.Text(&s.CACert), Usage: "trust these certificate authorities"},
@@ -256,8 +256,6 @@ func withManual(flags argv.Flags) argv.Flags {
 func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 }
-
-func plain(text string) (string, error) { return text, nil }
 
 // A threshold is how many verdicts are needed in a row, or for how long they have to hold.
 type threshold struct {

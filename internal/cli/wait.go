@@ -67,7 +67,7 @@ func (w World) about(ctx context.Context, s *Spec) error {
 func (s *Spec) tookURL() error {
 	for i := range s.Command.Flags {
 		f := &s.Command.Flags[i]
-		if f.Rank() == argv.Typed && hasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+		if f.Rank() == argv.Typed && argv.HasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
 			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
 		}
 	}
@@ -237,15 +237,19 @@ func (w *wait) readAlone() error {
 	return nil
 }
 
+// note adds what is said before the wait begins, unless it is empty.
+func (w *wait) note(texts ...string) {
+	isEmpty := func(text string) bool { return text == "" }
+	w.report.Opening = append(w.report.Opening, slices.DeleteFunc(texts, isEmpty)...)
+}
+
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
-	if note := w.jobs.note(); note != "" {
-		w.report.Opening = append(w.report.Opening, note)
-	}
-	w.report.Opening = append(w.report.Opening, w.world.doubts(w.spec)...)
+	w.note(w.jobs.note())
+	w.note(w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout
