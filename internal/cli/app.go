@@ -117,6 +117,7 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 	}
 	l.LookupEnv, l.Write = w.Lookup, w.write
 	l.Arrange(args)
+	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
 			return w.runCommand(ctx, l)

@@ -25,7 +25,7 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	switch {
 	case s.Err == nil && (s.Help || s.Version):
 		return w.about(ctx, s)
-	case s.Err != nil && len(s.Operands) == 0:
+	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
 		misplaced = cmp.Or(s.tookURL(), s.Err)
 	case s.Err != nil:
 		misplaced = s.Err
