@@ -155,6 +155,9 @@ func (o *Observation) reported() report {
 		slices.SortStableFunc(all, func(a, b statement) int { return a.depth - b.depth })
 		return report{stateOf(all), last(all, "sign", true, -1), last(all, "wrong", true, -1)}
 	}
+	if len(text) == 0 { // without making the vocabulary, as for most commands
+		return report{}
+	}
 	path := "$body"
 	if json.Valid(text) {
 		path = "."

@@ -61,6 +61,18 @@ func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Secon
 // Number formats a number in full, without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
+// Counts says how many there are of each kind, in order, but for those of which there is none:
+// "4 success, 1 timeout".
+func Counts[K ~string](number map[K]int, order ...K) string {
+	var parts []string
+	for _, kind := range order {
+		if n := number[kind]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+string(kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Count formats a number of things: "1 attempt", "2 attempts".
 func Count(n int, noun string) string {
 	if n == 1 {

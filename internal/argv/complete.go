@@ -57,11 +57,12 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 			break
 		}
 	}
-	w := command.Arrange(typed)
-	if command == main && len(w.Rest) > 0 && !HasScheme(w.Rest[0]) {
-		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(w.Rest)}
+	l := &Line{Command: command}
+	l.Arrange(typed)
+	if command == main && len(l.Rest) > 0 && !HasScheme(l.Rest[0]) {
+		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(l.Rest)}
 	}
-	c := command.offer(w, current)
+	c := l.offer(current)
 	if c.Kind == OfferCommands && len(typed) == 0 {
 		for _, s := range subcommands {
 			c.Words = append(c.Words, Candidate{s.Name, s.Summary})
@@ -74,17 +75,17 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 	return c
 }
 
-func (c *Command) offer(w *Words, current string) Completion {
-	operands := len(w.Operands) + len(w.Rest)
+func (l *Line) offer(current string) Completion {
+	c, operands := l.Command, len(l.Operands)+len(l.Rest)
 	switch {
-	case w.Waiting != nil:
-		return w.Waiting.values(current, 0)
-	case !w.Dashes && strings.HasPrefix(current, "-"):
+	case l.waiting != nil:
+		return l.waiting.values(current, 0)
+	case !l.Dashes && strings.HasPrefix(current, "-"):
 		if f, start := c.glued(current); f != nil {
 			return f.values(current, start)
 		}
-		return Completion{Kind: OfferWords, Words: c.Flags.left(w)}
-	case c.Name == "" && (len(w.Operands) == 0 || w.Dashes && len(w.Rest) == 0):
+		return Completion{Kind: OfferWords, Words: l.left()}
+	case c.Name == "" && (len(l.Operands) == 0 || l.Dashes && len(l.Rest) == 0):
 		return Completion{Kind: OfferCommands}
 	case operands == 0 && c.Offers != nil:
 		return Completion{Kind: OfferWords, Words: c.Offers()}
@@ -97,23 +98,23 @@ func (c *Command) offer(w *Words, current string) Completion {
 // glued finds the flag whose value is part of the same word, as in --base=1s,
 // -kX or -d@file, and where the value starts.
 func (c *Command) glued(word string) (f *Flag, start int) {
-	w := c.Arrange([]string{word})
-	if len(w.Flags) == 0 {
+	l := &Line{Command: c}
+	l.Arrange([]string{word})
+	if len(l.Typed) == 0 {
 		return nil, 0
 	}
-	name, value, _ := strings.Cut(w.Flags[len(w.Flags)-1][2:], "=")
-	f = c.Flags.Lookup(name)
-	if f.IsSwitch() && !strings.HasSuffix(word, "="+value) {
+	last := l.Typed[len(l.Typed)-1]
+	if last.Flag.IsSwitch() && !strings.HasSuffix(word, "="+last.Text) {
 		return nil, 0
 	}
-	return f, len(word) - len(value)
+	return last.Flag, len(word) - len(last.Text)
 }
 
 // left returns the flags that may still be given.
-func (fs Flags) left(w *Words) []Candidate {
+func (l *Line) left() []Candidate {
 	var list []Candidate
-	for _, f := range fs {
-		if f.Hidden || !f.Many && w.Give(&f) {
+	for _, f := range l.Command.Flags {
+		if f.Hidden || !f.Many && l.HasTyped(f.Name) {
 			continue
 		}
 		for _, name := range slices.Backward(f.names()) {

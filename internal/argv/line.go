@@ -3,17 +3,23 @@ package argv
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/words"
 )
 
 // A Line is a command line that was read: a table of flags, of which some are set, and the
-// operands. It keeps the first invalid value as its error.
+// operands.
 type Line struct {
 	Command *Command
+	// Typed are the flags that were typed, in their order.
+	Typed []Word
 	// Operands are those of the command, or a program and its arguments.
 	Operands []string
-	// Then is a program and its arguments: what comes after "--" behind operands.
-	Then []string
+	// Rest is what comes after "--", or after the first operand that is no URL and with it.
+	Rest []string
 	// IsCommand reports whether the operands are a program and its arguments, and Dashes
 	// whether "--" comes before them.
 	IsCommand, Dashes bool
@@ -23,35 +29,38 @@ type Line struct {
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
+	// Err is the first error, nil for none; Misread is true if it is about the words, and no value.
+	Err     error
+	Misread bool
 
-	err error
+	waiting *Flag // the flag that the last word is, if its value is missing
 }
 
-// Assign sets a flag, and keeps the error if it cannot be set to that.
-func (l *Line) Assign(f *Flag, text, origin string, rank Rank) {
-	l.err = cmp.Or(l.err, f.assign(text, origin, rank))
+// A Word is a flag that was typed, with its value.
+type Word struct {
+	Flag *Flag
+	Text string
 }
 
-// Err returns the error of the first invalid value.
-func (l *Line) Err() error { return l.err }
+// Fail keeps the first error.
+func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
-// ErrOr returns Err, which may be the cause of err, or else err.
-func (l *Line) ErrOr(err error) error { return cmp.Or(l.err, err) }
+// HasTyped reports whether a flag of that name was typed.
+func (l *Line) HasTyped(name string) bool {
+	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
+}
 
-// Save returns what takes back all that is set from now on, and returns the first error of that.
-// What is read into places is the caller's to restore.
-func (l *Line) Save() (restore func() error) {
+// Save returns what takes back all that is set from now on. What is read into places is the
+// caller's to restore.
+func (l *Line) Save() (restore func()) {
 	var before []setting
 	for i := range l.Command.Flags {
 		before = append(before, l.Command.Flags[i].set)
 	}
-	return func() error {
+	return func() {
 		for i := range before {
 			l.Command.Flags[i].set = before[i]
 		}
-		err := l.err
-		l.err = nil
-		return err
 	}
 }
 
@@ -64,14 +73,14 @@ func (l *Line) Environ(kinds Kinds) {
 		switch {
 		case !isSet || f.set.rank > Unset || f.Hidden || f.Name == "help" || f.Name == "version":
 		case text == "" && f.Decides:
-			l.err = cmp.Or[error](l.err, Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
+			l.Fail(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
 		case text == "" || !f.Fits(kinds):
 		case f.Many:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-				l.Assign(f, text, name, Variable)
+				l.Fail(f.Assign(text, name, Variable))
 			}
 		default:
-			l.Assign(f, text, name, Variable)
+			l.Fail(f.Assign(text, name, Variable))
 		}
 	}
 }
@@ -79,13 +88,13 @@ func (l *Line) Environ(kinds Kinds) {
 // Settle refuses what has at least a rank, and fits no target, lacks what it needs, or
 // contradicts what has the same rank. A variable that lacks something is for other runs. unfit
 // says what is wrong with a flag that fits no target.
-func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
+func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag, Kinds) error) error {
 	for i := range l.Command.Flags {
 		f := &l.Command.Flags[i]
 		switch {
 		case !f.Given() || f.set.rank < least:
 		case !f.Fits(kinds):
-			return unfit(f)
+			return unfit(f, kinds)
 		case f.Needs != "" && l.lacks(f.Needs) && !l.DropVariable(f.Name):
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Advise("needs " + f.Name)
 		}
@@ -162,14 +171,6 @@ func (l *Line) Flag(name string) *Flag {
 // at returns the flag of that name, or one that is not set.
 func (l *Line) at(name string) *Flag { return cmp.Or(l.Flag(name), &Flag{Name: name}) }
 
-// Typed returns a flag that was typed, and is no switch that is turned off; nil for any other.
-func (l *Line) Typed(name string) *Flag {
-	if f := l.at(name); f.Given() && f.set.rank == Typed {
-		return f
-	}
-	return nil
-}
-
 // DropVariable drops a flag that a variable has set, and reports whether one has: a
 // variable that does not fit this line is for others, while a flag that was typed is refused.
 func (l *Line) DropVariable(name string) bool {
@@ -192,3 +193,115 @@ func (l *Line) String(name string) string { return l.at(name).text() }
 
 // Strings returns all values of a flag that may be repeated.
 func (l *Line) Strings(name string) []string { return l.at(name).set.texts }
+
+// Arrange sorts args into flags and operands. For the main command, the first operand that is no
+// URL begins a program, whose words are its own. After an error it looks for flags only: no other
+// word is what it seems.
+func (l *Line) Arrange(args []string) {
+	onlyURLs := l.Command.Name == ""
+	for len(args) > 0 {
+		word := args[0]
+		switch args = args[1:]; {
+		case word == "--":
+			l.Dashes, l.Rest = true, args
+			return
+		case strings.HasPrefix(word, "--"):
+			args = l.long(word[2:], args)
+		case len(word) > 1 && word[0] == '-':
+			args = l.short(word[1:], args)
+		case onlyURLs && l.Err != nil:
+		case onlyURLs && !HasScheme(word):
+			l.Rest = append([]string{word}, args...)
+			return
+		default:
+			l.Operands = append(l.Operands, word)
+		}
+	}
+}
+
+func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Word{f, value}) }
+
+// long reads a word such as --name or --name=value, without its hyphens.
+func (l *Line) long(word string, args []string) []string {
+	name, value, glued := strings.Cut(word, "=")
+	f := l.Command.Flags.Lookup(name)
+	switch {
+	case f == nil || len(name) == 1:
+		l.Fail(l.Command.unknown("--" + name))
+	case glued:
+		l.give(f, value)
+	case f.IsSwitch():
+		l.give(f, "true")
+	default:
+		return l.next(f, "--"+name, args)
+	}
+	return args
+}
+
+// short reads a word such as -q, -XPOST, -d@file or -sSfL, as curl does: a letter that takes a
+// value takes the rest of the word, or the next one.
+func (l *Line) short(word string, args []string) []string {
+	// Otherwise -until would be -u ntil, and -data would be -d ata.
+	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Command.Flags.Lookup(name) != nil {
+		l.Fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
+		return args
+	}
+	for word != "" {
+		_, size := utf8.DecodeRuneInString(word)
+		letter, rest := word[:size], word[size:]
+		f := l.Command.Flags.Lookup(letter)
+		switch {
+		case f == nil:
+			l.Fail(l.Command.unknown("-" + strings.ToValidUTF8(letter, "?")))
+			return args
+		case f.IsSwitch():
+			l.give(f, "true")
+		case rest == "":
+			return l.next(f, "-"+letter, args)
+		default:
+			l.give(f, strings.TrimPrefix(rest, "="))
+			return args
+		}
+		word = rest
+	}
+	return args
+}
+
+// next takes the next word as the value of f, unless that is plainly another flag.
+func (l *Line) next(f *Flag, spelled string, args []string) []string {
+	if len(args) == 0 {
+		l.waiting = f
+		l.Fail(Usagef("%s needs a value: %s %s", spelled, spelled, f.Value))
+		return nil
+	}
+	if name, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(name, "--") && l.Command.Flags.Lookup(name[2:]) != nil {
+		l.Fail(Usagef("%s needs a value, and %s is a flag", spelled, name))
+		return args
+	}
+	l.give(f, args[0])
+	return args[1:]
+}
+
+func (c *Command) unknown(spelled string) error {
+	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
+	if hint := Advice("flag " + name); hint != "" {
+		if _, meant, found := strings.Cut(hint, "poll calls it --"); !found || c.Flags.Lookup(meant) != nil {
+			return err.Hint("%s", hint)
+		}
+	}
+	if meant := words.Nearest(name, c.Flags.Shown()); meant != "" {
+		return err.Hint("did you mean --%s?", meant)
+	}
+	if c.Name != "" {
+		return err.Hint("poll %s --help lists its flags", c.Name)
+	}
+	return err.Hint("poll help all lists the flags; a command's own flags come after it: poll [flags] -- COMMAND %s", spelled)
+}
+
+// HasScheme reports whether a word is a URL, with any scheme.
+func HasScheme(word string) bool {
+	scheme, _, found := strings.Cut(word, "://")
+	isLetter := func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
+	inScheme := func(r rune) bool { return isLetter(r) || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.' }
+	return found && scheme != "" && isLetter(rune(scheme[0])) && strings.TrimFunc(scheme, inScheme) == ""
+}

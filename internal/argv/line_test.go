@@ -173,9 +173,9 @@ func TestLine_firstError(t *testing.T) {
 	var n int
 	l := &Line{Command: &Command{Flags: Flags{{Name: "a", Value: "A", To: To(&n, ParseCount(0))}}}}
 	for _, value := range []string{"x", "-1"} {
-		l.Assign(&l.Command.Flags[0], value, "--a", Typed)
+		l.Fail(l.Command.Flags[0].Assign(value, "--a", Typed))
 	}
-	if have, want := l.Err().Error(), `--a: "x" is not a whole number`; have != want {
+	if have, want := l.Err.Error(), `--a: "x" is not a whole number`; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }

@@ -40,7 +40,7 @@ func (w World) getenv(name string) string {
 
 // commands makes the subcommands, in the order in which help lists them.
 func (w World) commands() []*argv.Command {
-	return []*argv.Command{
+	all := []*argv.Command{
 		demoCommand(w),
 		evalCommand(w),
 		presetsCommand(w),
@@ -53,6 +53,12 @@ func (w World) commands() []*argv.Command {
 		plan.TuneCommand(),
 		plan.SimulateCommand(w.Streams),
 	}
+	for _, c := range all {
+		if c.Flags.Lookup("help") == nil {
+			c.Flags = append(c.Flags, argv.HelpFlag())
+		}
+	}
+	return all
 }
 
 // find returns the subcommand of that name, nil if there is none.
@@ -110,20 +116,24 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 		}
 	}
 	l.LookupEnv, l.Write = w.Lookup, w.write
-	words := l.Command.Arrange(args)
+	l.Arrange(args)
+	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
-			return w.runCommand(ctx, l, words)
+			return w.runCommand(ctx, l)
 		}
-		return w.runWait(ctx, s, words, wait)
+		return w.runWait(ctx, s, wait)
 	}
 	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
-		Flags: typed(l, words), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
+		Flags: rows(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
 		app.Flags = nil
 	}
-	return sub, app.Run(slices.Concat(path, words.Flags, []string{"--"}, words.Operands))
+	for _, typed := range l.Typed {
+		path = append(path, "--"+typed.Flag.Name+"="+typed.Text)
+	}
+	return sub, app.Run(path)
 }
 
 // write writes a result to stdout.
@@ -132,21 +142,21 @@ func (w World) write(ctx context.Context, text string) error {
 }
 
 // A row is the flag of urfave that a flag of the table is. Those of urfave run a regular
-// expression for each name, as often as there are flags. [argv.Command.Arrange] has written all
+// expression for each name, as often as there are flags. [argv.Line.Arrange] has written all
 // names and values out.
 type row struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// typed returns the rows of the flags that were typed: urfave goes through all flags for each.
-func typed(l *argv.Line, words *argv.Words) (rows []cli.Flag) {
+// rows returns those of the flags that were typed: urfave goes through all flags for each.
+func rows(l *argv.Line) (list []cli.Flag) {
 	for i := range l.Command.Flags {
-		if f := &l.Command.Flags[i]; words.Give(f) {
-			rows = append(rows, row{f, l})
+		if f := &l.Command.Flags[i]; l.HasTyped(f.Name) {
+			list = append(list, row{f, l})
 		}
 	}
-	return rows
+	return list
 }
 
 func (r row) String() string  { return "" }
@@ -161,24 +171,24 @@ func (r row) Apply(set *stdflag.FlagSet) error {
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
 func (r row) Set(text string) error {
-	r.line.Assign(r.Flag, text, "--"+r.Name, argv.Typed)
+	r.line.Fail(r.Assign(text, "--"+r.Name, argv.Typed))
 	return nil
 }
 
 // runCommand runs a subcommand.
-func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) error {
+func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
-	l.Operands = append(words.Operands, words.Rest...)
+	l.Operands = append(l.Operands, l.Rest...)
 	switch {
-	case words.Err != nil:
-		return words.Err
-	case l.Err() == nil && l.Typed("help") != nil:
+	case l.Err != nil:
+		return l.Err
+	case l.Flag("help").Given():
 		return l.Write(ctx, c.Help(helpText(c.Name)))
 	case c.HasVariables:
 		l.Environ(ofAll)
 	}
-	if err := l.Err(); err != nil {
-		return err
+	if l.Err != nil {
+		return l.Err
 	}
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
 		return tooMany(l.Operands, most, c.UsageLine())

@@ -24,12 +24,10 @@ func (w *wait) readThen() error {
 		return nil
 	}
 	program := programName(s.Then[0])
-	why := "writes to stdout, which is for " + program
-	hint := "--progress json writes events to stderr; without -- both can be had: poll ... && " + program
-	if err := s.refuse(misfit{"print", why, hint, true}, misfit{"json", why, hint, true}); err != nil {
+	if err := s.refuse(program, "print", "json"); err != nil {
 		return err
 	}
-	if hasScheme(s.Then[0]) {
+	if argv.HasScheme(s.Then[0]) {
 		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).
 			Hint("URLs come before --")
 	}

@@ -15,7 +15,6 @@ func demoCommand(world World) *argv.Command {
 	return &argv.Command{
 		Name:    "demo",
 		Summary: "watch poll wait for a job of a built-in API",
-		Flags:   argv.Flags{argv.HelpFlag()},
 		Run:     func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
 	}
 }

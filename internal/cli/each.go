@@ -28,8 +28,7 @@ func (s *Spec) refuseForList() error {
 		return nil
 	}
 	if err := s.refuseEach(); err != nil {
-		isMeant := func(name string) bool { return s.Typed(name) != nil }
-		if slices.ContainsFunc([]string{"id", "next", "batch"}, isMeant) || !s.DropVariable("each") {
+		if slices.ContainsFunc([]string{"id", "next", "batch"}, s.HasTyped) || !s.DropVariable("each") {
 			return err
 		}
 		for _, name := range []string{"id", "next", "batch"} {
@@ -55,16 +54,19 @@ func (s *Spec) refuseEach() error {
 	if s.followsEach() && s.Has("learn") {
 		s.DropVariable("follow")
 	}
-	return s.refuse(
-		misfit{"next", "is for http and https, but the target is a command", argv.Advice("for next command"), s.IsCommand && s.Next != "none"},
-		misfit{"batch", "is how many entries of --targets FILE fill {} at once, and nothing is to be filled", "", !isFilled},
-		misfit{"gone", "is about the URL, and with --each the targets are elements of its answer",
-			"--until '$gone' waits until each element is no longer in the list", true},
-		misfit{"learn", "is of one list, and {} makes several", "", isFilled},
-		misfit{"learn", "is of one list, and --follow looks at each element by itself", "", s.followsEach()},
-		misfit{"started-at", "is about one operation, and a list has many", "", true},
-		misfit{"finished-at", "is about one operation, and a list has many", "", true},
-	)
+	refused := s.refuse("list", "gone", "started-at", "finished-at")
+	if s.followsEach() {
+		refused = cmp.Or(s.refuse("followed", "learn"), refused)
+	}
+	if isFilled {
+		refused = cmp.Or(s.refuse("batches", "learn"), refused)
+	} else {
+		refused = cmp.Or(s.refuse("list", "batch"), refused)
+	}
+	if s.IsCommand && s.Next != "none" {
+		refused = cmp.Or(s.refuse("command", "next"), refused)
+	}
+	return refused
 }
 
 func (s *Spec) needsCondition() error {

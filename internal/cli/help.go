@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -62,7 +64,6 @@ func (w World) helpCommand() *argv.Command {
 		Name:     "help",
 		Operands: "[all|FLAG|TOPIC|COMMAND]",
 		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := w.helpOn(strings.Join(l.Operands, ""))
@@ -110,7 +111,6 @@ func (w World) manCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		Flags:   argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
 			case !w.Streams.OutIsTerminal:
@@ -154,7 +154,6 @@ func (w World) completionCommand() *argv.Command {
 		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")
@@ -165,5 +164,27 @@ func (w World) completionCommand() *argv.Command {
 			}
 			return l.Write(ctx, string(script))
 		},
+	}
+}
+
+// release is the version of a released program, "v1.2.3". Only the linker sets it,
+// for .goreleaser.yaml.
+var release string
+
+// version returns the version of the release, or else of the module, which names the commit
+// that poll was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "poll " + cmp.Or(release, "(unknown version)")
+	}
+	return "poll " + cmp.Or(release, info.Main.Version) + " " + info.GoVersion
+}
+
+func versionCommand() *argv.Command {
+	return &argv.Command{
+		Name:    "version",
+		Summary: "the version, as --version shows it",
+		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}
 }

@@ -17,22 +17,21 @@ import (
 )
 
 // place takes the operands, and returns the kinds of what they are.
-func (s *Spec) place(w *argv.Words) (argv.Kinds, error) {
-	s.Operands, s.Dashes = w.Operands, w.Dashes
-	switch {
-	case len(w.Operands) > 0 && w.Dashes:
-		s.Then = w.Rest
-	case len(w.Operands) == 0 && w.Dashes && len(w.Rest) > 0 && hasScheme(w.Rest[0]):
-		s.Operands = w.Rest
+func (s *Spec) place() (argv.Kinds, error) {
+	switch rest := s.Rest; {
+	case len(s.Operands) > 0 && s.Dashes:
+		s.Then = rest
+	case len(s.Operands) == 0 && s.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
+		s.Operands = rest
 	default:
-		s.Operands, s.IsCommand = append(w.Operands, w.Rest...), len(w.Operands) == 0 && len(w.Rest) > 0
+		s.Operands, s.IsCommand = append(s.Operands, rest...), len(s.Operands) == 0 && len(rest) > 0
 	}
 	if s.IsCommand {
 		return ofCommand, nil
 	}
 	kinds := argv.Kinds(0)
 	for i, operand := range s.Operands {
-		if !hasScheme(operand) {
+		if !argv.HasScheme(operand) {
 			return ofAll, tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
 		}
 		kind, err := kindOfURL(operand)
@@ -63,37 +62,29 @@ func kindOfURL(text string) (status.Kind, error) {
 }
 
 // unfit says that a flag is about another kind of target.
-func unfit(kinds argv.Kinds) func(*argv.Flag) error {
-	return func(f *argv.Flag) error {
-		switch {
-		case kinds == ofCommand:
-			return argv.Usagef("%s is for a URL, but the target is a command", f.Origin()).Advise("for " + f.Name + " command")
-		case f.For == ofCommand:
-			return argv.Usagef("%s is for a command, but the target is a URL", f.Origin())
-		}
-		return argv.Usagef("%s is for http and https, but the target is a TCP address", f.Origin())
+func unfit(f *argv.Flag, kinds argv.Kinds) error {
+	if kinds == ofCommand {
+		return misfit(f, "command")
 	}
+	return misfit(f, "url")
 }
 
-// A misfit is a flag that a wait cannot have if something is so, why not, and a hint, "" for none.
-type misfit struct {
-	flag, why, hint string
-	is              bool
+// misfit says why a wait of some kind cannot have a flag.
+func misfit(f *argv.Flag, kind string) error {
+	why, hint, _ := strings.Cut(argv.Advice("misfit "+f.Name+" "+kind), "; hint: ")
+	return argv.Usagef("%s %s", f.Origin(), why).Hint("%s", hint)
 }
 
-// refuse refuses the first flag that does not fit. A variable that does not fit is for other
-// waits, and is dropped.
-func (s *Spec) refuse(list ...misfit) error {
-	for _, m := range list {
-		if f := s.Flag(m.flag); m.is && f.Given() && !s.DropVariable(m.flag) {
-			return argv.Usagef("%s %s", f.Origin(), m.why).Hint("%s", m.hint)
+// refuse refuses the first of some flags, which a wait of some kind cannot have. A variable that
+// does not fit is for other waits, and is dropped.
+func (s *Spec) refuse(kind string, flags ...string) error {
+	for _, name := range flags {
+		if f := s.Flag(name); f.Given() && !s.DropVariable(name) {
+			return misfit(f, kind)
 		}
 	}
 	return nil
 }
-
-// hasScheme reports whether an operand is a URL, with any scheme.
-func hasScheme(word string) bool { return argv.HasScheme(word) }
 
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
 // gives its position only.

@@ -27,7 +27,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		Palette: w.world.Streams.Palette(s.Color),
 		Face:    face,
 		Verbose: s.Verbose,
-		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
+		Until: slices.DeleteFunc(slices.Clone(s.Strings("until")), func(condition string) bool { // what variables say may be for others
 			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
 			return err == nil && appliesToSome(e.Uses(), kinds, s.Each != "") != nil
 		}),
@@ -43,7 +43,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	if learns := w.learns[0]; learns != nil && learns.Model != nil {
 		w.report.Forecast = learns.Model
 	} else if learns != nil {
-		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", learns.Name))
+		w.note("no past run of " + learns.Name + " is known yet")
 	}
 	w.output.JSON = s.JSON
 	if err := w.readShow(kinds); err != nil {
@@ -70,7 +70,7 @@ func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.E
 	for _, text := range s.Strings(flag) {
 		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
 		if err == nil {
-			if err = check(e); err != nil && s.isVariable(flag) {
+			if err = check(e); err != nil && s.Flag(flag).Rank() == argv.Variable {
 				continue
 			}
 		}
@@ -81,9 +81,6 @@ func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.E
 	}
 	return list, nil
 }
-
-// isVariable reports whether a variable has set a flag.
-func (s *Spec) isVariable(name string) bool { return s.Flag(name).Rank() == argv.Variable }
 
 // appliesToSome refuses an expression that no target can answer.
 func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error) {

@@ -102,10 +102,10 @@ func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 			continue
 		}
 		for _, value := range setting.Values {
-			s.Assign(f, value, setting.At, rank)
+			s.Fail(f.Assign(value, setting.At, rank))
 		}
 	}
-	return s.Err()
+	return s.Err
 }
 
 // ownPresets reads the presets of the user's directory.

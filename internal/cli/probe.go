@@ -123,12 +123,6 @@ func (s *Spec) maxRedirects() int {
 	return s.MaxRedirs
 }
 
-// A connection is what requests have in common that connect alike.
-type connection struct {
-	transport *http.Transport
-	through   string // with --share, what tells it from others
-}
-
 // readConnection reads how to connect.
 func (r *reader) readConnection(probe *poll.HTTP) error {
 	connect := poll.Connect{
@@ -136,28 +130,27 @@ func (r *reader) readConnection(probe *poll.HTTP) error {
 		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: joined(r.Resolve, r.ConnectTo),
 	}
 	name := fmt.Sprintf("%#v", connect)
-	made, known := r.connections[name]
-	if !known {
-		transport, err := connect.Transport()
+	transport := r.transports[name]
+	if transport == nil {
+		made, err := connect.Transport()
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
-		if r.several {
+		if transport = made; r.several {
 			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.ParallelMax)
 		}
-		if made.transport = transport; r.Share != "" {
-			made.through = connect.Through()
-		}
-		r.connections[name] = made
+		r.transports[name] = transport
 	}
-	probe.Transport, probe.Through = made.transport, made.through
+	if probe.Transport = transport; r.Share != "" {
+		probe.Through = connect.Through()
+	}
 	return nil
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
 func (r *reader) readUser(probe *poll.HTTP) error {
-	if r.UserAgent != nil {
-		probe.Header.Set("User-Agent", *r.UserAgent)
+	if r.Has("user-agent") {
+		probe.Header.Set("User-Agent", r.UserAgent)
 	}
 	if r.User == "" {
 		return nil

@@ -17,18 +17,6 @@ const (
 	defaultParallel     = 50
 )
 
-// refuseForSeveral refuses what is for one target, if there are several.
-func (s *Spec) refuseForSeveral(several bool) error {
-	return s.refuse(
-		misfit{"name", "is for one target: each of several targets has its own", argv.Advice("several name"), several},
-		misfit{"foreground", "is for one target: several cannot use the terminal at once", "", several},
-		misfit{"stdin", "is for one target: several cannot share it", argv.Advice("several stdin"), several},
-		misfit{"pass-exit-code", "is for one target: several have no one exit code", argv.Advice("several pass-exit-code"), several},
-		misfit{"result-file", "is for one target: several have no one result", "", several},
-		misfit{"show-stderr", "is for one target: lines of several would be mixed", argv.Advice("several show-stderr"), several},
-	)
-}
-
 // tooFew says that there are not as many targets as are expected.
 func (s *Spec) tooFew(have int) error {
 	if have > 0 {
@@ -68,15 +56,10 @@ func (w *wait) readGroup(r *reader) (err error) {
 	w.output.PerTarget = !s.Any
 	w.report.Targets, w.report.Timeout = n, s.Timeout
 	w.report.Goal = goalWords(n, w.group.AtLeast, "target")
-	notes := []string{r.repeated()}
+	w.note(r.repeated())
 	if r.list != nil {
 		w.report.Goal = r.list.goal(w.group.AtLeast)
-		notes = append(notes, r.list.note(s))
-	}
-	for _, note := range notes {
-		if note != "" {
-			w.report.Opening = append(w.report.Opening, note)
-		}
+		w.note(r.list.note(s))
 	}
 	return nil
 }
@@ -94,7 +77,7 @@ func (s *Spec) politeness() *poll.Group {
 		FailFast: s.FailFast,
 		Parallel: s.ParallelMax,
 		ParallelPlace: func(place string) int {
-			if hasScheme(place) {
+			if argv.HasScheme(place) {
 				return host
 			}
 			return programs

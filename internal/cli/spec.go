@@ -16,20 +16,17 @@ import (
 )
 
 // A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
-// by the same table.
+// by the same table. What is only read as text, such as expressions, is in the Line alone.
 type Spec struct {
-	*argv.Line // what was given
-
-	// kept is what an entry of a targets file had set, which its Line no longer has; nil for others.
-	kept map[string][]string
+	*argv.Line          // what was given
+	Then       []string // a program and its arguments: what comes after "--" behind operands
 
 	// conditions
-	Until, ErrorIf, ThrottledIf, NotReadyIf []string
-	Gone, Strict                            bool
-	Preset                                  string
-	preset                                  *status.Preset // of that name
-	SuccessThreshold                        threshold
-	ErrorThreshold                          int
+	Gone, Strict     bool
+	Preset           string
+	preset           *status.Preset // of that name
+	SuccessThreshold threshold
+	ErrorThreshold   int
 
 	// waits
 	Waits    plan.Waits
@@ -44,7 +41,6 @@ type Spec struct {
 
 	// several targets
 	Targets, Each, Next            string
-	ID                             []string
 	Batch, Expect                  int
 	Any, FailFast, Resume          bool
 	AtLeast                        string
@@ -58,9 +54,9 @@ type Spec struct {
 	Request                        string
 	Data                           []part
 	Resolve, ConnectTo             map[string][]string // as the routes of a [poll.Connect]
-	Header, Cookie                 []string
-	User, Bearer                   string
-	UserAgent                      *string
+	Cookie                         []string
+	User                           string
+	UserAgent                      string
 	Proxy                          string // "" for that of the environment, "direct" for none
 	Netrc, Insecure                bool
 	CACert, Cert, Key, UnixSocket  string
@@ -75,7 +71,6 @@ type Spec struct {
 
 	// output
 	Name                 string
-	Print, Show          []string
 	JSON, Quiet, Verbose bool
 	ResultFile           string
 	Progress             ui.Face
@@ -92,20 +87,6 @@ func newSpec() *Spec {
 	}
 	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, Conflicts: waitConflicts()}}
 	return s
-}
-
-// settings returns the values of the flags that are set, by their names.
-func (s *Spec) settings() map[string][]string {
-	if s.kept != nil {
-		return s.kept
-	}
-	set := make(map[string][]string)
-	for i := range s.Command.Flags {
-		if f := &s.Command.Flags[i]; f.Rank() > argv.Unset {
-			set[f.Name] = slices.Clone(s.Strings(f.Name))
-		}
-	}
-	return set
 }
 
 // The kinds of targets that a flag is about.
@@ -149,10 +130,10 @@ func (s *Spec) table() argv.Flags {
 
 func (s *Spec) conditions() argv.Flags {
 	return argv.Flags{
-		{Name: "until", Value: "EXPR", To: argv.Each(&s.Until), Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
-		{Name: "error-if", Value: "EXPR", To: argv.Each(&s.ErrorIf), Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "ERROR when true: stop"},
-		{Name: "throttled-if", Value: "EXPR", To: argv.Each(&s.ThrottledIf), Many: true, Decides: true, Distinctive: true, Usage: "THROTTLED when true: slow down"},
-		{Name: "not-ready-if", Value: "EXPR", To: argv.Each(&s.NotReadyIf), Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "until", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
 		{Name: "preset", Value: "NAME|FILE", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
@@ -175,7 +156,7 @@ func (s *Spec) several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", To: argv.Text(&s.Targets), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
 		{Name: "each", Value: "EXPR", To: argv.Text(&s.Each), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
-		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", To: argv.Each(&s.ID), Needs: "each", Many: true, Usage: "what names an element"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Usage: "what names an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.Text(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
 		{Name: "batch", Value: "N", Default: "1", To: argv.To(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true}, // the default
@@ -201,11 +182,11 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts(partText), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "data-raw", Value: "DATA", To: s.parts(partRaw), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
 		{Name: "data-binary", Value: "DATA", To: s.parts(partBinary), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
-		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
+		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
 		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
-		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Maybe(&s.UserAgent, plain), MayBeEmpty: true, Usage: "the User-Agent header"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Text(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
 		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
 		{Name: "cacert", Value: "FILE", To: argv.Text(&s.CACert), Usage: "trust these certificate authorities"},
@@ -240,8 +221,8 @@ func (s *Spec) ofCommand() argv.Flags {
 func (s *Spec) output() argv.Flags {
 	return argv.Flags{
 		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.Text(&s.Name), Usage: "what the target is called"},
-		{Name: "print", Value: "EXPR", To: argv.Each(&s.Print), Many: true, Brief: true, Usage: "print this value, not the whole answer"},
-		{Name: "show", Value: "EXPR", To: argv.Each(&s.Show), Many: true, Usage: "show a value of each answer, a progress as a bar"},
+		{Name: "print", Value: "EXPR", Many: true, Brief: true, Usage: "print this value, not the whole answer"},
+		{Name: "show", Value: "EXPR", Many: true, Usage: "show a value of each answer, a progress as a bar"},
 		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", To: argv.Text(&s.ResultFile), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Default: "auto", To: argv.Text(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
@@ -276,8 +257,6 @@ func withManual(flags argv.Flags) argv.Flags {
 func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 }
-
-func plain(text string) (string, error) { return text, nil }
 
 // A threshold is how many verdicts are needed in a row, or for how long they have to hold.
 type threshold struct {

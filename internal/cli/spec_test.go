@@ -45,11 +45,11 @@ func sorted(words string) string {
 // grammar shows how words are read in one line: the flags, then "cmd" or "url", then the words.
 func grammar(args []string) (string, error) {
 	s := newSpec()
-	w := s.Command.Arrange(args)
-	_, err := s.place(w)
+	s.Arrange(args)
+	_, err := s.place()
 	var b strings.Builder
-	for _, f := range w.Flags {
-		b.WriteString(f[2:] + " ")
+	for _, w := range s.Typed {
+		b.WriteString(w.Flag.Name + "=" + w.Text + " ")
 	}
 	switch {
 	case s.IsCommand:
@@ -60,8 +60,8 @@ func grammar(args []string) (string, error) {
 	if len(s.Then) > 0 {
 		fmt.Fprintf(&b, " then %q", s.Then)
 	}
-	if w.Err != nil {
-		err = w.Err
+	if s.Err != nil {
+		err = s.Err
 	}
 	return strings.TrimSpace(b.String()), err
 }
@@ -136,17 +136,16 @@ func FuzzGrammar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
 		s := newSpec()
-		w := s.Command.Arrange(args)
-		if _, err := s.place(w); err != nil && !argv.IsUsage(err) || w.Err != nil && !argv.IsUsage(w.Err) {
-			t.Errorf("%q: %v, %v is no usage error", args, err, w.Err)
+		s.Arrange(args)
+		if _, err := s.place(); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
+			t.Errorf("%q: %v, %v is no usage error", args, err, s.Err)
 		}
 		if n := len(s.Operands); s.IsCommand && !slices.Equal(s.Operands, args[len(args)-n:]) {
 			t.Errorf("%q: the command %q is not verbatim", args, s.Operands)
 		}
-		for _, f := range w.Flags {
-			name, value, _ := strings.Cut(f[2:], "=")
-			if !s.Flag(name).IsSwitch() && !strings.Contains(line, value) {
-				t.Errorf("%q: %q was never given", args, value)
+		for _, w := range s.Typed {
+			if !w.Flag.IsSwitch() && !strings.Contains(line, w.Text) {
+				t.Errorf("%q: %q was never given", args, w.Text)
 			}
 		}
 	})
@@ -237,29 +236,16 @@ func TestResolve_refuses(t *testing.T) {
 	}
 }
 
-// A variable is for all waits, and a switch that is off is not meant.
-func TestTyped(t *testing.T) {
-	t.Parallel()
-	s, err := lineOf(t, []string{"--strict=false", "--gone=false", "--verbose", "--timeout", "1s", "ls"}, map[string]string{"POLL_FACTOR": "3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]bool{"strict": false, "verbose": true, "timeout": true, "factor": false, "until": false} {
-		if have := s.Typed(name) != nil; have != want {
-			t.Errorf("%s: have %t, want %t", name, have, want)
-		}
-	}
-}
-
 // A flag is a row of a table, with the place that it fills: its variable, the key of a targets
 // file, its line of the help, its completion and its paragraph of the manual follow.
 func TestFlagOfItsOwn(t *testing.T) {
 	t.Parallel()
-	s := newSpec()
-	stages := []string{}
-	s.Command.Flags = append(s.Command.Flags, argv.Flag{Name: "stage", Value: "NAME", To: argv.Each(&stages), Many: true, For: ofHTTP,
-		Usage: "a stage to wait for", More: "It is a test."})
+	var s *Spec
 	own := func(args []string, env map[string]string) (string, error) {
+		s = newSpec()
+		stage := ""
+		s.Command.Flags = append(s.Command.Flags, argv.Flag{Name: "stage", Value: "NAME", To: argv.Text(&stage), Many: true, For: ofHTTP,
+			Usage: "a stage to wait for", More: "It is a test."})
 		streams, _, _ := term.Buffers("")
 		w := World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 		_, err := w.run(t.Context(), s, func(_ context.Context, s *Spec) error {
@@ -268,12 +254,12 @@ func TestFlagOfItsOwn(t *testing.T) {
 			defer restore()
 			return r.set([]targets.Setting{{Flag: "stage", Texts: []string{"of the entry"}}})
 		})
-		return strings.Join(stages, ","), err
+		return stage, err
 	}
-	f := s.Flag("stage")
 	if have, err := own([]string{"--stage", "typed", "http://h"}, map[string]string{"POLL_STAGE": "variable"}); have != "of the entry" || err != nil {
 		t.Errorf("have %q and %v", have, err)
 	}
+	f := s.Flag("stage")
 	if f.Rank() != argv.Typed || s.String("stage") != "typed" {
 		t.Errorf("after the entry: have %v, %q", f.Rank(), s.String("stage"))
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,11 +21,12 @@ import (
 
 // A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
-	kind   status.Kind
-	name   string         // that its user gives it, "" for none
-	spec   *Spec          // its settings
-	poller poll.Poller    // without the limits of the whole
-	learns *plan.Recorder // nil without --learn
+	kind     status.Kind
+	name     string         // that its user gives it, "" for none
+	spec     *Spec          // its settings, of which the Line is that of all
+	identity string         // with --joblog, those of its settings that make it this target
+	poller   poll.Poller    // without the limits of the whole
+	learns   *plan.Recorder // nil without --learn
 }
 
 // A reader reads targets: the one that the operands name, or several, the entries of a file
@@ -36,12 +39,12 @@ type reader struct {
 	file    *targets.File // nil if the operands are the targets
 	again   int           // operands that repeat others
 
-	bases       map[string]*target // all but what targets look at, by kind and settings
-	connections map[string]connection
-	programs    map[string]bool // that can be run
-	names       map[string]int  // how often each was given
-	nested      *poll.Command   // what all commands have in common; nil until there is one
-	bodies      *poll.Bodies    // nil for one target
+	bases      map[string]*target         // all but what targets look at, by kind and settings
+	transports map[string]*http.Transport // by what is said of connections
+	programs   map[string]bool            // that can be run
+	names      map[string]int             // how often each was given
+	nested     *poll.Command              // what all commands have in common; nil until there is one
+	bodies     *poll.Bodies               // nil for one target
 
 	kinds   []status.Kind
 	targets []*target
@@ -52,10 +55,10 @@ type reader struct {
 func newReader(s *Spec, world World) *reader {
 	r := &reader{
 		Spec: s, world: world, several: s.isSeveral(),
-		bases:       make(map[string]*target),
-		connections: make(map[string]connection),
-		programs:    make(map[string]bool),
-		names:       make(map[string]int),
+		bases:      make(map[string]*target),
+		transports: make(map[string]*http.Transport),
+		programs:   make(map[string]bool),
+		names:      make(map[string]int),
 	}
 	if r.several {
 		r.bodies = new(poll.Bodies)
@@ -158,7 +161,7 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 		before, restore := *r.Spec, r.Save()
 		defer func() {
 			*r.Spec = before
-			err = cmp.Or(restore(), err)
+			restore()
 		}()
 	}
 	base, err := r.base(kind, e.Settings)
@@ -188,25 +191,24 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	if err := r.set(settings); known != nil || err != nil {
 		return known, err
 	}
-	bit := bitOf(kind)
 	if f := r.Flag("preset"); f.Rank() == argv.Entry {
 		p, err := r.world.findPreset(f.Origin(), r.Preset)
-		if err := cmp.Or(err, r.use(p, bit, argv.Entry)); err != nil {
+		if err := cmp.Or(err, r.use(p, bitOf(kind), argv.Entry)); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
+	if err := r.Settle(bitOf(kind), argv.Entry, unfit); err != nil {
 		return nil, err
 	}
 	t := &target{kind: kind}
 	for _, step := range []func(*target) error{r.readProbe, r.readRules, r.readSchedule} {
-		if err := r.ErrOr(step(t)); err != nil {
+		if err := step(t); err != nil {
 			return nil, err
 		}
 	}
 	t.spec = new(*r.Spec)
 	if r.Joblog != "" {
-		t.spec.kept = r.settings()
+		t.identity = fmt.Sprintf("%q", r.identity(kind))
 	}
 	r.bases[key] = t
 	return t, nil
@@ -227,10 +229,12 @@ func (r *reader) set(settings []targets.Setting) error {
 			return argv.Usagef("%s: it has one value", s.Flag)
 		}
 		for _, text := range s.Texts {
-			r.Assign(f, text, s.Flag, argv.Entry)
+			if err := f.Assign(text, s.Flag, argv.Entry); err != nil {
+				return err
+			}
 		}
 	}
-	return r.Err()
+	return nil
 }
 
 // nameOf returns what a target is called: as its user says, or by its URL or program, with
@@ -307,10 +311,12 @@ func (r *reader) learn(t *target, e *targets.Entry) error {
 			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
 	case isShared:
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
-		r.Assign(f, strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry)
+		if err := f.Assign(strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry); err != nil {
+			return err
+		}
 	}
 	own, err := r.Learning.Recorder(r.Line, r.Waits, r.list != nil, compileValue)
-	if err := r.ErrOr(err); err != nil {
+	if err != nil {
 		return err
 	}
 	if t.learns = own; own.Model != nil {
@@ -337,5 +343,66 @@ func (r *reader) refuseUnused() error {
 		}
 	}
 	r.Entries = slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	return r.Settle(kinds, argv.Typed, unfit(kinds))
+	return r.Settle(kinds, argv.Typed, unfit)
+}
+
+// readFile reads the targets file, with what its entries fill.
+func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
+	if r.Targets == "-" && r.world.Streams.InIsTerminal {
+		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.Origin("targets")).
+			Hint("kubectl get jobs -o name | poll --targets - ...")
+	}
+	if err := refuseStdinTwice(r.Line); err != nil {
+		return nil, err
+	}
+	text, err := r.world.readFile(r.Targets, targets.MaxSize)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", r.Origin("targets"), err)
+	}
+	r.file, err = targets.Read(text, targets.Config{Name: r.Targets, Template: template, Keys: r.list != nil})
+	if e, ok := errors.AsType[*targets.Error](err); ok {
+		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
+	}
+	return r.file.Entries, err
+}
+
+// readTemplate reads the URL or the command that entries fill, nil if there is none.
+func (r *reader) readTemplate() (t *targets.Template, err error) {
+	switch {
+	case r.Each != "" && !r.hasPlaceholder():
+		return nil, nil // the entries are keys of the answer
+	case r.IsCommand:
+		t, err = targets.ParseCommand(r.Operands)
+	case len(r.Operands) == 0:
+		return nil, nil
+	case len(r.Operands) > 1:
+		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.Operands), r.Origin("targets")).
+			Hint("put the URLs into the file, too")
+	default:
+		t, err = targets.ParseURL(r.Operands[0])
+	}
+	if err == nil && r.Each != "" {
+		err = t.Batch(r.Batch)
+	}
+	for _, field := range t.Fields() {
+		if f := r.Flag(field); f != nil && !f.Hidden && !f.WholeRun {
+			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
+		}
+	}
+	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
+		wrong := argv.Usagef("%s", e.Message).Hint("%s", e.Hint)
+		if r.IsCommand && r.Dashes && !r.hasPlaceholder() {
+			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.Targets, programName(r.Operands[0]))
+		}
+		return nil, wrong
+	}
+	return t, err
+}
+
+// targetsFile returns what the file of --targets is called.
+func (s *Spec) targetsFile() string {
+	if s.Targets == "-" {
+		return "stdin"
+	}
+	return s.Targets
 }

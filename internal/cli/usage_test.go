@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -160,7 +161,7 @@ func TestHasScheme(t *testing.T) {
 		"://h": false, "1http://h": false, "+x://h": false, ".x://h": false, "-x://h": false,
 		"ht tp://h": false, "a/b://h": false, "http:/h": false, "http": false, "": false,
 	} {
-		if have := hasScheme(word); have != want {
+		if have := argv.HasScheme(word); have != want {
 			t.Errorf("%q: have %t, want %t", word, have, want)
 		}
 	}

@@ -20,18 +20,18 @@ import (
 
 // runWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait.
-func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait func(context.Context, *Spec) error) error {
-	kinds, misplaced := s.place(words)
-	if wrong := cmp.Or(words.Err, s.Err()); wrong == nil && (s.Help || s.Version) {
+func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+	kinds, misplaced := s.place()
+	switch {
+	case s.Err == nil && (s.Help || s.Version):
 		return w.about(ctx, s)
-	} else if wrong != nil {
-		misplaced = wrong
-		if words.Err == nil && len(s.Operands) == 0 {
-			misplaced = cmp.Or(s.tookURL(), wrong)
-		}
+	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
+		misplaced = cmp.Or(s.tookURL(), s.Err)
+	case s.Err != nil:
+		misplaced = s.Err
 	}
 	s.Environ(kinds)
-	if err := cmp.Or(misplaced, s.Err()); err != nil {
+	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
 	if s.Preset != "" {
@@ -46,7 +46,7 @@ func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait fun
 		}
 	}
 	s.Entries = s.Targets != ""
-	if err := s.Settle(kinds, argv.Variable, unfit(kinds)); err != nil {
+	if err := s.Settle(kinds, argv.Variable, unfit); err != nil {
 		if s.IsCommand {
 			return cmp.Or(refuseNoProgram(s.Operands), err)
 		}
@@ -73,7 +73,7 @@ func (w World) about(ctx context.Context, s *Spec) error {
 func (s *Spec) tookURL() error {
 	for i := range s.Command.Flags {
 		f := &s.Command.Flags[i]
-		if f.Rank() == argv.Typed && hasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+		if f.Rank() == argv.Typed && argv.HasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
 			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
 		}
 	}
@@ -186,7 +186,13 @@ func (w *wait) read(ctx context.Context) error {
 		s.DropVariable("targets") // no entry of it would be waited for
 	}
 	r := newReader(s, w.world)
-	if err := cmp.Or(s.refuseForSeveral(r.several), s.nothingToWaitFor()); err != nil {
+	if r.several {
+		err := s.refuse("several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.nothingToWaitFor(); err != nil {
 		return err
 	}
 	if err := r.read(); err != nil {
@@ -237,15 +243,19 @@ func (w *wait) readAlone() error {
 	return nil
 }
 
+// note adds what is said before the wait begins, unless it is empty.
+func (w *wait) note(texts ...string) {
+	isEmpty := func(text string) bool { return text == "" }
+	w.report.Opening = append(w.report.Opening, slices.DeleteFunc(texts, isEmpty)...)
+}
+
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
-	if note := w.jobs.note(); note != "" {
-		w.report.Opening = append(w.report.Opening, note)
-	}
-	w.report.Opening = append(w.report.Opening, w.world.doubts(w.spec)...)
+	w.note(w.jobs.note())
+	w.note(w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout

@@ -2,15 +2,16 @@ package ui
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // endings counts the targets by how they ended, those that go on under "".
@@ -57,17 +58,12 @@ func (r *Row) tone() term.Tone {
 
 // counts says how many targets are in which state: first how they ended.
 func (b *Board) counts() string {
-	n, parts := map[string]int{"waiting": b.size - len(b.rows)}, []string{}
+	n := map[string]int{"waiting": b.size - len(b.rows)}
 	for _, r := range b.rows {
 		n[r.state()]++
 	}
-	for _, state := range []string{string(status.Success), string(status.Error), string(poll.HintTooLong), outOfAttempts,
-		string(poll.TimedOut), string(poll.Interrupted), string(poll.Cancelled), string(status.NotReady), string(status.Throttled), "waiting"} {
-		if n[state] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[state], state))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return words.Counts(n, string(status.Success), string(status.Error), string(poll.HintTooLong), outOfAttempts,
+		string(poll.TimedOut), string(poll.Interrupted), string(poll.Cancelled), string(status.NotReady), string(status.Throttled), "waiting")
 }
 
 // A crowd is targets that have a state and a reason in common, but for its numbers.
@@ -111,7 +107,7 @@ func (b *Board) commonest(most int) []crowd {
 
 // number is what differs between the reasons of targets: 41, 1m30s, 10.0.0.7, job-41. The
 // code of an answer does not.
-var number = regexp.MustCompile(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`) })
 
 // setReason notes what is said of a target.
 func (r *Row) setReason(words string) {
@@ -119,7 +115,7 @@ func (r *Row) setReason(words string) {
 		return
 	}
 	r.reason = words
-	r.kind = number.ReplaceAllStringFunc(words, func(found string) string {
+	r.kind = number().ReplaceAllStringFunc(words, func(found string) string {
 		if strings.Contains(found, " ") {
 			return found
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -27,21 +28,19 @@ type reading struct {
 
 // A meter finds what answers say of the progress.
 type meter struct {
-	show  []*expr.Expr
-	usual bool // they are the usual members, since nothing was asked for
+	show  []*expr.Expr        // what was asked for
+	usual func() []*expr.Expr // the usual members, if nothing was: compiled when they are first needed
 }
 
-func newMeter(show []*expr.Expr) meter {
-	if len(show) > 0 {
-		return meter{show: show}
-	}
-	m := meter{usual: true}
+func newMeter(show []*expr.Expr) meter { return meter{show, sync.OnceValue(usualMembers)} }
+
+func usualMembers() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
 		if x, err := expr.CompileValue(path); err == nil { // they all compile
-			m.show = append(m.show, x)
+			list = append(list, x)
 		}
 	}
-	return m
+	return list
 }
 
 const (
@@ -53,22 +52,26 @@ const (
 
 // look finds what an answer says of the progress, the zero reading for nothing.
 func (m meter) look(o *status.Observation, s *scale) (found reading) {
-	if o == nil || o.Stopped() || m.usual && !mayTell(o) {
+	show, isUsual := m.show, len(m.show) == 0
+	if o == nil || o.Stopped() || isUsual && !mayTell(o) {
 		return reading{}
+	}
+	if isUsual {
+		show = m.usual()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	env := status.Environment(o)
 	env.Context = ctx
 	some := false
-	for _, x := range m.show {
+	for _, x := range show {
 		v := x.Eval(env).Value()
-		if m.usual && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
+		if isUsual && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
 			continue // a member of this name may be anything
 		}
 		name := strings.ToLower(x.String())
 		found.add(v, strings.Contains(name, "percent") || strings.Contains(name, "pct"), s)
-		if some = some || v.Exists(); some && m.usual {
+		if some = some || v.Exists(); some && isUsual {
 			break
 		}
 	}

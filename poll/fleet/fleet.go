@@ -112,7 +112,7 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 		return openServer(scheme, where, config)
 	case isURL:
 		return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
-	case missing != nil && likeAddress.MatchString(where[len(filepath.VolumeName(where)):]):
+	case missing != nil && regexp.MustCompile(likeAddress).MatchString(where[len(filepath.VolumeName(where)):]):
 		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
 	d, err := openDirectory(where)
@@ -121,7 +121,7 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 
 // likeAddress matches a word that has a password perhaps: a URL of which a slash is missing,
 // USER:PASSWORD@ and HOST:PORT. No directory is made of it.
-var likeAddress = regexp.MustCompile(`^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`)
+const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{

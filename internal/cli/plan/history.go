@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +24,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",
 		Flags: append(directory,
-			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"},
-			argv.HelpFlag()),
+			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"}),
 		Run: h.run,
 	}
 }
@@ -96,13 +94,7 @@ func (p past) counts() string {
 	for _, run := range p.runs {
 		number[run.Outcome]++
 	}
-	var parts []string
-	for _, outcome := range []store.Outcome{store.Success, store.Failure, store.Timeout, store.Interrupted} {
-		if n := number[outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return words.Counts(number, store.Success, store.Failure, store.Timeout, store.Interrupted)
 }
 
 // quantile returns how long the next run takes at most, with some chance.

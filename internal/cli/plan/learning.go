@@ -108,7 +108,7 @@ func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model,
 		return nil, err
 	}
 	remark(s, past.warnings...)
-	if past.model == nil && l.Typed("learn") != nil {
+	if past.model == nil && l.Flag("learn").Rank() == argv.Typed {
 		return nil, unknown(saved, f.Learn)
 	}
 	return past.model, nil

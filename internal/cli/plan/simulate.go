@@ -62,21 +62,22 @@ func (q *simulation) flags() argv.Flags {
 		{Name: "trials", Value: "N", Default: "100", To: argv.To(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
 		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.To(&q.waits.Base, parsePositive), Usage: "the base of algorithms"},
 		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.To(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
-		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Func(q.readService, func() {}), Usage: "queue: how long it serves a client"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.To(&q.Config, q.parseService), Usage: "queue: how long it serves a client"},
 		{Name: "seed", Value: "N", Default: "0", To: argv.To(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},
 	}, q.output.flags("write two charts, of work and of time"))
 }
 
-// readService reads a duration, or the shortest and the longest.
-func (q *simulation) readService(text string) (err error) {
+// parseService reads a duration, or the shortest and the longest.
+func (q *simulation) parseService(text string) (c simulate.Config, err error) {
+	c = q.Config
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
 		to = from
 	}
-	if q.ServiceMin, err = argv.ParseDuration(from); err == nil {
-		q.ServiceMax, err = argv.ParseDuration(to)
+	if c.ServiceMin, err = argv.ParseDuration(from); err == nil {
+		c.ServiceMax, err = argv.ParseDuration(to)
 	}
-	return err
+	return c, err
 }
 
 func (q *simulation) run(ctx context.Context, l *argv.Line) error {

@@ -24,7 +24,6 @@ func TuneCommand() *argv.Command {
 			{Name: "at", Value: "D", To: argv.To(&t.at, parsePositive), Needs: "wait", Usage: "... at this time"},
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.To(&t.base, parsePositive), Usage: "the first wait"},
 			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.To(&t.until, parsePositive), Usage: "count the attempts until then"},
-			argv.HelpFlag(),
 		},
 		Conflicts: argv.Conflicting("overshoot", "wait", "at"),
 		Run: func(ctx context.Context, l *argv.Line) error {

@@ -65,7 +65,7 @@ func (w *Waits) Table() argv.Flags {
 		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.Text(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
 		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, parsePositive), Usage: "the first wait, roughly"},
 		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Usage: "growth of exponential"},
-		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, parsePower), Needs: "strategy", Usage: "growth of polynomial"},
+		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Default: "20s", To: argv.To(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
 		{Name: "interval", Value: "D", Brief: true, To: argv.Maybe(&w.Interval, argv.ParseDuration), Usage: "poll at once, then every D"},
 		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.To(&w.Overshoot, argv.ParsePercent), Usage: "each wait is about PCT of the time waited so far"},
@@ -76,20 +76,16 @@ func (w *Waits) Table() argv.Flags {
 	}
 }
 
-func parsePositive(s string) (time.Duration, error) {
-	d, err := argv.ParseDuration(s)
-	if err == nil && d == 0 {
-		err = argv.Usagef("%s is not above 0", s)
-	}
-	return d, err
-}
+func parsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
 
-func parsePower(s string) (float64, error) {
-	power, err := argv.ParseNumber(0)(s)
-	if err == nil && power == 0 {
-		err = argv.Usagef("0 is not above 0")
+// aboveZero returns a reader that refuses 0.
+func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (value T, err error) {
+		if value, err = read(s); err == nil && value == *new(T) {
+			err = argv.Usagef("%s is not above 0", s)
+		}
+		return value, err
 	}
-	return power, err
 }
 
 func parseCap(s string) (time.Duration, error) {
