@@ -46,6 +46,7 @@ func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait fun
 		}
 		return err
 	}
+	s.Timeout = cmp.Or(s.Slice, s.Timeout)
 	return wait(ctx, s)
 }
 
@@ -233,6 +234,7 @@ func (w *wait) readAlone() error {
 
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
+	again := w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
@@ -241,6 +243,7 @@ func (w *wait) open() (err error) {
 	}
 	w.report.Opening = append(w.report.Opening, w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
+	w.report.Slice, w.report.Again = w.spec.Slice > 0, w.spec.Resume || w.spec.Slice > 0 || again
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout
 	}

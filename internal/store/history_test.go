@@ -270,7 +270,7 @@ func TestDefaultDir(t *testing.T) {
 		filepath.FromSlash("/home/me/.local/state/poll/history"): {"XDG_STATE_HOME": "relative", "HOME": "/home/me"},
 		"": {},
 	} {
-		have, err := store.DefaultDir(func(key string) string { return env[key] })
+		have, err := store.DefaultDir(func(key string) string { return env[key] }, "history")
 		if have != want || (err != nil) != (want == "") {
 			t.Errorf("DefaultDir with %v = %q, %v, want %q", env, have, err, want)
 		}

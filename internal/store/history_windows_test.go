@@ -28,7 +28,7 @@ func TestDefaultDir_windows(t *testing.T) {
 		`C:\home\.local\state\poll\history`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
 		`\\server\share\poll\history`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
 	} {
-		if have, err := store.DefaultDir(func(key string) string { return env[key] }); have != want || err != nil {
+		if have, err := store.DefaultDir(func(key string) string { return env[key] }, "history"); have != want || err != nil {
 			t.Errorf("%v: have %q, %v, want %q", env, have, err, want)
 		}
 	}

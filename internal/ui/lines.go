@@ -157,6 +157,8 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	switch {
 	case row.n == 0 || o.Resumed: // the end of all tells of a list, and an earlier run did of a target
 		return
+	case l.r.cfg.Slice && isOpen(o.Ending): // a later run tells of it
+		return
 	case failed:
 		l.failures++
 	}
