@@ -44,8 +44,9 @@ func (r *Reporter) verdictLine(ev poll.Event) string {
 	if o == nil {
 		o = new(r.outcome(ev.Summary))
 	}
-	text := "poll: " + ending(o, r.cfg.Palette)
-	if r.again(ev) {
+	again := r.again(ev)
+	text := "poll: " + ending(o, r.cfg.Palette, again && r.cfg.Slice)
+	if again {
 		text += ": call again"
 		if in := againIn(o, ev.At); in > 0 {
 			text += " in " + words.Short(in)
@@ -100,7 +101,7 @@ func once(text string) (unique string) {
 
 // closingOf returns how a single wait, or a list, ended, and then the details.
 func (r *Reporter) closingOf(o *poll.Outcome) string {
-	return "poll: " + ending(o, r.cfg.Palette) + "\n" + r.details(o)
+	return "poll: " + ending(o, r.cfg.Palette, false) + "\n" + r.details(o)
 }
 
 // details returns the last answer of what has failed, and remarks.
@@ -138,6 +139,9 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	if s.Ending != poll.Succeeded {
 		text = "goal not reached: " + b.goal
 	}
+	if r.cfg.Slice && isOpen(s.Ending) {
+		text = b.goal // it may be reached yet
+	}
 	switch failed := b.failed(); {
 	case s.Ending == poll.Interrupted && s.Cause != nil:
 		text = s.Cause.Error() + "; " + text
@@ -151,10 +155,10 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 }
 
 // ending says how a run ended: the status, the attempts, the time and the reason. The status is that
-// of the run: a last answer that was a SUCCESS, one of the three that are needed, makes none.
-func ending(o *poll.Outcome, p term.Palette) string {
+// of the run: a last answer that was a SUCCESS, one of the three that are needed, makes none. Of a slice that others follow it says no limit.
+func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 	verdict, limited, reason := statusOf(o.Ending), "", o.Reason
-	if !endedByVerdict(o.Ending) {
+	if !endedByVerdict(o.Ending) && !isSlice {
 		limited = ": " + p.Paint(term.Bad, string(o.Ending))
 	}
 	if limited != "" && o.Status == status.None {
