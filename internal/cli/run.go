@@ -206,8 +206,10 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	if w.spec.Slice > 0 {
 		w.jobs.over = isOver(how) && code != ExitInternal
 	}
-	if problem := w.remember(ctx); problem != nil {
-		w.reporter.Late(problem.Error())
+	if w.spec.Slice == 0 || isOver(how) { // a wait in slices is one run
+		if problem := w.remember(ctx); problem != nil {
+			w.reporter.Late(problem.Error())
+		}
 	}
 	if code != ExitSuccess {
 		return &exitError{code}
