@@ -17,15 +17,6 @@ import (
 // the same command more likely means another operation.
 const longestLeft = 12 * time.Hour
 
-// parseSlice reads how long one run may take.
-func parseSlice(text string) (time.Duration, error) {
-	d, err := argv.ParseDuration(text)
-	if err == nil && d == 0 {
-		err = argv.Usagef("0 leaves no time")
-	}
-	return d, err
-}
-
 // sliceLog returns the job log of a wait in slices, in a directory that exists.
 func (s *Spec) sliceLog(ids []string, all []*target) (path string, err error) {
 	dir, err := store.DefaultDir(s.Getenv, "slices")

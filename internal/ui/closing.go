@@ -25,26 +25,30 @@ const (
 // closing returns the last words: what was seen last or, of several targets, what is missing, and
 // in the last line the verdict. Between two slices there are no details.
 func (r *Reporter) closing(ev poll.Event) (text string) {
-	between := r.cfg.Slice && r.again(ev)
-	switch o := ev.Outcome; {
-	case o != nil && between:
+	switch o := r.ended(ev); {
+	case r.cfg.Slice && r.again(o.Ending):
 		text = prefixed("poll: ", advice(o))
-	case o != nil:
+	case ev.Outcome != nil:
 		text = r.details(o)
-	case ev.Summary.Ending != poll.Succeeded && !between:
+	case o.Ending != poll.Succeeded:
 		text = once(r.missing() + r.failedLists())
 	}
 	return text + r.verdictLine(ev)
 }
 
+// ended returns the result at the last event. That of several targets is made that of one.
+func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
+	if ev.Outcome != nil {
+		return ev.Outcome
+	}
+	return new(r.outcome(ev.Summary))
+}
+
 // verdictLine returns the last line of stderr, "poll: STATUS after ...". It ends with ": call again" if
 // that makes sense. So both are known where the exit code is lost.
 func (r *Reporter) verdictLine(ev poll.Event) string {
-	o := ev.Outcome
-	if o == nil {
-		o = new(r.outcome(ev.Summary))
-	}
-	again := r.again(ev)
+	o := r.ended(ev)
+	again := r.again(o.Ending)
 	text := "poll: " + ending(o, r.cfg.Palette, again && r.cfg.Slice)
 	if again {
 		text += ": call again"
@@ -64,27 +68,18 @@ func (r *Reporter) Late(note string) {
 	}
 }
 
-// again reports whether the same command makes sense once more after the end of a run.
-func (r *Reporter) again(ev poll.Event) bool {
-	how := poll.Ending("")
-	switch {
-	case ev.Outcome != nil:
-		how = ev.Outcome.Ending
-	case ev.Summary != nil:
-		how = ev.Summary.Ending
-	}
-	return r.cfg.Again && isOpen(how)
-}
+// again reports whether the same command makes sense once more after such an end.
+func (r *Reporter) again(how poll.Ending) bool { return r.cfg.Again && isOpen(how) }
 
 // isOpen reports whether only the time was too short.
 func isOpen(how poll.Ending) bool { return how == poll.TimedOut || how == poll.HintTooLong }
 
-// againIn returns how much is left of the wait that the server asked for, 0 if it asked for none.
+// againIn returns how much is left of the wait that the server asked for, below 0 if none is.
 func againIn(o *poll.Outcome, now time.Time) time.Duration {
 	if o.State.Hint == nil {
-		return 0
+		return -1
 	}
-	return max(0, o.State.Last.Add(o.State.Hint.Wait).Sub(now))
+	return o.State.Last.Add(o.State.Hint.Wait).Sub(now)
 }
 
 // once leaves out lines that were there before.

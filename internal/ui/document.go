@@ -116,7 +116,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
-	d.next = r.next(poll.Event{Outcome: &o}, exit)
+	d.next = r.next(o.Ending, exit)
 	if in := againIn(&o, time.Now()); d.Again && in > 0 {
 		d.In = new(seconds(in))
 	}
@@ -130,8 +130,8 @@ func (r *Reporter) document(result Result, exit int) Document {
 }
 
 // next says whether to call again after the end of a run.
-func (r *Reporter) next(ev poll.Event, exit int) next {
-	return next{Again: r.again(ev) && exit != failedItself}
+func (r *Reporter) next(how poll.Ending, exit int) next {
+	return next{Again: r.again(how) && exit != failedItself}
 }
 
 // groupEnd describes how several targets ended.

@@ -63,7 +63,7 @@ type Waits struct {
 func (w *Waits) Table() argv.Flags {
 	return argv.Flags{
 		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.Text(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
-		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, parsePositive), Usage: "the first wait, roughly"},
+		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
 		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Usage: "growth of exponential"},
 		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, parsePower), Needs: "strategy", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Default: "20s", To: argv.To(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
@@ -76,7 +76,7 @@ func (w *Waits) Table() argv.Flags {
 	}
 }
 
-func parsePositive(s string) (time.Duration, error) {
+func ParsePositive(s string) (time.Duration, error) {
 	d, err := argv.ParseDuration(s)
 	if err == nil && d == 0 {
 		err = argv.Usagef("%s is not above 0", s)
