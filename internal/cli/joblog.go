@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -24,10 +23,8 @@ type jobs struct {
 	open     map[string]store.Entry // of the lists, what is not written yet
 
 	path  string
-	slice bool // the log is that of --slice
-	over  bool // no run is to go on with it
-	knows int  // targets that go on or had ended
-	ended int  // those that had
+	knows int // targets that go on or had ended
+	ended int // those that had
 }
 
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
@@ -37,17 +34,15 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 		return nil, nil
 	}
 	origin := s.Origin("joblog")
-	j = &jobs{path: s.Joblog, slice: s.Slice > 0, lists: make(map[string]string), open: make(map[string]store.Entry)}
-	if j.slice {
+	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry)}
+	if s.Slice > 0 {
 		origin = s.Origin("slice")
 	}
-	if j.ids, j.elements, err = identities(origin, all); err != nil {
-		return nil, err
+	if j.ids, j.elements, err = identities(origin, all); err == nil {
+		j.path, err = s.logPath(j.ids, all)
 	}
-	if j.slice {
-		if j.path, err = s.sliceLog(j.ids, all); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	if j.log, err = store.OpenLog(j.path); err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
@@ -55,7 +50,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	for i, t := range all {
 		j.attach(&t.poller, j.ids[i])
 	}
-	if err := j.refuseOthers(s.Resume || j.slice, origin, all); err != nil {
+	if err := j.refuseOthers(s.Resume || s.Slice > 0, origin, all); err != nil {
 		j.log.Close()
 		return nil, err
 	}
@@ -70,12 +65,9 @@ func (j *jobs) refuseOthers(resume bool, origin string, all []*target) error {
 	case !resume:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
-	case (j.knows == 0 || lacks) && j.slice:
-		return argv.Usagef("%s: the same start was sent, and waited for with other conditions or targets", origin).
-			Hint("give them as before, or wait for what it has started by a GET; without %s it is started again", j.path)
 	case j.knows == 0 || lacks:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
-			Hint("with another FILE these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
+			Hint("with another FILE, or without this one, these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
 	}
 	return nil
 }
@@ -256,11 +248,7 @@ func (j *jobs) close(world World) {
 	for _, e := range j.open {
 		j.log.End(e)
 	}
-	err := j.log.Close()
-	if j.slice && j.over {
-		os.Remove(j.path)
-	}
-	if err != nil {
+	if err := j.log.Close(); err != nil {
 		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again with --resume"))
 	}
 }

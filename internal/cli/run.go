@@ -203,10 +203,8 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	for _, ended := range w.ended {
 		ended()
 	}
-	if w.spec.Slice > 0 {
-		w.jobs.over = isOver(how) && code != ExitInternal
-	}
-	if w.spec.Slice == 0 || isOver(how) { // a wait in slices is one run
+	w.over = isOver(how) && code != ExitInternal
+	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
 			w.reporter.Late(problem.Error())
 		}

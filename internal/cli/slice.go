@@ -13,12 +13,13 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// longestLeft is how long a wait may have been left until it is no longer gone on with: by then
-// the same command more likely means another operation.
-const longestLeft = 12 * time.Hour
-
-// sliceLog returns the job log of a wait in slices, in a directory that exists.
-func (s *Spec) sliceLog(ids []string, all []*target) (path string, err error) {
+// logPath returns the path of the job log. That of a wait in slices is in a directory that exists. One
+// that was left for long is not gone on with: by then the same command more likely means another
+// operation.
+func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
+	if s.Slice == 0 {
+		return s.Joblog, nil
+	}
 	dir, err := store.DefaultDir(s.Getenv, "slices")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
@@ -27,7 +28,7 @@ func (s *Spec) sliceLog(ids []string, all []*target) (path string, err error) {
 		return "", argv.Usagef("%s: %w", s.Origin("slice"), err)
 	}
 	path = filepath.Join(dir, s.sliceID(ids, all)+".jsonl")
-	if left, err := os.Stat(path); err == nil && time.Since(left.ModTime()) > longestLeft {
+	if left, err := os.Stat(path); err == nil && time.Since(left.ModTime()) > 12*time.Hour {
 		return "", argv.Usagef("%s is of the same command, and was left for over 12h", path).
 			Hint("without it the command begins anew; --timeout %s --joblog %s --resume goes on with it", s.Slice, path)
 	}

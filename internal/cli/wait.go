@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -108,6 +109,9 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 		own.share.Close()
 	}
 	own.jobs.close(w)
+	if s.Slice > 0 && own.over {
+		os.Remove(own.jobs.path)
+	}
 	return own.then(ctx, err)
 }
 
@@ -132,6 +136,7 @@ type wait struct {
 	result  ui.Result  // of the target that has ended last
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
+	over    bool     // all was written, and no run is to go on with it
 }
 
 func newWait(s *Spec, world World) *wait {

@@ -64,7 +64,7 @@ func (r *Reporter) Late(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cfg.Face != JSON {
-		r.con.say("poll: note: " + term.Line(note) + "\n" + r.verdictLine(r.end))
+		r.con.say("poll: note: " + term.Line(note) + "\n" + r.verdictLine(r.newest))
 	}
 }
 

@@ -22,9 +22,6 @@ type end struct {
 	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
 }
 
-// failedItself is the exit code of a run whose job log was lost: the next one would begin anew.
-const failedItself = 125
-
 // A Document is the object of --json, which describes the outcome of a run. See
 // docs/outcome.schema.json. Keys that do not apply are omitted, but status and
 // target are null instead.
@@ -129,9 +126,10 @@ func (r *Reporter) document(result Result, exit int) Document {
 	return d
 }
 
-// next says whether to call again after the end of a run.
+// next says whether to call again after the end of a run. With 125 its job log may be lost, and the
+// next would begin anew.
 func (r *Reporter) next(how poll.Ending, exit int) next {
-	return next{Again: r.again(how) && exit != failedItself}
+	return next{Again: r.again(how) && exit != 125}
 }
 
 // groupEnd describes how several targets ended.

@@ -117,8 +117,8 @@ type Reporter struct {
 
 	annotations []string // for GitHub
 
-	end    poll.Event // the last, zero before it
-	quiet  bool       // the last event was shown, or all was cleared since the last event
+	newest poll.Event
+	quiet  bool // the last event was shown, or all was cleared since the last event
 	closed bool
 }
 
@@ -154,9 +154,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
-	if r.quiet = r.isEnd(ev); r.quiet {
-		r.end = ev
-	}
+	r.newest, r.quiet = ev, r.isEnd(ev)
 	r.tellGitHub(row, ev)
 	r.show(row, ev)
 	r.rearm()
