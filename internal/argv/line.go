@@ -89,6 +89,9 @@ func (l *Line) Environ(kinds Kinds) {
 // contradicts what has the same rank. A variable that lacks something is for other runs. unfit
 // says what is wrong with a flag that fits no target.
 func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag, Kinds) error) error {
+	if err := l.refuseConflicts(); err != nil {
+		return err
+	}
 	for i := range l.Command.Flags {
 		f := &l.Command.Flags[i]
 		switch {
@@ -99,7 +102,7 @@ func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag, Kinds) error) e
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Advise("needs " + f.Name)
 		}
 	}
-	return l.refuseConflicts()
+	return nil
 }
 
 func (l *Line) lacks(name string) bool {

@@ -38,12 +38,18 @@ type jobs struct {
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
 // them.
 func openJobs(s *Spec, all []*target) (j *jobs, err error) {
-	if s.Joblog == "" {
+	if s.Joblog == "" && s.Slice == 0 {
 		return nil, nil
 	}
 	origin := s.Origin("joblog")
-	j = &jobs{path: s.Joblog, lists: make(map[string]string), open: make(map[string]store.Entry)}
-	if j.ids, j.elements, err = identities(origin, all); err != nil {
+	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry)}
+	if s.Slice > 0 {
+		origin = s.Origin("slice")
+	}
+	if j.ids, j.elements, err = identities(origin, all); err == nil {
+		j.path, err = s.logPath(j.ids, all)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if j.log, err = store.OpenLog(j.path); err != nil {
@@ -52,7 +58,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	for i, t := range all {
 		j.attach(&t.poller, j.ids[i])
 	}
-	if err := j.refuseOthers(s.Resume, origin, all); err != nil {
+	if err := j.refuseOthers(s.Resume || s.Slice > 0, origin, all); err != nil {
 		j.log.Close()
 		return nil, err
 	}
@@ -69,7 +75,7 @@ func (j *jobs) refuseOthers(resume bool, origin string, all []*target) error {
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
 	case j.knows == 0 || lacks:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
-			Hint("with another FILE these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
+			Hint("with another FILE, or without this one, these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
 	}
 	return nil
 }

@@ -23,21 +23,21 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// pages returns the names of README.md and of the pages in docs.
+// pages returns the names of README.md, of the skill and of the pages in docs.
 func pages(t *testing.T) []string {
 	t.Helper()
 	inDocs, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(inDocs) == 0 {
 		t.Fatalf("no pages in docs: %v", err)
 	}
-	names := []string{"README.md"}
+	names := []string{"README.md", "skills/poll/SKILL.md"}
 	for _, name := range inDocs {
 		names = append(names, "docs/"+filepath.Base(name))
 	}
 	return names
 }
 
-// TestReadme runs the examples of README.md and of pages in docs, each in a shell and
+// TestReadme runs the examples of README.md, of the skill and of pages in docs, each in a shell and
 // a directory of its own: blocks that begin with ```console, and what begins with "poll"
 // in blocks of make, YAML, HCL and ini.
 //
@@ -193,6 +193,23 @@ func yamlScripts(value any) (scripts []string) {
 		}
 	}
 	return scripts
+}
+
+// TestSkill reads the head of the skill as agents do: https://agentskills.io/specification
+func TestSkill(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(page(t, "skills/poll/SKILL.md"), "---\n")
+	head, text, found := strings.Cut(rest, "\n---\n")
+	var skill map[string]string
+	if err := yaml.Unmarshal([]byte(head), &skill); err != nil || !found {
+		t.Fatalf("the head is no YAML between lines of ---: %v", err)
+	}
+	if n := len(skill["description"]); skill["name"] != "poll" || n < 100 || n > 1024 || len(skill) != 2 {
+		t.Errorf("have %v", skill)
+	}
+	if strings.Contains(text, "](") {
+		t.Error("it links to files that are not installed with it")
+	}
 }
 
 // TestReadme_links follows the links of README.md and of pages in docs to files and to

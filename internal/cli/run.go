@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"maps"
 	"runtime/debug"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -47,6 +45,9 @@ func (w *wait) run(ctx context.Context) error {
 			long.Reset(longCommand)
 		} else {
 			long.Stop()
+		}
+		if w.spec.Slice > 0 {
+			event = w.sliced(inTime, event)
 		}
 		w.jobs.observe(event)
 		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
@@ -180,8 +181,10 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 // others who hold the history.
 func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	w.reporter.Close()
-	code := w.codes[w.result.Outcome.Ending]
+	how := w.result.Outcome.Ending
+	code := w.codes[how]
 	if goal != nil {
+		how = goal.Ending
 		code = cmp.Or(w.codes[goal.Ending], ExitError)
 		if goal.Ending == poll.Succeeded {
 			code = ExitSuccess
@@ -200,8 +203,11 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	for _, ended := range w.ended {
 		ended()
 	}
-	if problem := w.remember(ctx); problem != nil && w.report.Face != ui.JSON {
-		fmt.Fprintf(w.world.Streams.Err, "poll: note: %s\n", term.Line(problem.Error()))
+	w.over = isOver(how) && code != ExitInternal
+	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
+		if problem := w.remember(ctx); problem != nil {
+			w.reporter.Late(problem.Error())
+		}
 	}
 	if code != ExitSuccess {
 		return &exitError{code}

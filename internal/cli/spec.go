@@ -34,6 +34,7 @@ type Spec struct {
 
 	// limits
 	Timeout, TargetTimeout time.Duration // 0 for none
+	Slice                  time.Duration // the Timeout of a wait that the next run goes on with; 0 for none
 	AttemptTimeout         *time.Duration
 	MaxAttempts            int
 	Pid                    []int
@@ -145,6 +146,7 @@ func (s *Spec) conditions() argv.Flags {
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
 		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
+		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Usage: "--timeout D; the same command then goes on (exit 124)"},
 		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
 		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
@@ -236,11 +238,12 @@ func (s *Spec) output() argv.Flags {
 }
 
 func waitConflicts() []argv.Conflict {
-	return slices.Concat(plan.WaitConflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
-		{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
-		{Flag: "quiet", Other: "progress", Unless: "none"},
-		{Flag: "show-stderr", Other: "progress", Only: "json"},
-	})
+	return slices.Concat(plan.WaitConflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"),
+		argv.Conflicting("slice", "timeout", "joblog", "resume"), []argv.Conflict{
+			{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
+			{Flag: "quiet", Other: "progress", Unless: "none"},
+			{Flag: "show-stderr", Other: "progress", Only: "json"},
+		})
 }
 
 // withManual adds to the flags what the manual says beyond the help.

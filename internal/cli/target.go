@@ -207,7 +207,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 		}
 	}
 	t.spec = new(*r.Spec)
-	if r.Joblog != "" {
+	if r.Joblog != "" || r.Slice > 0 {
 		t.identity = fmt.Sprintf("%q", r.identity(kind))
 	}
 	r.bases[key] = t

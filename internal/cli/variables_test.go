@@ -65,6 +65,7 @@ var variables = map[string]struct {
 	"target-timeout":    {[]string{"1m"}, ""},
 	"parallel-max":      {[]string{"1"}, ""},
 	"parallel-max-host": {[]string{"1"}, ""},
+	"slice":             {[]string{"1m"}, ""},
 	"joblog":            {[]string{"run.jsonl"}, ""},
 	"resume":            {[]string{"1"}, ""},
 	"rate":              {[]string{"1000/s"}, ""},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -52,6 +53,7 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 		}
 		return err
 	}
+	s.Timeout = cmp.Or(s.Slice, s.Timeout)
 	return wait(ctx, s)
 }
 
@@ -113,6 +115,9 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 		own.share.Close()
 	}
 	own.jobs.close(w)
+	if s.Slice > 0 && own.over {
+		os.Remove(own.jobs.path)
+	}
 	return own.then(ctx, err)
 }
 
@@ -137,6 +142,7 @@ type wait struct {
 	result  ui.Result  // of the target that has ended last
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
+	over    bool     // all was written, and no run is to go on with it
 }
 
 func newWait(s *Spec, world World) *wait {
@@ -251,12 +257,14 @@ func (w *wait) note(texts ...string) {
 
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
+	again := w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
 	w.note(w.jobs.note())
 	w.note(w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
+	w.report.Slice, w.report.Again = w.spec.Slice > 0, w.spec.Resume || w.spec.Slice > 0 || again
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout
 	}

@@ -38,20 +38,20 @@ type History struct {
 	Dir string
 }
 
-// DefaultDir returns $XDG_STATE_HOME/poll/history, or ~/.local/state/poll/history
+// DefaultDir returns $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME
 // if the variable is not an absolute path (XDG Base Directory Specification); on
-// Windows, without a HOME, %LocalAppData%\poll\history.
-func DefaultDir(getenv func(string) string) (string, error) {
+// Windows, without a HOME, %LocalAppData%\poll\NAME. The names are history and slices.
+func DefaultDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "poll", "history"), nil
+		return filepath.Join(dir, "poll", name), nil
 	}
 	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "poll", "history"), nil
+		return filepath.Join(home, ".local", "state", "poll", name), nil
 	}
 	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
-		return filepath.Join(dir, "poll", "history"), nil
+		return filepath.Join(dir, "poll", name), nil
 	}
-	return "", errors.New("nowhere to keep a history: neither XDG_STATE_HOME nor HOME is set")
+	return "", fmt.Errorf("nowhere to keep %s: neither XDG_STATE_HOME nor HOME is set", name)
 }
 
 // CheckName reports what is wrong with the name of a history. It is a file name: 1

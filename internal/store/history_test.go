@@ -266,11 +266,11 @@ func TestDefaultDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, env := range map[string]map[string]string{
-		filepath.Join(state, "poll", "history"):                  {"XDG_STATE_HOME": state, "HOME": "/home/me"},
-		filepath.FromSlash("/home/me/.local/state/poll/history"): {"XDG_STATE_HOME": "relative", "HOME": "/home/me"},
+		filepath.Join(state, "poll", "slices"):                  {"XDG_STATE_HOME": state, "HOME": "/home/me"},
+		filepath.FromSlash("/home/me/.local/state/poll/slices"): {"XDG_STATE_HOME": "relative", "HOME": "/home/me"},
 		"": {},
 	} {
-		have, err := store.DefaultDir(func(key string) string { return env[key] })
+		have, err := store.DefaultDir(func(key string) string { return env[key] }, "slices")
 		if have != want || (err != nil) != (want == "") {
 			t.Errorf("DefaultDir with %v = %q, %v, want %q", env, have, err, want)
 		}

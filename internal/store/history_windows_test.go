@@ -24,11 +24,11 @@ func TestCheckName(t *testing.T) {
 func TestDefaultDir_windows(t *testing.T) {
 	t.Parallel()
 	for want, env := range map[string]map[string]string{
-		`C:\Users\me\AppData\Local\poll\history`: {"LocalAppData": `C:\Users\me\AppData\Local`},
-		`C:\home\.local\state\poll\history`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
-		`\\server\share\poll\history`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
+		`C:\Users\me\AppData\Local\poll\slices`: {"LocalAppData": `C:\Users\me\AppData\Local`},
+		`C:\home\.local\state\poll\slices`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
+		`\\server\share\poll\slices`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
 	} {
-		if have, err := store.DefaultDir(func(key string) string { return env[key] }); have != want || err != nil {
+		if have, err := store.DefaultDir(func(key string) string { return env[key] }, "slices"); have != want || err != nil {
 			t.Errorf("%v: have %q, %v, want %q", env, have, err, want)
 		}
 	}

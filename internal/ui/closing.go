@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -21,17 +22,64 @@ const (
 	nameWidth      = 60 // columns of a name among others
 )
 
-// closing returns the last words: how the only target ended or, of several, what is missing, and
-// whether the goal was reached.
-func (r *Reporter) closing(ev poll.Event) string {
-	if ev.Summary == nil {
-		return r.closingOf(ev.Outcome)
-	}
-	text, o := "", r.outcome(ev.Summary)
-	if o.Ending != poll.Succeeded {
+// closing returns the last words: what was seen last or, of several targets, what is missing, and
+// in the last line the verdict. Between two slices there are no details.
+func (r *Reporter) closing(ev poll.Event) (text string) {
+	switch o := r.ended(ev); {
+	case r.cfg.Slice && r.again(o.Ending):
+		text = prefixed("poll: ", advice(o))
+	case ev.Outcome != nil:
+		text = r.details(o)
+	case o.Ending != poll.Succeeded:
 		text = once(r.missing() + r.failedLists())
 	}
-	return text + "poll: " + ending(&o, r.cfg.Palette) + "\n"
+	return text + r.verdictLine(ev)
+}
+
+// ended returns the result at the last event. That of several targets is made that of one.
+func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
+	if ev.Outcome != nil {
+		return ev.Outcome
+	}
+	return new(r.outcome(ev.Summary))
+}
+
+// verdictLine returns the last line of stderr, "poll: STATUS after ...". It ends with ": call again" if
+// that makes sense. So both are known where the exit code is lost.
+func (r *Reporter) verdictLine(ev poll.Event) string {
+	o := r.ended(ev)
+	again := r.again(o.Ending)
+	text := "poll: " + ending(o, r.cfg.Palette, again && r.cfg.Slice)
+	if again {
+		text += ": call again"
+		if in := againIn(o, ev.At); in > 0 {
+			text += " in " + words.Short(in)
+		}
+	}
+	return text + "\n"
+}
+
+// Late says a note after the end, and the verdict once more: it stays the last line.
+func (r *Reporter) Late(note string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cfg.Face != JSON {
+		r.con.say("poll: note: " + term.Line(note) + "\n" + r.verdictLine(r.newest))
+	}
+}
+
+// again reports whether the same command makes sense once more after such an end.
+func (r *Reporter) again(how poll.Ending) bool { return r.cfg.Again && isOpen(how) }
+
+// isOpen reports whether only the time was too short.
+func isOpen(how poll.Ending) bool { return how == poll.TimedOut || how == poll.HintTooLong }
+
+// againIn returns how much is left of the wait that the server asked for, below 0 if none is.
+func againIn(o *poll.Outcome, now time.Time) time.Duration {
+	if o.State.Hint == nil {
+		return -1
+	}
+	return o.State.Last.Add(o.State.Hint.Wait).Sub(now)
 }
 
 // once leaves out lines that were there before.
@@ -46,11 +94,15 @@ func once(text string) (unique string) {
 	return unique
 }
 
-// closingOf returns the last words on a single wait, or on a list.
+// closingOf returns how a single wait, or a list, ended, and then the details.
 func (r *Reporter) closingOf(o *poll.Outcome) string {
-	text := "poll: " + ending(o, r.cfg.Palette) + "\n"
+	return "poll: " + ending(o, r.cfg.Palette, false) + "\n" + r.details(o)
+}
+
+// details returns the last answer of what has failed, and remarks.
+func (r *Reporter) details(o *poll.Outcome) (text string) {
 	if o.Ending != poll.Succeeded && o.Observation != nil {
-		text += lastAnswer(o.Observation, r.child != nil)
+		text = lastAnswer(o.Observation, r.child != nil)
 	}
 	return text + prefixed("poll: ", advice(o))
 }
@@ -61,7 +113,7 @@ func (r *Reporter) outcome(s *poll.Summary) poll.Outcome {
 		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone}}
 }
 
-// statusOf returns what an ending of several targets says of them all.
+// statusOf returns what an ending says of all that was waited for.
 func statusOf(e poll.Ending) status.Status {
 	switch e {
 	case poll.Succeeded:
@@ -82,6 +134,9 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	if s.Ending != poll.Succeeded {
 		text = "goal not reached: " + b.goal
 	}
+	if r.cfg.Slice && isOpen(s.Ending) {
+		text = b.goal // it may be reached yet
+	}
 	switch failed := b.failed(); {
 	case s.Ending == poll.Interrupted && s.Cause != nil:
 		text = s.Cause.Error() + "; " + text
@@ -94,14 +149,15 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	return text + " (" + b.counts() + ")"
 }
 
-// ending says how a run ended: the status, the attempts, the time and the reason.
-func ending(o *poll.Outcome, p term.Palette) string {
-	how, reason := "no answer", o.Reason
-	if o.Status != status.None {
-		how = p.Paint(term.Tone(o.Status), string(o.Status))
+// ending says how a run ended: the status, the attempts, the time and the reason. The status is that
+// of the run: a last answer that was a SUCCESS, one of the three that are needed, makes none. Of a slice that others follow it says no limit.
+func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
+	verdict, limited, reason := statusOf(o.Ending), "", o.Reason
+	if !endedByVerdict(o.Ending) && !isSlice {
+		limited = ": " + p.Paint(term.Bad, string(o.Ending))
 	}
-	if !endedByVerdict(o.Ending) {
-		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how
+	if limited != "" && o.Status == status.None {
+		limited += " before the first answer"
 	}
 	// The run's own reason would repeat the limit.
 	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
@@ -111,7 +167,8 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	return how + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o) + " in " + clock(o.Elapsed) + reason
+	how := p.Paint(term.Tone(verdict), string(verdict)) + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o)
+	return how + " in " + clock(o.Elapsed) + limited + reason
 }
 
 // endedByVerdict reports whether the status alone explains the ending.

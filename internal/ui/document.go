@@ -2,6 +2,7 @@ package ui
 
 import (
 	"encoding/json"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -32,6 +33,7 @@ type Document struct {
 	ExitCode   *int    `json:"exit_code,omitempty"`
 	content
 	Notes []string `json:"notes,omitempty"`
+	next
 	prediction
 	Latency  *latency `json:"latency,omitempty"` // of the attempts in the timeline
 	Timeline []Moment `json:"timeline"`
@@ -51,6 +53,7 @@ type TargetResult struct {
 type Summary struct {
 	V    int `json:"v"` // 1
 	Exit int `json:"exit"`
+	next
 	groupEnd
 	Targets []TargetResult `json:"targets"`
 	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
@@ -68,6 +71,12 @@ type groupEnd struct {
 	*sharing
 	Elapsed Seconds  `json:"elapsed_s"`
 	Notes   []string `json:"notes,omitempty"` // on what was not remembered
+}
+
+// A next is what a caller may do now, in JSON.
+type next struct {
+	Again bool     `json:"again"`                // the same command makes sense once more
+	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
 // A sharing is who made attempts, in JSON.
@@ -104,6 +113,10 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
+	d.next = r.next(o.Ending, exit)
+	if in := againIn(&o, time.Now()); d.Again && in > 0 {
+		d.In = new(seconds(in))
+	}
 	d.sharing = r.sharing(o.State)
 	d.setValue(result.values)
 	d.setBody(o.Observation)
@@ -111,6 +124,12 @@ func (r *Reporter) document(result Result, exit int) Document {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
 	}
 	return d
+}
+
+// next says whether to call again after the end of a run. With 125 its job log may be lost, and the
+// next would begin anew.
+func (r *Reporter) next(how poll.Ending, exit int) next {
+	return next{Again: r.again(how) && exit != 125}
 }
 
 // groupEnd describes how several targets ended.

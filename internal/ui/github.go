@@ -17,7 +17,7 @@ func (r *Reporter) tellGitHub(row *Row, ev poll.Event) {
 		return
 	}
 	if o := ev.Outcome; o != nil && row.isMissed() && len(r.annotations) < maxAnnotations {
-		message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
+		message := strings.Join(append([]string{ending(o, term.Palette{}, false)}, advice(o)...), "\n")
 		r.annotations = append(r.annotations, annotation(oneLine(o.Target), message))
 	}
 	if !r.isEnd(ev) {

@@ -155,7 +155,8 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	failed := row.isMissed() && o.Ending != poll.Interrupted
 	endedAlike := func(list *Row) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
 	switch {
-	case row.n == 0 || o.Resumed: // the end of all tells of a list, and an earlier run did of a target
+	// The end of all tells of a list, and an earlier or a later run of a target.
+	case row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending):
 		return
 	case failed:
 		l.failures++

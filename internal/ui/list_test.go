@@ -208,7 +208,7 @@ func TestList_notComplete(t *testing.T) {
 	o.Reason = "timed out after 10s; last: 1 element"
 	l.end(o)
 	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if strings.Contains(have, "not done") || !strings.Contains(have, "https://api.example.com/jobs: timed out: NOT_READY after 1 attempt") {
+	if strings.Contains(have, "not done") || !strings.Contains(have, "https://api.example.com/jobs: NOT_READY after 1 attempt") {
 		t.Errorf("have\n%s", have)
 	}
 }

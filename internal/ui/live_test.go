@@ -111,7 +111,7 @@ func TestLive_clear(t *testing.T) {
 		}
 		r.Event(events[last])
 		r.Close()
-		if !strings.Contains(m.text(), "\npoll: NOT_READY after 1 attempt") {
+		if !strings.Contains(m.text(), "\npoll: SUCCESS after 1 attempt") {
 			t.Errorf("have %q, want closing words", m.text())
 		}
 	})

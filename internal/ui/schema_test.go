@@ -102,7 +102,7 @@ func TestOutcomes_schema(t *testing.T) {
 	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"timeline":[]}` + "\n"
+	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"again":false,"timeline":[]}` + "\n"
 	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil || out.String() != want {
 		t.Errorf("have %s\nwant %s: %v", out, want, err)
 	}
@@ -112,7 +112,7 @@ func TestOutcomes_schema(t *testing.T) {
 const allCounts = `"succeeded":1,"failed":0,"cannot_run":0,"throttled":0,"exhausted":0,"timed_out":0,"interrupted":0,"cancelled":0`
 
 func summaryWith(targets, counts string) string {
-	return `{"v":1,"exit":0,"status":"SUCCESS","ending":"succeeded","reason":"","goal":"","need":1,"counts":{` +
+	return `{"v":1,"exit":0,"again":false,"status":"SUCCESS","ending":"succeeded","reason":"","goal":"","need":1,"counts":{` +
 		counts + `},"attempts":1,"elapsed_s":0,"targets":` + targets + `}`
 }
 

@@ -89,6 +89,10 @@ type Config struct {
 	Goal    string
 	Targets int           // how many there are
 	Timeout time.Duration // of all of them together, 0 for none, or of a wait that goes on with an earlier one
+
+	// Again says that the same command may be given once more if its time was too short: it starts
+	// nothing twice. Slice says that it then goes on.
+	Again, Slice bool
 }
 
 // A Reporter shows the events of a run, or of the runs of a group. Its methods may be
@@ -113,6 +117,7 @@ type Reporter struct {
 
 	annotations []string // for GitHub
 
+	newest poll.Event
 	quiet  bool // the last event was shown, or all was cleared since the last event
 	closed bool
 }
@@ -149,9 +154,9 @@ func (r *Reporter) Event(ev poll.Event) {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
-	r.quiet = r.isEnd(ev)
-	r.show(row, ev)
+	r.newest, r.quiet = ev, r.isEnd(ev)
 	r.tellGitHub(row, ev)
+	r.show(row, ev)
 	r.rearm()
 }
 

@@ -79,7 +79,7 @@ func (f *Learning) store(l *argv.Line) (store.History, error) {
 	if f.History != "" {
 		return store.History{Dir: f.History}, nil
 	}
-	dir, err := store.DefaultDir(l.Getenv)
+	dir, err := store.DefaultDir(l.Getenv, "history")
 	return store.History{Dir: dir}, err
 }
 

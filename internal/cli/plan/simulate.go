@@ -60,7 +60,7 @@ func (q *simulation) flags() argv.Flags {
 		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.To(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
 	}, q.waits.Table().Only(shapes()...), argv.Flags{
 		{Name: "trials", Value: "N", Default: "100", To: argv.To(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
-		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.To(&q.waits.Base, parsePositive), Usage: "the base of algorithms"},
+		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.To(&q.waits.Base, ParsePositive), Usage: "the base of algorithms"},
 		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.To(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
 		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.To(&q.Config, q.parseService), Usage: "queue: how long it serves a client"},
 		{Name: "seed", Value: "N", Default: "0", To: argv.To(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},

@@ -20,10 +20,10 @@ func TuneCommand() *argv.Command {
 		Summary: "choose how fast waits grow",
 		Flags: argv.Flags{
 			{Name: "overshoot", Value: "PCT", To: argv.To(&t.overshoot, argv.ParsePercent), Usage: "the wait wanted, as a fraction of the time so far"},
-			{Name: "wait", Value: "D", To: argv.To(&t.wait, parsePositive), Needs: "at", Usage: "the wait wanted ..."},
-			{Name: "at", Value: "D", To: argv.To(&t.at, parsePositive), Needs: "wait", Usage: "... at this time"},
-			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.To(&t.base, parsePositive), Usage: "the first wait"},
-			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.To(&t.until, parsePositive), Usage: "count the attempts until then"},
+			{Name: "wait", Value: "D", To: argv.To(&t.wait, ParsePositive), Needs: "at", Usage: "the wait wanted ..."},
+			{Name: "at", Value: "D", To: argv.To(&t.at, ParsePositive), Needs: "wait", Usage: "... at this time"},
+			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.To(&t.base, ParsePositive), Usage: "the first wait"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.To(&t.until, ParsePositive), Usage: "count the attempts until then"},
 		},
 		Conflicts: argv.Conflicting("overshoot", "wait", "at"),
 		Run: func(ctx context.Context, l *argv.Line) error {

@@ -63,7 +63,7 @@ type Waits struct {
 func (w *Waits) Table() argv.Flags {
 	return argv.Flags{
 		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.Text(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
-		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, parsePositive), Usage: "the first wait, roughly"},
+		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
 		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Usage: "growth of exponential"},
 		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Default: "20s", To: argv.To(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
@@ -76,7 +76,8 @@ func (w *Waits) Table() argv.Flags {
 	}
 }
 
-func parsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
+// ParsePositive reads a duration above 0.
+func ParsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
 
 // aboveZero returns a reader that refuses 0.
 func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, error) {
