@@ -73,7 +73,7 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
-	for name, width := range map[string]int{"succeeded": 80, "shared": 80, "timed-out": 40} {
+	for name, width := range map[string]int{"succeeded": 80} {
 		golden(t, "one/"+name+"-live.txt", film(t, width, 200*time.Millisecond, recordings()[name], Config{Until: []string{`.state=="done"`}}))
 	}
 }

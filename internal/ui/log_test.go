@@ -35,12 +35,11 @@ func TestFaces_golden(t *testing.T) {
 	t.Parallel()
 	until := []string{`.state=="done"`}
 	for file, cfg := range map[string]Config{
-		"*/lines":           {Face: Lines, Until: until},
-		"succeeded/verbose": {Face: Lines, Verbose: true},
-		"follow/verbose":    {Face: Lines, Verbose: true},
-		"failed/none":       {Face: None},
-		"succeeded/json":    {Face: JSON},
-		"cannot-run/json":   {Face: JSON},
+		"*/lines":         {Face: Lines, Until: until},
+		"follow/verbose":  {Face: Lines, Verbose: true},
+		"failed/none":     {Face: None},
+		"succeeded/json":  {Face: JSON},
+		"cannot-run/json": {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range recordings() {
@@ -50,10 +49,9 @@ func TestFaces_golden(t *testing.T) {
 		}
 	}
 	for file, cfg := range map[string]Config{
-		"*/lines":      {Face: Lines, Until: until},
-		"some/verbose": {Face: Lines, Verbose: true},
-		"some/none":    {Face: None},
-		"list/json":    {Face: JSON},
+		"*/lines":   {Face: Lines, Until: until},
+		"some/none": {Face: None},
+		"list/json": {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range groups() {
@@ -101,39 +99,6 @@ func listen(have *[]said) *term.Streams {
 func send(r *Reporter, began time.Time, ev poll.Event) {
 	ev.Target, ev.At, ev.Elapsed = jobURL, time.Now(), time.Since(began)
 	r.Event(ev)
-}
-
-func TestLines_twoHours(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines})
-		began := time.Now()
-		n := 0
-		for time.Since(began) < 2*time.Hour {
-			n++
-			send(r, began, poll.Event{Kind: poll.EventWait, Wait: 10 * time.Second, State: poll.State{Attempts: n - 1, Due: time.Now().Add(10 * time.Second)}})
-			time.Sleep(10 * time.Second)
-			send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: n}})
-			time.Sleep(time.Second)
-			send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: n}, Took: time.Second,
-				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
-		}
-		r.Close()
-		if len(have) >= 100 {
-			t.Errorf("%d lines, want fewer than 100", len(have))
-		}
-		for i := 1; i < len(have); i++ {
-			if gap := have[i].at - have[i-1].at; gap > 5*time.Minute {
-				t.Errorf("silent for %v before %q", gap, have[i].line)
-			}
-		}
-		last := have[len(have)-1]
-		latest := int(last.at / (11 * time.Second)) // an attempt ends every 11 s
-		if want := fmt.Sprintf(".done is %d, ", latest); !strings.Contains(last.line, want) {
-			t.Errorf("the heartbeat %q does not say the latest words, %q", last.line, want)
-		}
-	})
 }
 
 // The heartbeat comes while nothing happens, grows, and ends with Close.
