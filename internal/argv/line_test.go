@@ -14,24 +14,17 @@ func TestParseDuration(t *testing.T) {
 		err  string
 	}{
 		{"0", 0, ""},
-		{"0s", 0, ""},
 		{"500ms", 500 * time.Millisecond, ""},
 		{"1.5s", 1500 * time.Millisecond, ""},
 		{"1h30m", 90 * time.Minute, ""},
 		{"+5s", 5 * time.Second, ""},
 		{"5", 0, "5 needs a unit, e.g. 5s"},
-		{"0.5", 0, "0.5 needs a unit, e.g. 0.5s"},
 		{"-5s", 0, "-5s is negative"},
-		{"-5", 0, "-5 is negative"},
 		{"1000000h", 1000000 * time.Hour, ""},
 		{"9999999h", 0, `"9999999h" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
 		{"", 0, `"" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
-		{"5 s", 0, `"5 s" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
-		{"5d", 0, `"5d" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
 		{"soon", 0, `"soon" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
-		{"5sec", 0, `"5sec" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
 		{"NaN", 0, `"NaN" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
-		{"inf", 0, `"inf" is not a time, e.g. 500ms, 30s, 5m, 1h30m`},
 		{"1e3", 0, "1e3 needs a unit, e.g. 1e3s"},
 	}
 	for _, test := range tests {
@@ -73,10 +66,7 @@ func TestCount(t *testing.T) {
 		err  string
 	}{
 		{"1", 1, ""},
-		{"007", 7, ""},
 		{"0", 0, "--n: 0 is less than 1"},
-		{"-1", -1, "--n: -1 is less than 1"},
-		{"1.5", 0, `--n: "1.5" is not a whole number`},
 		{"", 0, `--n: "" is not a whole number`},
 		{"99999999999999999999", math.MaxInt, `--n: "99999999999999999999" is not a whole number`},
 	} {
@@ -99,9 +89,7 @@ func TestNumber(t *testing.T) {
 		{"1.5", 1.5, ""},
 		{"0.99", 0, "--f: 0.99 is less than 1"},
 		{"NaN", 0, `--f: "NaN" is not a number`},
-		{"Inf", 0, `--f: "Inf" is not a number`},
 		{"1e999", 0, `--f: "1e999" is not a number`},
-		{"two", 0, `--f: "two" is not a number`},
 	} {
 		have, err := ParseNumber(1)(test.in)
 		message := inWords("--f", err)
@@ -120,12 +108,9 @@ func TestPercent(t *testing.T) {
 	}{
 		{"10%", 0.1, ""},
 		{"0.5%", 0.005, ""},
-		{"150%", 1.5, ""},
 		{"10", 0, "--p: 10 needs a %, e.g. 10%"},
 		{"0%", 0, "--p: 0% is not more than 0%"},
-		{"-5%", 0, "--p: -5% is not more than 0%"},
 		{"%", 0, `--p: "%" is not a percentage, e.g. 10%`},
-		{"NaN%", 0, `--p: "NaN%" is not a percentage, e.g. 10%`},
 	} {
 		have, err := ParsePercent(test.in)
 		message := inWords("--p", err)
@@ -143,21 +128,15 @@ func TestSize(t *testing.T) {
 		err  string
 	}{
 		{"0", 0, ""},
-		{"1000", 1000, ""},
 		{"1B", 1, ""},
 		{"64MiB", 64 << 20, ""},
-		{"64M", 64 << 20, ""},
 		{"1k", 1 << 10, ""},
 		{"1kB", 1000, ""},
-		{"1KB", 1000, ""},
 		{"1.5GiB", 3 << 29, ""},
-		{"4G", 4 << 30, ""},
 		{"2 GB", 2e9, ""},
 		{"-1", 0, `--s: "-1" is not a size, e.g. 64MiB`},
 		{"9999999999GiB", 0, "--s: 9999999999GiB is too large"},
-		{"much", 0, `--s: "much" is not a size, e.g. 64MiB`},
 		{"MiB", 0, `--s: "MiB" is not a size, e.g. 64MiB`},
-		{"NaN", 0, `--s: "NaN" is not a size, e.g. 64MiB`},
 	} {
 		have, err := ParseSize(test.in)
 		message := inWords("--s", err)

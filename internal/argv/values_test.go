@@ -12,20 +12,13 @@ func TestRate(t *testing.T) {
 		{"50/s", 50, ""},
 		{"90/m", 1.5, ""},
 		{"1/h", 1.0 / 3600, ""},
-		{"1/d", 1.0 / 86400, ""},
 		{"5/10s", 0.5, ""},
-		{"0.5/s", 0.5, ""},
 		{"0", 0, ""},
-		{"0/s", 0, ""},
 		{"10", 0, "--r: 10 needs a unit of time, e.g. 10/s, 10/m or 10/h"},
 		{"10/", 0, `--r: "10/" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
 		{"10/min", 0, `--r: "10/min" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"10/sm", 0, `--r: "10/sm" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
 		{"10/0s", 0, `--r: "10/0s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"-1/s", 0, `--r: "-1/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
 		{"/s", 0, `--r: "/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"fast", 0, `--r: "fast" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"Inf/s", 0, `--r: "Inf/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
 	} {
 		have, err := ParseRate(test.in)
 		message := inWords("--r", err)
@@ -44,18 +37,12 @@ func TestShare(t *testing.T) {
 		err   string
 	}{
 		{"1", 3, 1, ""},
-		{"3", 3, 3, ""},
 		{"95%", 5000, 4750, ""},
 		{"33%", 3, 1, ""},
 		{"34%", 3, 2, ""},
-		{"100%", 7, 7, ""},
-		{"0.1%", 10, 1, ""},
 		{"4", 3, 0, "--s: 4 of 3 things is more than all"},
-		{"101%", 3, 0, "--s: 101% of 3 things is more than all"},
 		{"0", 3, 0, `--s: "0" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-		{"0%", 3, 0, `--s: "0%" is neither a whole number nor a percentage, e.g. 3 or 95%`},
 		{"1.5", 3, 0, `--s: "1.5" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-		{"half", 3, 0, `--s: "half" is neither a whole number nor a percentage, e.g. 3 or 95%`},
 	} {
 		have, err := ParseShare(test.in, test.total, "things")
 		message := ""

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/store"
 )
 
-// TestMain makes the test binary a writer of runs, or of a job log, if it is started as one.
+// TestMain makes the test binary a writer of runs if it is started as one.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_DIR"); dir != "" {
 		if size := os.Getenv("HISTORY_TEST_LIMIT"); size != "" {
@@ -26,9 +26,6 @@ func TestMain(m *testing.M) {
 			}
 		}
 		os.Exit(writer(dir, os.Getenv("HISTORY_TEST_FROM"), os.Getenv("HISTORY_TEST_TO")))
-	}
-	if path := os.Getenv("JOBLOG_TEST_PATH"); path != "" {
-		os.Exit(fill(path))
 	}
 	os.Exit(m.Run())
 }

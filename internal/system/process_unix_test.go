@@ -3,7 +3,6 @@
 package system
 
 import (
-	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -52,20 +51,6 @@ func TestProcessEnd(t *testing.T) {
 				wait(t, gone)
 			}
 		})
-	}
-}
-
-func TestLook(t *testing.T) {
-	t.Parallel()
-	if look(os.Getpid()) == nil {
-		t.Error("this process is said to have ended")
-	}
-	child := exec.Command("true")
-	if err := child.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if look(child.Process.Pid) != nil {
-		t.Error("a process that has ended is waited for")
 	}
 }
 
