@@ -36,20 +36,14 @@ func blockages() map[string]blockage {
 	const answers = `i=0; while [ $i -lt 99 ]; do echo "$i$i$i$i$i$i$i$i$i"; i=$((i+1)); done; exit 1`
 	big := []string{"--interval", "1ms", "--", "head", "-c", "100000", "/dev/zero"}
 	return map[string]blockage{
-		"stdin":         {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
-		"stdin, --json": {args: []string{"--json", "--stdin", "--", "cat"}, stuck: "stdin"},
-		"body":          {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"body of stdin": {args: []string{"-d", "@-", "http://127.0.0.1:1/"}, stuck: "stdin"},
-		"header":        {args: []string{"-H", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"authorities":   {args: []string{"--cacert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
-		"certificate":   {args: []string{"--cert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
-		"netrc":         {args: []string{"-n", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"eval":          {args: []string{"eval", ".a", "-"}, stuck: "stdin", untimed: true},
-		"result":        {args: append([]string{"-q"}, big...), stuck: "stdout"},
-		"result, told":  {args: append([]string{"--json"}, big...), stuck: "stdout"},
-		"manual":        {args: []string{"man"}, stuck: "stdout", untimed: true},
-		"progress":      {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
-		"command's":     {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
+		"stdin":     {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
+		"body":      {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"header":    {args: []string{"-H", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"eval":      {args: []string{"eval", ".a", "-"}, stuck: "stdin", untimed: true},
+		"result":    {args: append([]string{"-q"}, big...), stuck: "stdout"},
+		"manual":    {args: []string{"man"}, stuck: "stdout", untimed: true},
+		"progress":  {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
+		"command's": {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
 	}
 }
 

@@ -180,29 +180,3 @@ func TestComplete(t *testing.T) {
 		})
 	}
 }
-
-// FuzzComplete types anything. Words are parted by newlines.
-func FuzzComplete(f *testing.F) {
-	for _, seed := range []string{
-		"", "-", "--", "--=", "-=", "-X", "-kX=", "-d@", "--preset=k8s", "--jitter\n-", "eval\n--\n.a\n-",
-		"schedule\n--compare\nfixed,", "http://localhost\n-", "\xff\n-\xff", "help\nhelp\nhelp",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		words := strings.Split(line, "\n")
-		c := completed(words)
-		current := words[len(words)-1]
-		switch {
-		case c.Kind == argv.OfferRest && c.Start >= len(words):
-			t.Errorf("a command begins at word %d of %d", c.Start, len(words))
-		case c.Kind != argv.OfferRest && c.Start > len(current):
-			t.Errorf("%d bytes of %q stay", c.Start, current)
-		}
-		for _, w := range c.Words {
-			if !strings.HasPrefix(w.Word, current[c.Start:]) {
-				t.Errorf("%q does not become %q", current, w.Word)
-			}
-		}
-	})
-}

@@ -120,33 +120,6 @@ func (j *job) wait(seconds float64) waited {
 	return waitFor(j.t, time.Duration(seconds*1e9), j.flags...)
 }
 
-// Ten runs of 3 to 5 s: the last waits poll less and see the end sooner than
-// the first, for which the configured strategy makes the waits.
-func TestLearn_tenRuns(t *testing.T) {
-	t.Parallel()
-	for _, flags := range [][]string{nil, {"--poll-cost=5%"}} {
-		t.Run(fmt.Sprint(flags), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var attempts, delay [10]float64
-				const jobs = 10
-				for seed := range uint64(jobs) {
-					j := newJob(t, seed, flags...)
-					for i := range 10 {
-						w := waitFor(t, time.Duration((3+2*j.rand.Float64())*1e9), j.flags...)
-						attempts[i] += float64(w.attempts) / jobs
-						delay[i] += w.delay.Seconds() / jobs
-					}
-				}
-				t.Logf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
-				if attempts[9] > 0.9*attempts[0] || delay[9] > 0.4*delay[0] {
-					t.Errorf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
-				}
-			})
-		})
-	}
-}
-
 // An operation that has become ten times slower costs at most one and a half
 // times what the configured strategy costs, and ten runs later that is over.
 func TestLearn_tenTimesSlower(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -40,19 +39,6 @@ func shown(t *testing.T, line string, unicode bool) string {
 		t.Fatalf("%s: exit code %d: %s", line, code, &out.err)
 	}
 	return out.out.String()
-}
-
-func TestScreen_ascii(t *testing.T) {
-	t.Parallel()
-	plain := shown(t, "poll schedule --attempts 12", false)
-	for _, r := range plain {
-		if r >= utf8.RuneSelf {
-			t.Fatalf("%q in a picture for a terminal without Unicode:\n%s", r, plain)
-		}
-	}
-	if !strings.Contains(plain, "0s |") {
-		t.Errorf("no axis in\n%s", plain)
-	}
 }
 
 // A chart is for people: a program that reads a table, or JSON from a

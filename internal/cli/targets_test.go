@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"runtime"
 	"testing"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -50,27 +49,5 @@ func TestTargets_share(t *testing.T) {
 	rule := func(i int) any { return g.targets[i].poller.Rules.Own[0].Expr }
 	if rule(0) != rule(1) || rule(2) != rule(3) || rule(0) == rule(2) || rule(2) == rule(4) {
 		t.Error("equal conditions are compiled more than once, or others are the same")
-	}
-}
-
-// Hosts and programs have limits of their own, unless one is given.
-func TestTargets_limits(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		flags            []string
-		all, host, sleep int
-	}{
-		{nil, 50, 6, runtime.GOMAXPROCS(0)},
-		{[]string{"--parallel-max=7"}, 7, 7, 7},
-		{[]string{"--parallel-max-host=3"}, 50, 3, 3},
-		{[]string{"--parallel-max=7", "--parallel-max-host=3"}, 7, 3, 3},
-	} {
-		g := readTargets(t, "", append(test.flags, "http://a/", "tcp://a:1")...).group
-		if have := g.ParallelPlace("http://a"); g.Parallel != test.all || have != test.host || g.ParallelPlace("tcp://a:1") != test.host {
-			t.Errorf("%q: have %d at once, %d at a host", test.flags, g.Parallel, have)
-		}
-		if have := g.ParallelPlace("sleep"); have != test.sleep {
-			t.Errorf("%q: have %d programs at once, want %d", test.flags, have, test.sleep)
-		}
 	}
 }

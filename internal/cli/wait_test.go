@@ -34,20 +34,6 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A conflict whose flags do not exist would never be found out.
-func TestConflicts_exist(t *testing.T) {
-	t.Parallel()
-	for _, command := range append(testWorld().commands(), newSpec().Command) {
-		for _, c := range command.Conflicts {
-			for _, name := range []string{c.Flag, c.Other} {
-				if f := command.Flags.Lookup(name); f != nil && f.Name != name || f == nil && command.Name != "simulate" {
-					t.Errorf("poll %s has no flag %s", command.Name, name)
-				}
-			}
-		}
-	}
-}
-
 // Every pair that contradicts itself is refused, in both orders.
 func TestConflicts_refused(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -290,27 +289,6 @@ func TestAStartStaysWhenItIsRead(t *testing.T) {
 	defer l.Close()
 	if have := known(l)["a"]; !have.State.Starting {
 		t.Errorf("%+v", have)
-	}
-}
-
-// Lines may come from several goroutines.
-func TestManyAtOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	l := openLog(t, path)
-	errs := make(chan error)
-	for i := range 20 {
-		go func() { errs <- l.Start(starting(fmt.Sprint(i))) }()
-		go func() { l.End(waiting("of", fmt.Sprint(i))); errs <- nil }()
-	}
-	for range 40 {
-		check(t, <-errs)
-	}
-	check(t, l.Close())
-	l = openLog(t, path)
-	defer l.Close()
-	if targets, elements := len(l.Started()), len(l.Elements("of")); targets != 20 || elements != 20 {
-		t.Errorf("%d targets and %d elements are known, want 20 each", targets, elements)
 	}
 }
 

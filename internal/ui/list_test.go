@@ -127,21 +127,6 @@ func TestList_manyFail(t *testing.T) {
 	}
 }
 
-// An element that was seen is not one that never was.
-func TestList_seen(t *testing.T) {
-	t.Parallel()
-	l := newListing("41")
-	l.look(notReady("1 element"), httpAnswer(200, ""))
-	l.element("41", notReady(queued[0]), status.Present)
-	l.look(notReady("1 element"), httpAnswer(200, ""))
-	l.element("41", notReady("it is not in the answer"), status.Missing)
-	l.ended("41", timedOut)
-	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if !strings.Contains(have, "1 timed out, it is not in the answer: 41") || strings.Contains(have, neverSeen) {
-		t.Errorf("have\n%s", have)
-	}
-}
-
 // A forecast is of the list, and not of its elements.
 func TestList_forecast(t *testing.T) {
 	t.Parallel()

@@ -126,23 +126,3 @@ func TestLines_heartbeat(t *testing.T) {
 		golden(t, "heartbeat.txt", b.String())
 	})
 }
-
-func TestChooseFace(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		face Face
-		s    term.Streams
-		ci   string
-		want Face
-	}{
-		{Auto, term.Streams{ErrIsTerminal: true}, "", Live},
-		{Auto, term.Streams{OutIsTerminal: true}, "", Lines},
-		{Auto, term.Streams{ErrIsTerminal: true, Dumb: true}, "", Lines},
-		{Auto, term.Streams{ErrIsTerminal: true}, "true", Lines},
-		{JSON, term.Streams{ErrIsTerminal: true}, "true", JSON},
-	} {
-		if have := test.face.choose(&test.s, environment("CI", test.ci)); have != test.want {
-			t.Errorf("%+v: have %s, want %s", test, have, test.want)
-		}
-	}
-}
