@@ -202,37 +202,6 @@ func TestLearn_tenTimesFaster(t *testing.T) {
 	}
 }
 
-// A build takes 5 s with a warm cache and 45 s with a cold one: once both have
-// been met twice, each is seen within 20% of its length on average.
-func TestLearn_twoModes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var late [2]float64 // of short and long ones
-		var runs [2]float64
-		for seed := range uint64(4) {
-			j := newJob(t, seed)
-			for i := range 20 {
-				length := 0
-				mode := 5.0
-				if i%2 == 1 || i > 4 && j.rand.IntN(2) == 0 {
-					mode, length = 45, 1
-				}
-				took := time.Duration(mode * math.Exp(0.02*j.rand.NormFloat64()) * 1e9)
-				w := waitFor(t, took, j.flags...)
-				if i >= 4 {
-					late[length] += w.delay.Seconds() / took.Seconds()
-					runs[length]++
-				}
-			}
-		}
-		for length := range late {
-			if share := late[length] / runs[length]; !(share <= 0.2) {
-				t.Errorf("runs of length %d are seen %.0f%% of it late on average, want at most 20%%", length, 100*share)
-			}
-		}
-	})
-}
-
 // A job that the wait starts is started at once, however long past ones took,
 // and what is learned of them does not grow: it is counted from the start.
 func TestLearn_startedJobs(t *testing.T) {

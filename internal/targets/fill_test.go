@@ -75,23 +75,6 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestParseURL_places(t *testing.T) {
-	t.Parallel()
-	for template, want := range map[string]string{
-		"https://h/{":           "a { of the URL is not closed",
-		"{}":                    "a { of the URL stands in its scheme",
-		"h{}/://h":              "a { of the URL stands in its scheme",
-		"https://h/%{}":         "a { of the URL stands within a character that is escaped with %",
-		"https://h/%2{}":        "a { of the URL stands within a character that is escaped with %",
-		"https://h/%20{}%2F{}x": "",
-	} {
-		_, err := ParseURL(template)
-		if have := ""; err != nil && err.Error() != want || err == nil && have != want {
-			t.Errorf("%s: have %v, want %q", template, err, want)
-		}
-	}
-}
-
 func TestParseCommand_scripts(t *testing.T) {
 	const inScript = "{} is in the script of a shell"
 	t.Parallel()

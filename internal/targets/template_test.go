@@ -14,6 +14,11 @@ func TestParseURL(t *testing.T) {
 		"http://h/{}":          "",
 		"http://h/{ .a-b_C1 }": "",
 		"http://h/{id}":        "braces may be empty, {}, or name a field of an entry, {.id}; did you mean {}, or {.id} for a field of an entry that is an object?",
+		"h{}/://h":             "a { of the URL stands in its scheme; " + brace,
+		"http://h/%{}":         "a { of the URL stands within a character that is escaped with %; " + brace,
+		"http://h/%2{}":        "a { of the URL stands within a character that is escaped with %; " + brace,
+		"http://h/%20{}%2F{}x": "",
+		"http://h/{.a}/{":      "a { of the URL is not closed; " + brace,
 		"http://h/{.a.b}":      "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
 		`http://h/{"a":1}`:     "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
 		"http://h/": "the URL has no {} or {.field}, so all targets would be the same; " +
