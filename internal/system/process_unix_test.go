@@ -3,6 +3,7 @@
 package system
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -60,5 +61,19 @@ func wait(t *testing.T, ended <-chan struct{}) {
 	case <-ended:
 	case <-time.After(20 * time.Second):
 		t.Fatal("its end is not noticed")
+	}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	if look(os.Getpid()) == nil {
+		t.Error("this process is said to have ended")
+	}
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if look(child.Process.Pid) != nil {
+		t.Error("a process that has ended is waited for")
 	}
 }

@@ -75,3 +75,11 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 		t.Errorf("probability_done: have %s, want %s", done, want)
 	}
 }
+
+func TestForecast_age(t *testing.T) {
+	t.Parallel()
+	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
+	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+		t.Errorf("have\n%s\nwant a line\n%s", have, want)
+	}
+}

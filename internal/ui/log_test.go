@@ -126,3 +126,36 @@ func TestLines_heartbeat(t *testing.T) {
 		golden(t, "heartbeat.txt", b.String())
 	})
 }
+
+func TestLines_twoHours(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []said
+		r := New(Config{Streams: listen(&have), Face: Lines})
+		began := time.Now()
+		n := 0
+		for time.Since(began) < 2*time.Hour {
+			n++
+			send(r, began, poll.Event{Kind: poll.EventWait, Wait: 10 * time.Second, State: poll.State{Attempts: n - 1, Due: time.Now().Add(10 * time.Second)}})
+			time.Sleep(10 * time.Second)
+			send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: n}})
+			time.Sleep(time.Second)
+			send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: n}, Took: time.Second,
+				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
+		}
+		r.Close()
+		if len(have) >= 100 {
+			t.Errorf("%d lines, want fewer than 100", len(have))
+		}
+		for i := 1; i < len(have); i++ {
+			if gap := have[i].at - have[i-1].at; gap > 5*time.Minute {
+				t.Errorf("silent for %v before %q", gap, have[i].line)
+			}
+		}
+		last := have[len(have)-1]
+		latest := int(last.at / (11 * time.Second)) // an attempt ends every 11 s
+		if want := fmt.Sprintf(".done is %d, ", latest); !strings.Contains(last.line, want) {
+			t.Errorf("the heartbeat %q does not say the latest words, %q", last.line, want)
+		}
+	})
+}

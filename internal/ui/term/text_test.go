@@ -140,6 +140,7 @@ func TestCut(t *testing.T) {
 		want  string
 	}{
 		{"abcd", 3, "ab…"},
+		{"abcd", 0, ""},
 		{"日本語", 4, "日…"}, // half a character is none
 		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
 		{"👩\u200d🚀👩\u200d🚀", 3, "👩\u200d🚀…"},
