@@ -28,8 +28,6 @@ type blockage struct {
 	abrupt bool
 	// untimed is set for what has no time limit.
 	untimed bool
-	// busy is set for what does more than to write: what was given up may be either.
-	busy bool
 }
 
 func blockages() map[string]blockage {
@@ -141,7 +139,7 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	}
 	if said := s.said.String(); p.stuck != "stderr" {
 		unwritten := p.stuck == "stdout" && len(signals) == 0
-		if unwritten && !p.busy {
+		if unwritten {
 			words += ", and the result was not written in full by then"
 		}
 		if !strings.Contains(said, words) || strings.Contains(said, "given up") != (p.abrupt || unwritten) {
@@ -156,15 +154,6 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 			}
 		}
 	}
-}
-
-// Lines of targets that nobody reads, more than wait in the queue before stdout, do not hold
-// up the end.
-func TestLinesBlocked(t *testing.T) {
-	t.Parallel()
-	const answer = `t=$(head -c 600 /dev/zero | tr '\0' x); echo "[$(seq 1000 | sed "s/.*/\"$t&\"/" | paste -sd,)]"`
-	lines := blockage{stuck: "stdout", busy: true, args: []string{"-q", "--each", ".", "--id", ".", "--until", `.>""`, "--", "sh", "-c", answer}}
-	lines.test(t, false, "1ms")
 }
 
 // Somebody who reads the result slowly gets all of it, though the time is over: here less within

@@ -195,17 +195,3 @@ func TestResolveConflicts(t *testing.T) {
 		})
 	}
 }
-
-// A variable is for all waits, and a switch that is off is not meant.
-func TestTyped(t *testing.T) {
-	t.Parallel()
-	s, err := lineOf(t, []string{"--strict=false", "--gone=false", "--verbose", "--timeout", "1s", "ls"}, map[string]string{"POLL_FACTOR": "3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]bool{"strict": false, "verbose": true, "timeout": true, "factor": false, "until": false} {
-		if have := s.Typed(name) != nil; have != want {
-			t.Errorf("%s: have %t, want %t", name, have, want)
-		}
-	}
-}
