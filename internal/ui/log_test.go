@@ -12,12 +12,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// quiet returns streams that nobody reads.
-func quiet() *term.Streams {
-	s, _, _ := term.Buffers("")
-	return s
-}
-
 // show shows the events in the given way and returns what stands on stderr.
 func show(events []poll.Event, cfg Config) string {
 	s, _, err := term.Buffers("")
