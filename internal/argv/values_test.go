@@ -1,69 +1,92 @@
 package argv
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
-func TestRate(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		in   string
-		want float64
-		err  string
-	}{
-		{"50/s", 50, ""},
-		{"90/m", 1.5, ""},
-		{"1/h", 1.0 / 3600, ""},
-		{"1/d", 1.0 / 86400, ""},
-		{"5/10s", 0.5, ""},
-		{"0.5/s", 0.5, ""},
-		{"0", 0, ""},
-		{"0/s", 0, ""},
-		{"10", 0, "--r: 10 needs a unit of time, e.g. 10/s, 10/m or 10/h"},
-		{"10/", 0, `--r: "10/" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"10/min", 0, `--r: "10/min" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"10/sm", 0, `--r: "10/sm" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"10/0s", 0, `--r: "10/0s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"-1/s", 0, `--r: "-1/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"/s", 0, `--r: "/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"fast", 0, `--r: "fast" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-		{"Inf/s", 0, `--r: "Inf/s" is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s`},
-	} {
-		have, err := ParseRate(test.in)
-		message := inWords("--r", err)
-		if message != test.err || have != test.want {
-			t.Errorf("%q: have %v, %q, want %v, %q", test.in, have, message, test.want, test.err)
+// values compares what is made of texts: a value, or an error in these words.
+func values[T any](t *testing.T, parse func(string) (T, error), want map[string]any) {
+	t.Helper()
+	for text, want := range want {
+		value, err := parse(text)
+		have := any(value)
+		if err != nil {
+			have = err.Error()
+		}
+		if have != want {
+			t.Errorf("%q: have %v, want %v", text, have, want)
 		}
 	}
 }
 
+// like returns texts that are told in the same words what they are not.
+func like(want map[string]any, words string, texts ...string) map[string]any {
+	for _, text := range texts {
+		want[text] = fmt.Sprintf("%q is %s", text, words)
+	}
+	return want
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	values(t, ParseDuration, like(map[string]any{
+		"0": time.Duration(0), "500ms": 500 * time.Millisecond, "1.5s": 1500 * time.Millisecond,
+		"1h30m": 90 * time.Minute, "+5s": 5 * time.Second, "1000000h": 1000000 * time.Hour,
+		"5": "5 needs a unit, e.g. 5s", "1e3": "1e3 needs a unit, e.g. 1e3s", "-5s": "-5s is negative",
+	}, "not a time, e.g. 500ms, 30s, 5m, 1h30m", "9999999h", "", "soon", "NaN"))
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, seed := range []string{"5", "5s", "-1h", "1e99s", "9999999999h", "", ".", "1.s", "1h1", "µs", "5μs"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := ParseDuration(s)
+		if d < 0 || (err != nil && d != 0) {
+			t.Errorf("%q: have %v, %v", s, d, err)
+		}
+	})
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	values(t, ParseCount(1), like(map[string]any{"1": 1, "0": "0 is less than 1"}, "not a whole number", "", "99999999999999999999"))
+	values(t, ParseNumber(1), like(map[string]any{"1": 1.0, "1.5": 1.5, "0.99": "0.99 is less than 1"}, "not a number", "NaN", "1e999"))
+	values(t, ParsePercent, like(map[string]any{
+		"10%": 0.1, "0.5%": 0.005, "10": "10 needs a %, e.g. 10%", "0%": "0% is not more than 0%",
+	}, "not a percentage, e.g. 10%", "%"))
+	values(t, ParseSize, like(map[string]any{
+		"0": int64(0), "1B": int64(1), "64MiB": int64(64 << 20), "1k": int64(1 << 10), "1kB": int64(1000),
+		"1.5GiB": int64(3 << 29), "2 GB": int64(2e9), "9999999999GiB": "9999999999GiB is too large",
+	}, "not a size, e.g. 64MiB", "-1", "MiB"))
+	values(t, ParseRate, like(map[string]any{
+		"50/s": 50.0, "90/m": 1.5, "1/h": 1.0 / 3600, "5/10s": 0.5, "0": 0.0,
+		"10": "10 needs a unit of time, e.g. 10/s, 10/m or 10/h",
+	}, "not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s", "10/", "10/min", "10/0s", "/s"))
+}
+
 func TestShare(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		in    string
-		total int
-		want  int
-		err   string
-	}{
-		{"1", 3, 1, ""},
-		{"3", 3, 3, ""},
-		{"95%", 5000, 4750, ""},
-		{"33%", 3, 1, ""},
-		{"34%", 3, 2, ""},
-		{"100%", 7, 7, ""},
-		{"0.1%", 10, 1, ""},
-		{"4", 3, 0, "--s: 4 of 3 things is more than all"},
-		{"101%", 3, 0, "--s: 101% of 3 things is more than all"},
-		{"0", 3, 0, `--s: "0" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-		{"0%", 3, 0, `--s: "0%" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-		{"1.5", 3, 0, `--s: "1.5" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-		{"half", 3, 0, `--s: "half" is neither a whole number nor a percentage, e.g. 3 or 95%`},
-	} {
-		have, err := ParseShare(test.in, test.total, "things")
-		message := ""
-		if err != nil {
-			message = "--s: " + err.Error()
-		}
-		if message != test.err || have != test.want {
-			t.Errorf("%q of %d: have %d, %q, want %d, %q", test.in, test.total, have, message, test.want, test.err)
-		}
+	of := func(total int) func(string) (int, error) {
+		return func(text string) (int, error) { return ParseShare(text, total, "things") }
+	}
+	values(t, of(5000), map[string]any{"95%": 4750})
+	values(t, of(3), like(map[string]any{
+		"1": 1, "33%": 1, "34%": 2, "4": "4 of 3 things is more than all",
+	}, "neither a whole number nor a percentage, e.g. 3 or 95%", "0", "1.5"))
+}
+
+// Only the first mistake is told.
+func TestLine_firstError(t *testing.T) {
+	t.Parallel()
+	var n int
+	l := &Line{Command: &Command{Flags: Flags{{Name: "a", Value: "A", To: To(&n, ParseCount(0))}}}}
+	for _, value := range []string{"x", "-1"} {
+		l.Fail(l.Command.Flags[0].Assign(value, "--a", Typed))
+	}
+	if have, want := l.Err.Error(), `--a: "x" is not a whole number`; have != want {
+		t.Errorf("have %q, want %q", have, want)
 	}
 }

@@ -89,21 +89,6 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// What other programs may use stands on nothing of this one: not on its flags, colours or output.
-func TestArrows_publicStandsAlone(t *testing.T) {
-	t.Parallel()
-	for _, floor := range floors {
-		if floor.pkg == "" || strings.HasPrefix(floor.pkg, "internal/") {
-			continue
-		}
-		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") {
-				t.Errorf("%s may import %s", floor.pkg, below)
-			}
-		}
-	}
-}
-
 // The list is one of floors: nothing points upwards.
 func TestArrows_pointDown(t *testing.T) {
 	t.Parallel()

@@ -28,28 +28,20 @@ type blockage struct {
 	abrupt bool
 	// untimed is set for what has no time limit.
 	untimed bool
-	// busy is set for what does more than to write: what was given up may be either.
-	busy bool
 }
 
 func blockages() map[string]blockage {
 	const answers = `i=0; while [ $i -lt 99 ]; do echo "$i$i$i$i$i$i$i$i$i"; i=$((i+1)); done; exit 1`
 	big := []string{"--interval", "1ms", "--", "head", "-c", "100000", "/dev/zero"}
 	return map[string]blockage{
-		"stdin":         {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
-		"stdin, --json": {args: []string{"--json", "--stdin", "--", "cat"}, stuck: "stdin"},
-		"body":          {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"body of stdin": {args: []string{"-d", "@-", "http://127.0.0.1:1/"}, stuck: "stdin"},
-		"header":        {args: []string{"-H", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"authorities":   {args: []string{"--cacert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
-		"certificate":   {args: []string{"--cert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
-		"netrc":         {args: []string{"-n", "http://127.0.0.1:1/"}, stuck: "fifo"},
-		"eval":          {args: []string{"eval", ".a", "-"}, stuck: "stdin", untimed: true},
-		"result":        {args: append([]string{"-q"}, big...), stuck: "stdout"},
-		"result, told":  {args: append([]string{"--json"}, big...), stuck: "stdout"},
-		"manual":        {args: []string{"man"}, stuck: "stdout", untimed: true},
-		"progress":      {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
-		"command's":     {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
+		"stdin":     {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
+		"body":      {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"header":    {args: []string{"-H", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"eval":      {args: []string{"eval", ".a", "-"}, stuck: "stdin", untimed: true},
+		"result":    {args: append([]string{"-q"}, big...), stuck: "stdout"},
+		"manual":    {args: []string{"man"}, stuck: "stdout", untimed: true},
+		"progress":  {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
+		"command's": {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
 	}
 }
 
@@ -147,7 +139,7 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	}
 	if said := s.said.String(); p.stuck != "stderr" {
 		unwritten := p.stuck == "stdout" && len(signals) == 0
-		if unwritten && !p.busy {
+		if unwritten {
 			words += ", and the result was not written in full by then"
 		}
 		if !strings.Contains(said, words) || strings.Contains(said, "given up") != (p.abrupt || unwritten) {
@@ -162,15 +154,6 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 			}
 		}
 	}
-}
-
-// Lines of targets that nobody reads, more than wait in the queue before stdout, do not hold
-// up the end.
-func TestLinesBlocked(t *testing.T) {
-	t.Parallel()
-	const answer = `t=$(head -c 600 /dev/zero | tr '\0' x); echo "[$(seq 1000 | sed "s/.*/\"$t&\"/" | paste -sd,)]"`
-	lines := blockage{stuck: "stdout", busy: true, args: []string{"-q", "--each", ".", "--id", ".", "--until", `.>""`, "--", "sh", "-c", answer}}
-	lines.test(t, false, "1ms")
 }
 
 // Somebody who reads the result slowly gets all of it, though the time is over: here less within

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -27,15 +26,10 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	for name, g := range map[string]guarded{
 		"the deadline":                    {timeout: 10 * time.Second, grace: 3 * time.Second, want: "15s timed out after 10s"},
-		"no timeout":                      {grace: 3 * time.Second, want: ""},
 		"a signal":                        {grace: 3 * time.Second, signal: 4 * time.Second, want: "9s ended by SIGTERM"},
-		"a signal, without a grace":       {grace: -1, signal: 4 * time.Second, want: "6s ended by SIGTERM"},
 		"a signal before the deadline":    {timeout: 10 * time.Second, grace: 8 * time.Second, signal: 4 * time.Second, want: "14s ended by SIGTERM"},
-		"a signal after the deadline":     {timeout: 10 * time.Second, grace: 3 * time.Second, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
 		"a second signal":                 {grace: 30 * time.Second, signal: 4 * time.Second, second: 6 * time.Second, want: "7s ended by SIGTERM"},
-		"two at once":                     {grace: 30 * time.Second, signal: 4 * time.Second, second: 4 * time.Second, want: "5s ended by SIGTERM"},
 		"a late second signal":            {grace: 3 * time.Second, signal: 4 * time.Second, second: 8500 * time.Millisecond, want: "9s ended by SIGTERM"},
-		"an end before the deadline":      {timeout: 10 * time.Second, grace: 3 * time.Second, released: 9 * time.Second, want: ""},
 		"an end within the grace":         {timeout: 10 * time.Second, grace: 30 * time.Second, released: 41 * time.Second, want: ""},
 		"a reader":                        {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, released: time.Minute, want: ""},
 		"a reader who stops":              {timeout: 10 * time.Second, grace: 3 * time.Second, read: 20 * time.Second, want: "25s timed out after 10s"},
@@ -82,33 +76,6 @@ func (g guarded) run(t *testing.T) (ended string) {
 	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // Windows has another word
 }
 
-func TestAwait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		deliver := World{}.deliver
-		failure, signal := errors.New("failure"), &system.SignalError{Signal: syscall.SIGTERM}
-		slow := func() error { time.Sleep(time.Second); return failure }
-		ctx, cancel := context.WithCancelCause(t.Context())
-		if err := await(ctx, slow); err != failure {
-			t.Errorf("await: have %v, want what it returns", err)
-		}
-		if err := deliver(ctx, slow); err != failure {
-			t.Errorf("deliver: have %v, want what it returns", err)
-		}
-		time.AfterFunc(time.Millisecond, func() { cancel(signal) })
-		if err := deliver(ctx, slow); err != signal {
-			t.Errorf("deliver at a signal: have %v, want the signal", err)
-		}
-		if err := await(ctx, slow); err != signal {
-			t.Errorf("await after a signal: have %v, want the signal", err)
-		}
-		// What came of the signal is written.
-		if err := deliver(ctx, slow); err != failure {
-			t.Errorf("deliver after a signal: have %v, want what it returns", err)
-		}
-	})
-}
-
 // Who has read the result to its end may send a signal before poll knows that it was read.
 func TestDeliver_signalAfterTheResult(t *testing.T) {
 	t.Parallel()
@@ -123,18 +90,4 @@ func TestDeliver_signalAfterTheResult(t *testing.T) {
 			t.Errorf("have %v, want nil: the result was delivered in full", err)
 		}
 	})
-}
-
-func TestDeliver_theGuardKnows(t *testing.T) {
-	t.Parallel()
-	w := World{guard: &guard{}}
-	err := w.deliver(t.Context(), func() error {
-		if !w.guard.writing.Load() {
-			t.Error("the result is being written, and the guard does not know")
-		}
-		return nil
-	})
-	if err != nil || w.guard.writing.Load() {
-		t.Errorf("it has been written, %v, and the guard does not know", err)
-	}
 }

@@ -16,17 +16,6 @@ func testWorld() World {
 	return World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 }
 
-// A subcommand has the name by which it is found.
-func TestSubcommands(t *testing.T) {
-	t.Parallel()
-	names := testWorld().commandNames()
-	for i, c := range testWorld().commands() {
-		if c.Name != names[i] {
-			t.Errorf("the name %s leads to %s", names[i], c.Name)
-		}
-	}
-}
-
 // Help is read on terminals of 80 columns, and the short one of half a screen.
 func TestHelp_width(t *testing.T) {
 	t.Parallel()

@@ -120,33 +120,6 @@ func (j *job) wait(seconds float64) waited {
 	return waitFor(j.t, time.Duration(seconds*1e9), j.flags...)
 }
 
-// Ten runs of 3 to 5 s: the last waits poll less and see the end sooner than
-// the first, for which the configured strategy makes the waits.
-func TestLearn_tenRuns(t *testing.T) {
-	t.Parallel()
-	for _, flags := range [][]string{nil, {"--poll-cost=5%"}} {
-		t.Run(fmt.Sprint(flags), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var attempts, delay [10]float64
-				const jobs = 10
-				for seed := range uint64(jobs) {
-					j := newJob(t, seed, flags...)
-					for i := range 10 {
-						w := waitFor(t, time.Duration((3+2*j.rand.Float64())*1e9), j.flags...)
-						attempts[i] += float64(w.attempts) / jobs
-						delay[i] += w.delay.Seconds() / jobs
-					}
-				}
-				t.Logf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
-				if attempts[9] > 0.9*attempts[0] || delay[9] > 0.4*delay[0] {
-					t.Errorf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
-				}
-			})
-		})
-	}
-}
-
 // An operation that has become ten times slower costs at most one and a half
 // times what the configured strategy costs, and ten runs later that is over.
 func TestLearn_tenTimesSlower(t *testing.T) {
@@ -227,37 +200,6 @@ func TestLearn_tenTimesFaster(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A build takes 5 s with a warm cache and 45 s with a cold one: once both have
-// been met twice, each is seen within 20% of its length on average.
-func TestLearn_twoModes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var late [2]float64 // of short and long ones
-		var runs [2]float64
-		for seed := range uint64(4) {
-			j := newJob(t, seed)
-			for i := range 20 {
-				length := 0
-				mode := 5.0
-				if i%2 == 1 || i > 4 && j.rand.IntN(2) == 0 {
-					mode, length = 45, 1
-				}
-				took := time.Duration(mode * math.Exp(0.02*j.rand.NormFloat64()) * 1e9)
-				w := waitFor(t, took, j.flags...)
-				if i >= 4 {
-					late[length] += w.delay.Seconds() / took.Seconds()
-					runs[length]++
-				}
-			}
-		}
-		for length := range late {
-			if share := late[length] / runs[length]; !(share <= 0.2) {
-				t.Errorf("runs of length %d are seen %.0f%% of it late on average, want at most 20%%", length, 100*share)
-			}
-		}
-	})
 }
 
 // A job that the wait starts is started at once, however long past ones took,

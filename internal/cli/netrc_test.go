@@ -50,13 +50,3 @@ machine five.example.com login late password late
 		}
 	}
 }
-
-func FuzzNetrc(f *testing.F) {
-	f.Add("machine a login b password c\ndefault login d")
-	f.Add("macdef x\n\nmachine \"a\\n\"")
-	f.Fuzz(func(t *testing.T, file string) {
-		if user, err := readNetrc(file, "a"); err == nil && user != nil && user.Username() == "" {
-			t.Errorf("%q: a login without a name", file)
-		}
-	})
-}

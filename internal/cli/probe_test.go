@@ -40,14 +40,6 @@ func TestAddHeader(t *testing.T) {
 	}
 }
 
-// TestWithoutBreaks keeps bytes that are not UTF-8 as they are.
-func TestWithoutBreaks(t *testing.T) {
-	t.Parallel()
-	if have := withoutBreaks([]byte("a\r\nb\x00\xff\xfec\n")); string(have) != "ab\xff\xfec" {
-		t.Errorf("have %q", have)
-	}
-}
-
 // Of two polls, one within the other, the inner one kills first: its grace is three
 // quarters of the other's.
 func TestHurriedGrace(t *testing.T) {

@@ -77,42 +77,26 @@ func TestGrammar(t *testing.T) {
 		{"a URL", []string{"http://h/x"}, `url ["http://h/x"]`},
 		{"flags before the URL", []string{"--timeout", "5s", "http://h"}, `timeout=5s url ["http://h"]`},
 		{"flags after the URL", []string{"http://h", "--timeout", "5s", "-q"}, `timeout=5s quiet=true url ["http://h"]`},
-		{"flags on both sides", []string{"-q", "http://h", "--timeout=5s"}, `quiet=true timeout=5s url ["http://h"]`},
-		{"two URLs", []string{"http://a", "-q", "http://b"}, `quiet=true url ["http://a" "http://b"]`},
 		{"a URL behind dashes", []string{"--", "http://h"}, `url ["http://h"]`},
 		{"a URL and a program", []string{"http://h", "-q", "--", "app", "--", "-v"}, `quiet=true url ["http://h"] then ["app" "--" "-v"]`},
-		{"URLs and a program", []string{"http://a", "http://b", "--", "--odd"}, `url ["http://a" "http://b"] then ["--odd"]`},
-		{"a URL and a program like a subcommand", []string{"http://h", "--", "demo"}, `url ["http://h"] then ["demo"]`},
 
 		{"a command", []string{"ls", "-l", "--timeout", "x"}, `cmd ["ls" "-l" "--timeout" "x"]`},
 		{"a command behind dashes", []string{"-q", "--", "ls", "--", "-v"}, `quiet=true cmd ["ls" "--" "-v"]`},
 		{"a command's own dashes", []string{"ssh", "--", "host"}, `cmd ["ssh" "--" "host"]`},
-		{"a command with a URL", []string{"curl", "http://h"}, `cmd ["curl" "http://h"]`},
-		{"a command like a flag", []string{"--", "--odd"}, `cmd ["--odd"]`},
 		{"a command like a subcommand", []string{"--", "demo"}, `cmd ["demo"]`},
 		{"an empty word", []string{""}, `cmd [""]`},
 		{"a dash", []string{"-"}, `cmd ["-"]`},
 		{"nothing behind dashes", []string{"-q", "--"}, `quiet=true`},
 
-		{"a subcommand's name as a value", []string{"--until", "demo", "ls"}, `until=demo cmd ["ls"]`},
-
 		{"a value with an equals sign", []string{"--until=a==b", "ls"}, `until=a==b cmd ["ls"]`},
-		{"an empty value", []string{"--until=", "ls"}, `until= cmd ["ls"]`},
 		{"a value like a flag", []string{"--until", "-1 < .n", "ls"}, `until=-1 < .n cmd ["ls"]`},
-		{"a value like an unknown flag", []string{"-d", "--boundary", "http://h"}, `data=--boundary url ["http://h"]`},
 		{"a repeated flag", []string{"--until", "a", "--until", "b,c", "ls"}, `until=a until=b,c cmd ["ls"]`},
 		{"a switch turned off", []string{"--strict=false", "--json=0", "ls"}, `strict=false json=0 cmd ["ls"]`},
-		{"a switch turned on", []string{"--strict=1", "--json=true", "ls"}, `strict=1 json=true cmd ["ls"]`},
-		{"an alias", []string{"--request", "PUT", "http://h"}, `request=PUT url ["http://h"]`},
 
-		{"short", []string{"-X", "PUT", "http://h"}, `request=PUT url ["http://h"]`},
 		{"short glued", []string{"-XPUT", "http://h"}, `request=PUT url ["http://h"]`},
 		{"short glued to a file", []string{"-d@f", "http://h"}, `data=@f url ["http://h"]`},
-		{"short glued to a header", []string{"-HAccept: a", "http://h"}, `header=Accept: a url ["http://h"]`},
 		{"short switches glued", []string{"-sSfL", "http://h"}, `silent=true show-error=true fail=true location=true url ["http://h"]`},
-		{"short switches and a value", []string{"-skXPUT", "http://h"}, `silent=true insecure=true request=PUT url ["http://h"]`},
 		{"short switches and the next word", []string{"-skd", "a=1", "http://h"}, `silent=true insecure=true data=a=1 url ["http://h"]`},
-		{"data keeps its equals sign", []string{"-da=1", "http://h"}, `data=a=1 url ["http://h"]`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -161,11 +145,9 @@ func TestVariables(t *testing.T) {
 	}{
 		{"a value", []string{"ls"}, map[string]string{"POLL_TIMEOUT": "5s"}, `timeout=5s`},
 		{"a flag wins", []string{"--timeout", "1s", "ls"}, map[string]string{"POLL_TIMEOUT": "5s"}, `timeout=1s`},
-		{"a flag wins over all of a list", []string{"--until", "a", "ls"}, map[string]string{"POLL_UNTIL": "b\nc"}, `until=a`},
 		{"empty is unset", []string{"ls"}, map[string]string{"POLL_TIMEOUT": "", "POLL_STRICT": ""}, ``},
 		{"one line each", []string{"ls"}, map[string]string{"POLL_UNTIL": "a,b\nc\n"}, `until=a,b until=c`},
 		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "0"}, `strict=true json=false`},
-		{"a switch turned off again", []string{"--strict=false", "ls"}, map[string]string{"POLL_STRICT": "1"}, `strict=false`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s`},
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
 		{"a hidden flag has none", []string{"ls"}, map[string]string{"POLL_SILENT": "1"}, ``},
@@ -196,11 +178,9 @@ func TestResolveConflicts(t *testing.T) {
 		want string
 	}{
 		{"the flag is meant", []string{"--factor", "3", "ls"}, map[string]string{"POLL_INTERVAL": "1s"}, `factor=3`},
-		{"either way", []string{"--interval", "1s", "ls"}, map[string]string{"POLL_FACTOR": "3"}, `interval=1s`},
 		{"a value that fits", []string{"--overshoot", "10%", "--strategy", "exponential", "ls"}, nil, `overshoot=10% strategy=exponential`},
 		{"a switch that is off", []string{"-q", "--verbose=false", "ls"}, nil, `quiet=true verbose=false`},
 		{"the last one counts", []string{"-q", "--progress", "json", "--progress", "none", "ls"}, nil, `quiet=true progress=none`},
-		{"stderr beside a log", []string{"--show-stderr", "--progress", "lines", "ls"}, nil, `show-stderr=true progress=lines`},
 		{"quiet against the environment", []string{"-q", "ls"}, map[string]string{"POLL_PROGRESS": "json", "POLL_VERBOSE": "1"}, `quiet=true`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -213,26 +193,6 @@ func TestResolveConflicts(t *testing.T) {
 				t.Errorf("have %s, want %s", have, test.want)
 			}
 		})
-	}
-}
-
-// Nobody can know which of two is meant that are both on the command line, or both
-// in the environment.
-func TestResolve_refuses(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		args []string
-		env  map[string]string
-		want string
-	}{
-		{[]string{"--factor", "3", "--interval", "1s", "ls"}, nil, "--interval and --factor contradict each other: give one of them"},
-		{[]string{"--overshoot", "1%", "--strategy", "linear", "ls"}, nil, "--overshoot and --strategy linear contradict each other: give one of them"},
-		{[]string{"--show-stderr", "--progress=json", "ls"}, nil, "--show-stderr and --progress json contradict each other: give one of them"},
-		{[]string{"ls"}, map[string]string{"POLL_QUIET": "1", "POLL_VERBOSE": "true"}, "POLL_QUIET and POLL_VERBOSE contradict each other: give one of them"},
-	} {
-		if _, err := lineOf(t, test.args, test.env); err == nil || err.Error() != test.want {
-			t.Errorf("%q %v: have %v, want %s", test.args, test.env, err, test.want)
-		}
 	}
 }
 

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -12,7 +9,7 @@ import (
 )
 
 // readTargets reads what is waited for, and waits for nothing.
-func readTargets(tb testing.TB, stdin string, args ...string) *wait {
+func readTargets(tb *testing.T, stdin string, args ...string) *wait {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
 	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
@@ -52,51 +49,5 @@ func TestTargets_share(t *testing.T) {
 	rule := func(i int) any { return g.targets[i].poller.Rules.Own[0].Expr }
 	if rule(0) != rule(1) || rule(2) != rule(3) || rule(0) == rule(2) || rule(2) == rule(4) {
 		t.Error("equal conditions are compiled more than once, or others are the same")
-	}
-}
-
-// Hosts and programs have limits of their own, unless one is given.
-func TestTargets_limits(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		flags            []string
-		all, host, sleep int
-	}{
-		{nil, 50, 6, runtime.GOMAXPROCS(0)},
-		{[]string{"--parallel-max=7"}, 7, 7, 7},
-		{[]string{"--parallel-max-host=3"}, 50, 3, 3},
-		{[]string{"--parallel-max=7", "--parallel-max-host=3"}, 7, 3, 3},
-	} {
-		g := readTargets(t, "", append(test.flags, "http://a/", "tcp://a:1")...).group
-		if have := g.ParallelPlace("http://a"); g.Parallel != test.all || have != test.host || g.ParallelPlace("tcp://a:1") != test.host {
-			t.Errorf("%q: have %d at once, %d at a host", test.flags, g.Parallel, have)
-		}
-		if have := g.ParallelPlace("sleep"); have != test.sleep {
-			t.Errorf("%q: have %d programs at once, want %d", test.flags, have, test.sleep)
-		}
-	}
-}
-
-// BenchmarkTargets reads 10,000 entries. An entry without keys costs little beside its URL.
-func BenchmarkTargets(b *testing.B) {
-	for name, entry := range map[string]string{
-		"lines":      "http://127.0.0.1:8080/jobs/%d\n",
-		"equal keys": `{"url":"http://127.0.0.1:8080/jobs/%d","until":".state==\"done\"","interval":"5s"}` + "\n",
-		"own keys":   `{"url":"http://127.0.0.1:8080/jobs/%[1]d","until":".state==\"done\"","header":"X-Id: %[1]d"}` + "\n",
-	} {
-		b.Run(name, func(b *testing.B) {
-			const n = 10_000
-			var file strings.Builder
-			for i := range n {
-				fmt.Fprintf(&file, entry, i)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if g := readTargets(b, file.String(), "--targets=-"); len(g.targets) != n {
-					b.Fatal(len(g.targets))
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/target")
-		})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -150,19 +149,6 @@ func TestCaret(t *testing.T) {
 		}
 		if len([]rune(rows[1])) > 72+2 || len(rows[2]) > 72+3 {
 			t.Errorf("%s: have lines of %d and %d columns", test.want, len(rows[1]), len(rows[2]))
-		}
-	}
-}
-
-func TestHasScheme(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]bool{
-		"http://h": true, "HTTPS://": true, "a.b+c-1://x": true,
-		"://h": false, "1http://h": false, "+x://h": false, ".x://h": false, "-x://h": false,
-		"ht tp://h": false, "a/b://h": false, "http:/h": false, "http": false, "": false,
-	} {
-		if have := argv.HasScheme(word); have != want {
-			t.Errorf("%q: have %t, want %t", word, have, want)
 		}
 	}
 }

@@ -6,55 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/pollcli/poll/words"
 )
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	var flags []string
-	for _, f := range waitFlags() {
-		if !f.Hidden {
-			flags = append(flags, f.Name)
-		}
-	}
-	subcommands := []string{"eval", "schedule", "tune", "simulate", "presets", "demo", "completion", "man", "help"}
-	for _, test := range []struct {
-		word       string
-		candidates []string
-		want       string
-	}{
-		{"tiemout", flags, "timeout"},
-		{"timout", flags, "timeout"},
-		{"unitl", flags, "until"},
-		{"max-attempt", flags, "max-attempts"},
-		{"jittre", flags, "jitter"},
-		{"color", flags, "color"},
-		{"filter", flags, ""},
-		{"intreval", flags, "interval"},
-		{"itnreval", flags, "interval"},
-		{"colour", flags, "color"},
-		{"time", flags, "timeout"},
-		{"success", flags, "success-threshold"},
-		{"max-", flags, ""}, // of several
-		{"st", flags, ""},
-		{"x", flags, ""},
-		{"banana", flags, ""},
-		{"shedule", subcommands, "schedule"},
-		{"preset", subcommands, "presets"},
-		{"sched", subcommands, "schedule"},
-		{"evla", subcommands, "eval"},
-		{"dmeo", subcommands, "demo"},
-		{"ls", subcommands, ""},
-		{"kubectl", subcommands, ""},
-		{"", subcommands, ""},
-		{"anything", nil, ""},
-	} {
-		if have := words.Nearest(test.word, test.candidates); have != test.want {
-			t.Errorf("%q: have %q, want %q", test.word, have, test.want)
-		}
-	}
-}
 
 // What other tools call a flag leads to flags that exist, and every hint can be found.
 func TestHints(t *testing.T) {
@@ -77,20 +29,6 @@ func TestHints(t *testing.T) {
 		for word := range strings.SplitSeq(strings.Trim(words, "(?:)"), "|") {
 			if f := table.Lookup(word); kind == "flag" && f != nil {
 				t.Errorf("%s is a flag", word)
-			}
-		}
-	}
-}
-
-// A conflict whose flags do not exist would never be found out.
-func TestConflicts_exist(t *testing.T) {
-	t.Parallel()
-	for _, command := range append(testWorld().commands(), newSpec().Command) {
-		for _, c := range command.Conflicts {
-			for _, name := range []string{c.Flag, c.Other} {
-				if f := command.Flags.Lookup(name); f != nil && f.Name != name || f == nil && command.Name != "simulate" {
-					t.Errorf("poll %s has no flag %s", command.Name, name)
-				}
 			}
 		}
 	}

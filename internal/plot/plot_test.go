@@ -80,15 +80,6 @@ func TestSVG_positions(t *testing.T) {
 	}
 }
 
-func TestSVG_several(t *testing.T) {
-	t.Parallel()
-	p := plot.Plot{Title: "one", Series: []plot.Series{line("", make([]float64, 41)...)}}
-	svg := string(plot.SVG(p, p))
-	if !strings.Contains(svg, `height="1120"`) || strings.Count(svg, ">one<") != 2 || strings.Contains(svg, "<circle") {
-		t.Error(svg)
-	}
-}
-
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	s := &term.Streams{OutIsTerminal: true, OutWidth: func() int { return 44 }, Unicode: true}

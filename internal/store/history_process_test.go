@@ -2,21 +2,18 @@ package store_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/internal/store"
 )
 
-// TestMain makes the test binary a writer of runs, or of a job log, if it is started as one.
+// TestMain makes the test binary a writer of runs if it is started as one.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_DIR"); dir != "" {
 		if size := os.Getenv("HISTORY_TEST_LIMIT"); size != "" {
@@ -26,9 +23,6 @@ func TestMain(m *testing.M) {
 			}
 		}
 		os.Exit(writer(dir, os.Getenv("HISTORY_TEST_FROM"), os.Getenv("HISTORY_TEST_TO")))
-	}
-	if path := os.Getenv("JOBLOG_TEST_PATH"); path != "" {
-		os.Exit(fill(path))
 	}
 	os.Exit(m.Run())
 }
@@ -96,44 +90,5 @@ func TestTwentyProcesses(t *testing.T) {
 	}
 	if len(have) > 300 {
 		t.Errorf("%d runs: the file was not rewritten", len(have))
-	}
-}
-
-func TestKilledWriters(t *testing.T) {
-	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
-	for i := range 390 { // so that the first writers rewrite the file
-		appendRuns(t, s, "x", run(90_000_000+i))
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	var added []int
-	for kill := range 15 {
-		cmd, stdout := startWriter(t, s.Dir, kill*100_000, (kill+1)*100_000)
-		// The rest of its life is a matter of chance, with the first line as start.
-		for stdout.Scan() {
-			number, err := strconv.Atoi(string(bytes.TrimSpace(stdout.Bytes())))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if added = append(added, number); number%100_000 == 0 {
-				time.AfterFunc(time.Duration(r.IntN(40_000))*time.Microsecond, func() { cmd.Process.Kill() })
-			}
-		}
-		cmd.Wait()
-	}
-	appendRuns(t, s, "x", run(99_999_999))
-	records, _, err := s.Read("x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	have := numbers(records)
-	if have[len(have)-1] != 99_999_999 {
-		t.Errorf("the last run is %d", have[len(have)-1])
-	}
-	// Each killed writer may have added one more run than it said.
-	for _, number := range added[max(0, len(added)-100+16):] {
-		if !slices.Contains(have, number) {
-			t.Errorf("run %d is lost", number)
-		}
 	}
 }

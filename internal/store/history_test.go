@@ -100,16 +100,13 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 		runs    int
 		warning string
 	}{
-		"empty":            {"", 0, ""},
 		"no newline":       {good, 1, ""},
 		"torn":             {good + "\n" + good[:40], 1, "history x: a line is skipped: line 2: not a JSON object of a run"},
 		"foreign":          {good + "\n{}\nhello\n[1]\n" + good + "\n", 2, "history x: 3 lines are skipped, the first: line 2: unknown outcome \"\""},
 		"no end":           {`{"lo_s":1,"hi_s":2,"outcome":"success"}`, 0, "history x: a line is skipped: line 1: end is missing"},
 		"negative":         {`{"end":"2026-03-04T05:06:07Z","lo_s":-1,"outcome":"timeout"}`, 0, "history x: a line is skipped: line 1: a run between -1s and 0s makes no sense"},
 		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: a line is skipped: line 1: a run between 1s and 0s makes no sense"},
-		"outcome":          {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"\u001b[31m"}`, 0, `history x: a line is skipped: line 1: unknown outcome "\x1b[31m"`},
 		"beyond durations": {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":1e300,"outcome":"success"}`, 1, ""},
-		"binary":           {"\x00\xff\n" + good, 1, "history x: a line is skipped: line 1: not a JSON object of a run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,20 +180,6 @@ func TestLongFileIsRewritten(t *testing.T) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d files are left, %v, want the history and the lock", len(entries), err)
-	}
-}
-
-func TestHugeForeignFile(t *testing.T) {
-	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
-	path := filepath.Join(s.Dir, "x.jsonl")
-	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 5<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	appendRuns(t, s, "x", run(1))
-	appendRuns(t, s, "x", run(2))
-	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{1, 2}) {
-		t.Errorf("runs %v, want [1 2]", have)
 	}
 }
 

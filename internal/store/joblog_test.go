@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -185,15 +184,11 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 	first, rest, _ := strings.Cut(string(text), "\n")
 	for content, want := range map[string]string{
 		"precious\n":                      "run.jsonl is no job log: it begins with something else",
-		"precious":                        "is no job log",
-		"\n":                              "is no job log",
-		"{}\n":                            "is no job log",
 		`{"joblog":4` + first:             "is no job log",
 		`{"joblog":3,"salt":"00"}` + "\n": "is a job log of version 3, and this program knows version 4 only",
 		strings.Repeat("x", 2<<20):        "is no job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
-		string(text) + "{}\n":             "run.jsonl:11: ",
 		string(text) + "\x00\x00\n":       "run.jsonl:11: not a line",
 		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:11: not a line",
 		first + "\n" + `{"event":"won","id":"a","state":{"v":2}}` + "\n":  `run.jsonl:2: unknown event "won"`,
@@ -227,18 +222,6 @@ func TestTwoAtOnce(t *testing.T) {
 	check(t, l.Close())
 	l = openLog(t, path)
 	check(t, l.Close())
-}
-
-// Other users cannot read a log, even if they could before it was one.
-func TestTheModeOfALog(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	check(t, os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644))
-	l := openLog(t, path)
-	defer l.Close()
-	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
 }
 
 // What an end says, holds: no later line makes a target go on.
@@ -306,27 +289,6 @@ func TestAStartStaysWhenItIsRead(t *testing.T) {
 	defer l.Close()
 	if have := known(l)["a"]; !have.State.Starting {
 		t.Errorf("%+v", have)
-	}
-}
-
-// Lines may come from several goroutines.
-func TestManyAtOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	l := openLog(t, path)
-	errs := make(chan error)
-	for i := range 20 {
-		go func() { errs <- l.Start(starting(fmt.Sprint(i))) }()
-		go func() { l.End(waiting("of", fmt.Sprint(i))); errs <- nil }()
-	}
-	for range 40 {
-		check(t, <-errs)
-	}
-	check(t, l.Close())
-	l = openLog(t, path)
-	defer l.Close()
-	if targets, elements := len(l.Started()), len(l.Elements("of")); targets != 20 || elements != 20 {
-		t.Errorf("%d targets and %d elements are known, want 20 each", targets, elements)
 	}
 }
 

@@ -3,7 +3,6 @@ package system
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -41,35 +40,6 @@ func TestNewFile(t *testing.T) {
 		t.Error(err)
 	}
 	wantFiles(t, dir, map[string]string{"picture.svg": "half a pict"})
-}
-
-// An error does not speak of the name that a file has until it is whole.
-func TestNewFile_errors(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if _, err := create(filepath.Join(dir, "no", "picture.svg")); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
-		t.Errorf("have %v, want the cause alone", err)
-	}
-	f, err := create(filepath.Join(dir, "picture.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if os.Remove(f.Name()) != nil { // it is open, and this is Windows
-		t.Skip(f.end(nil))
-	}
-	if err := f.end(nil); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
-		t.Errorf("have %v, want the cause alone", err)
-	}
-}
-
-func pathOf(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Path
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Old
-	}
-	return ""
 }
 
 func wantFiles(t *testing.T, dir string, want map[string]string) {

@@ -55,6 +55,15 @@ func TestProcessEnd(t *testing.T) {
 	}
 }
 
+func wait(t *testing.T, ended <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("its end is not noticed")
+	}
+}
+
 func TestLook(t *testing.T) {
 	t.Parallel()
 	if look(os.Getpid()) == nil {
@@ -66,14 +75,5 @@ func TestLook(t *testing.T) {
 	}
 	if look(child.Process.Pid) != nil {
 		t.Error("a process that has ended is waited for")
-	}
-}
-
-func wait(t *testing.T, ended <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-ended:
-	case <-time.After(20 * time.Second):
-		t.Fatal("its end is not noticed")
 	}
 }

@@ -24,21 +24,13 @@ import (
 const signalsHelper = "POLL_TEST_SIGNALS_HELPER"
 
 // TestSignalsHelperProcess is the program of the tests below. It says when it
-// is ready, and dies of the first signal, or after a second one if it is told to
-// wait for that.
+// is ready, and dies of the first signal.
 func TestSignalsHelperProcess(t *testing.T) {
-	mode := os.Getenv(signalsHelper)
-	if mode == "" {
+	if os.Getenv(signalsHelper) == "" {
 		t.Skip("only for the other tests")
 	}
-	ctx, hurry, _ := CatchSignals(context.Background())
+	ctx, _, _ := CatchSignals(context.Background())
 	fmt.Println("ready", os.Getpid())
-	if mode == "hurry" {
-		<-ctx.Done()
-		fmt.Println("first")
-		<-hurry
-		fmt.Println("hurried")
-	}
 	<-ctx.Done()
 	cause, ok := errors.AsType[*SignalError](context.Cause(ctx))
 	if !ok {
@@ -55,13 +47,13 @@ type process struct {
 	stderr bytes.Buffer
 }
 
-func startHelper(t *testing.T, mode string) *process {
+func startHelper(t *testing.T) *process {
 	t.Helper()
 	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
 		t.Skip("started by nohup or in the background, and the helper would inherit that")
 	}
 	p := &process{Cmd: exec.Command(os.Args[0], "-test.run=^TestSignalsHelperProcess$")}
-	p.Env = append(os.Environ(), signalsHelper+"="+mode)
+	p.Env = append(os.Environ(), signalsHelper+"=1")
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.Cmd.Stderr = &p.stderr
 	stdout, err := p.StdoutPipe()
@@ -112,7 +104,7 @@ func wantDeathBy(t *testing.T, status syscall.WaitStatus, want syscall.Signal) {
 func TestDieOf(t *testing.T) {
 	t.Parallel()
 	for _, sig := range ending() {
-		p := startHelper(t, "first")
+		p := startHelper(t)
 		p.line()
 		p.send(t, sig)
 		rest, status := p.end(t)
@@ -134,22 +126,6 @@ func TestSignalsWithADumpAreCaughtFirst(t *testing.T) {
 	if first, rest := all[0], all[len(all)-len(plain):]; first != syscall.SIGQUIT || !slices.Equal(rest, plain) {
 		t.Errorf("have %v", all)
 	}
-}
-
-func TestSecondSignalHurries(t *testing.T) {
-	t.Parallel()
-	p := startHelper(t, "hurry")
-	p.line()
-	p.send(t, syscall.SIGTERM)
-	if have := p.line(); have != "first" {
-		t.Errorf("have %q, want first", have)
-	}
-	p.send(t, syscall.SIGINT)
-	rest, status := p.end(t)
-	if want := "hurried\nended by SIGTERM"; rest != want {
-		t.Errorf("have %q, want %q", rest, want)
-	}
-	wantDeathBy(t, status, syscall.SIGTERM)
 }
 
 func TestEchoIsNoSecondSignal(t *testing.T) {

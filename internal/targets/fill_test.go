@@ -18,66 +18,46 @@ func TestFill(t *testing.T) {
 	for _, test := range []struct{ template, value, want string }{
 		// In the path.
 		{"https://h/{}", "a", "https://h/a"},
-		{"https://h/{}/z", "a/b", "https://h/a%2Fb/z"},
 		{"https://h/{}", "/a", "https://h/%2Fa"},
-		{"https://h/x{}", "//evil/a", "https://h/x%2F%2Fevil%2Fa"},
 		{"/{}", "//evil/a", "/%2F%2Fevil%2Fa"},
 		{"https://h/v/{}", "..", "!leads out of its place in the path"},
-		{"https://h/v/{}", ".", "!leads out of its place in the path"},
 		{"https://h/v/.{}", ".", "!leads out of its place in the path"},
 		{"https://h/v/{}{}", ".", "!leads out of its place in the path"},
 		{"https://h/v/{}%2e", ".", "!leads out of its place in the path"},
-		{"https://h/v/{}{}{}", ".", "https://h/v/..."},
 		{"https://h/v/x{}", "..", "https://h/v/x.."},
-		{"https://h/../{}", "a", "https://h/../a"},
 		{"https://h/../{}", "..", "!leads out of its place in the path"},
-		{"https://h/v/{}", "a/../..", "https://h/v/a%2F..%2F.."},
 		{"https://h/v/{}/w", "../..", "https://h/v/..%2F../w"},
 		{"/v/{}/http://x", "..", "!leads out of its place in the path"},
 		{"https://h/v/{}", "%2e%2e", "https://h/v/%252e%252e"},
 		{"https://h/v/{}", "a?b=c#d;e,f:g@h&i", "https://h/v/a%3Fb=c%23d%3Be%2Cf:g@h&i"},
 		{"https://h/v/{}", "a b\r\nX: y\x00\\é", "https://h/v/a%20b%0D%0AX:%20y%00%5C%C3%A9"},
-		{"https://h/v/{}", "{}", "https://h/v/%7B%7D"},
 		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é"},
-		{"https://é/{}/é", "a/b", "https://é/a%2Fb/%C3%A9"},
 		// In the query and the fragment.
 		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1"},
-		{"https://h?{}", "a=b", "https://h?a%3Db"},
 		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c"},
 		// In the host and the port.
-		{"https://{}.h/x", "eu-1", "https://eu-1.h/x"},
 		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x"},
-		{"https://{}.h/x", "evil/", "!is no part of a host name"},
 		{"https://{}.h", "evil:1", "!is no part of a host name"},
 		{"https://{}.h", "me@evil", "!is no part of a host name"},
 		{"https://h{}?x", "é", "!is no part of a host name"},
-		{"https://h{}#x", "%2e", "!is no part of a host name"},
 		{"https://{}@h/", "evil/", "!is no part of a host name"},
 		{"https://h:{}/x", "80", "https://h:80/x"},
-		{"https://[::1]:{}/x", "80", "https://[::1]:80/x"},
 		{"https://h:{}/x", "80@evil", "!is no port"},
 		{"https://h:8{}/x", "-1", "!is no port"},
 		{"https://u:{}@h/x", "a1", "https://u:a1@h/x"},
 		{"https://u:p@{}:80/x", "a1", "https://u:p@a1:80/x"},
 		{"tcp://{}", "db:5432", "tcp://db:5432"},
-		{"http://{}/x", "10.0.0.1", "http://10.0.0.1/x"},
 		{"http://{}/x", "[::1]:80", "http://[::1]:80/x"},
 		{"http://{}?x", "[fe80::1]", "http://[fe80::1]?x"},
 		{"http://{}/x", "::1", "!is no host, with or without a port"},
-		{"http://{}/x", "h:", "!is no host, with or without a port"},
 		{"http://{}/x", ":80", "!is no host, with or without a port"},
 		{"http://{}/x", "h:65536", "!is no host, with or without a port"},
-		{"http://{}/x", "h:+80", "!is no host, with or without a port"},
-		{"http://{}/x", "[::1", "!is no host, with or without a port"},
 		{"http://{}/x", "[::1]80", "!is no host, with or without a port"},
-		{"http://{}/x", "[::1]:", "!is no host, with or without a port"},
 		{"http://{}/x", "[127.0.0.1]", "!is no host, with or without a port"},
 		{"http://{}/x", "[fe80::1%eth0]", "!is no host, with or without a port"},
 		{"http://{}/x", "me@h", "!is no host, with or without a port"},
-		{"http://{}/x", "h/y", "!is no host, with or without a port"},
 		// Nowhere.
 		{"https://h/{}", "", "!is empty"},
-		{"https://h/?x={}", "", "!is empty"},
 		{"https://{}/", "", "!is empty"},
 	} {
 		u, err := ParseURL(test.template)
@@ -95,26 +75,6 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestParseURL_places(t *testing.T) {
-	t.Parallel()
-	for template, want := range map[string]string{
-		"https://h/{":           "a { of the URL is not closed",
-		"https://h/{.a}/{.b":    "a { of the URL is not closed",
-		"{}":                    "a { of the URL stands in its scheme",
-		"{}://h":                "a { of the URL stands in its scheme",
-		"h{}/://h":              "a { of the URL stands in its scheme",
-		"https://h/%{}":         "a { of the URL stands within a character that is escaped with %",
-		"https://h/%2{}":        "a { of the URL stands within a character that is escaped with %",
-		"https://h/{}%{}":       "a { of the URL stands within a character that is escaped with %",
-		"https://h/%20{}%2F{}x": "",
-	} {
-		_, err := ParseURL(template)
-		if have := ""; err != nil && err.Error() != want || err == nil && have != want {
-			t.Errorf("%s: have %v, want %q", template, err, want)
-		}
-	}
-}
-
 func TestParseCommand_scripts(t *testing.T) {
 	const inScript = "{} is in the script of a shell"
 	t.Parallel()
@@ -123,26 +83,20 @@ func TestParseCommand_scripts(t *testing.T) {
 		want string
 	}{
 		{"get {}", ""},
-		{"get --name={}", ""},
 		{"get a", "no argument of the command has a {}"},
 		{"get {.metadata.name}", "no argument of the command has a {}"},
 		{"{} a", "{} is no program"},
 		{"./{} {}", "{} is no program"},
 		{"sh -c {}", inScript},
-		{"sh -c x{}y", inScript},
 		{"sh -c -- {}", inScript},
-		{"bash -c -x {}", inScript},
 		{"bash -x -c {}", inScript},
 		{"su -c {}", inScript},
 		{"bash -c -x script {}", ""},
 		{"/bin/bash -euc {} x", inScript},
 		{"env A=b sh -e -c {}", inScript},
-		{"docker exec x bash -lc {}", inScript},
 		{`C:\sh.exe -c {}`, inScript},
-		{"cmd /c {}", inScript},
 		{`C:\Windows\CMD.EXE /d /K echo {}`, inScript},
 		{"cmd.exe. /c {}", inScript}, // Windows sees no dots there
-		{"C:cmd /c {}", inScript},
 		{"cmd /cx{}", inScript},
 		{"cmd /d/c {}", inScript},
 		{"cmd /d {}", inScript}, // an item may be /c
@@ -152,43 +106,14 @@ func TestParseCommand_scripts(t *testing.T) {
 		{`C:\x\PowerShell.exe Get-Item {}`, inScript},
 		{"ssh host pwsh -Command x{}", inScript},
 		{"pwsh -NoProfile -File a.ps1 {}", ""},
-		{"powershell -f a.ps1 {}", ""},
 		{"./deploy.cmd /c {}", ""},
 		{"sh -c script sh {}", ""},
-		{"sh {}", ""},
 		{"grep -c {}", ""},
 		{"sh --rc {}", ""},
-		{"sh - {}", ""},
 	} {
 		_, err := ParseCommand(strings.Fields(test.args))
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: have %v, want %q", test.args, err, test.want)
-		}
-	}
-}
-
-func TestPutItem(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ arg, item, want string }{
-		{"{}", "a b", "a b"},
-		{"x{}y{}", "$(a)", "x$(a)y$(a)"},
-		{"{.x} {}", "a", "{.x} a"},
-		{"{{}}", "a", "{a}"},
-		{"{}", "{}", "{}"},
-		{"-{}", "-a", "--a"},
-		{"--n={}", "-a", "--n=-a"},
-		{"a{}", "-a", "a-a"},
-		{"{}", "-a", "!"},
-		{"{}{}", "-", "!"},
-		{"-a", "-b", "-a"},
-		{"", "-b", ""},
-	} {
-		have, err := putItem(test.arg, test.item)
-		if err != nil {
-			have = "!"
-		}
-		if have != test.want {
-			t.Errorf("%q with %q: have %q, want %q", test.arg, test.item, have, test.want)
 		}
 	}
 }

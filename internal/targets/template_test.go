@@ -12,14 +12,15 @@ func TestParseURL(t *testing.T) {
 	const brace = "a brace itself is written %7B"
 	for template, want := range map[string]string{
 		"http://h/{}":          "",
-		"http://h/{.id}":       "",
 		"http://h/{ .a-b_C1 }": "",
 		"http://h/{id}":        "braces may be empty, {}, or name a field of an entry, {.id}; did you mean {}, or {.id} for a field of an entry that is an object?",
+		"h{}/://h":             "a { of the URL stands in its scheme; " + brace,
+		"http://h/%{}":         "a { of the URL stands within a character that is escaped with %; " + brace,
+		"http://h/%2{}":        "a { of the URL stands within a character that is escaped with %; " + brace,
+		"http://h/%20{}%2F{}x": "",
+		"http://h/{.a}/{":      "a { of the URL is not closed; " + brace,
 		"http://h/{.a.b}":      "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
-		"http://h/{.}":         "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
 		`http://h/{"a":1}`:     "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
-		"http://h/{":           "a { of the URL is not closed; " + brace,
-		"{}":                   "a { of the URL stands in its scheme; " + brace,
 		"http://h/": "the URL has no {} or {.field}, so all targets would be the same; " +
 			"put {} where the text of an entry belongs, or give no URL if each entry is one",
 	} {
@@ -33,11 +34,10 @@ func TestParseURL(t *testing.T) {
 func TestParseCommand(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
-		"get {}":         "",
-		"get {.id}":      "no argument of the command has a {}, so all targets would be the same; put {} where the text of an entry belongs",
-		"sh -c {}":       "{} is in the script of a shell, which would run what the items say; give it to the script as an argument: sh -c 'echo \"$1\"' sh {}",
-		"{} get":         "{} is no program: items fill the arguments of a command; without a command, each entry is a URL, or an object with a url or a command",
-		"sh -c {.id} {}": "",
+		"get {}":    "",
+		"get {.id}": "no argument of the command has a {}, so all targets would be the same; put {} where the text of an entry belongs",
+		"sh -c {}":  "{} is in the script of a shell, which would run what the items say; give it to the script as an argument: sh -c 'echo \"$1\"' sh {}",
+		"{} get":    "{} is no program: items fill the arguments of a command; without a command, each entry is a URL, or an object with a url or a command",
 	} {
 		_, err := ParseCommand(strings.Fields(command))
 		if have := wordsOf(err); have != want {

@@ -42,20 +42,6 @@ func TestForecast_lines(t *testing.T) {
 	})
 }
 
-func TestForecast_age(t *testing.T) {
-	t.Parallel()
-	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
-	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
-		t.Errorf("have\n%s\nwant a line\n%s", have, want)
-	}
-}
-
-func TestForecast_live(t *testing.T) {
-	t.Parallel()
-	have := film(t, 80, time.Minute, slowJob(), Config{Forecast: evenly{longest: 16 * time.Minute}})
-	golden(t, "forecast/live.txt", have)
-}
-
 func TestForecast_objects(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}}
@@ -80,15 +66,7 @@ func startedLate() []poll.Event {
 
 func TestForecast_countsFromTheStart(t *testing.T) {
 	t.Parallel()
-	forecast := evenly{longest: 16 * time.Minute}
-	synctest.Test(t, func(t *testing.T) {
-		s, _, err := term.Buffers("")
-		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: new(3 * time.Minute)})
-		replay(r, startedLate(), nil)
-		r.Close()
-		golden(t, "forecast/started-late.txt", err.String())
-	})
-	have := show(startedLate(), Config{Face: JSON, Forecast: forecast})
+	have := show(startedLate(), Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}})
 	var done []string
 	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
 		done = append(done, match[1])
@@ -98,18 +76,10 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 	}
 }
 
-func TestRough(t *testing.T) {
+func TestForecast_age(t *testing.T) {
 	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		47600 * time.Millisecond:        "48s",
-		7*time.Minute + 58*time.Second:  "8m",
-		time.Hour + 33*time.Minute:      "1h33m",
-		13*time.Hour + 40*time.Minute:   "14h",
-		59*time.Minute + 40*time.Second: "1h",
-		9*time.Hour + 59*time.Minute:    "10h",
-	} {
-		if have := rough(d); have != want {
-			t.Errorf("rough(%v) = %s, want %s", d, have, want)
-		}
+	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
+	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
 }

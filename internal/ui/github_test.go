@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // environment returns a getenv of the given names and values.
@@ -38,37 +37,6 @@ func annotations(events []poll.Event, cfg Config) (text string) {
 		}
 	}
 	return text
-}
-
-// The annotation is one line, whatever an answer holds, and outside of Actions
-// there is none.
-func TestActions_hostile(t *testing.T) {
-	t.Parallel()
-	hostile := "100%\n::error::x\r\n::stop-commands::y,z:"
-	events := newRecording("a:b,c", 0, 0).
-		attempt(verdict(status.Error, "", hostile), exitAnswer(1, hostile, hostile)).
-		end(poll.Outcome{Ending: poll.Failed, Notes: []string{hostile}})
-	count := func(s string) (n int) {
-		for line := range strings.Lines(s) {
-			if strings.HasPrefix(strings.TrimSpace(line), "::") {
-				n++
-			}
-		}
-		return n
-	}
-	have := show(events, Config{Face: Lines, Getenv: environment("GITHUB_ACTIONS", "true")})
-	if n := count(have); n != 1 {
-		t.Errorf("%d commands, want 1:\n%s", n, have)
-	}
-	if want := "::error title=poll%3A a%3Ab%2Cc::"; !strings.Contains(have, want) {
-		t.Errorf("no %q in\n%s", want, have)
-	}
-	if n := count(show(events, Config{Face: Lines})); n != 0 {
-		t.Errorf("%d commands outside of Actions", n)
-	}
-	if have := show(events, Config{Face: JSON, Getenv: environment("GITHUB_ACTIONS", "true")}); count(have) != 0 {
-		t.Errorf("a command among JSON: %s", have)
-	}
 }
 
 // Of several targets there are at most ten annotations, the last of them for all, and none if

@@ -202,19 +202,6 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// Targets that are out of attempts are counted as targets.
-func TestGroupClosing_attempts(t *testing.T) {
-	t.Parallel()
-	exhausted := poll.Outcome{Ending: poll.AttemptsExhausted}
-	have := show(together(poll.Summary{Ending: poll.AttemptsExhausted, Need: 2}, jobRun("a", 1, refused, exhausted), jobRun("b", 1, refused, exhausted)),
-		Config{Face: None, Targets: 2, Goal: allOf(2)})
-	for _, want := range []string{"poll: 2 out of attempts, connection refused: a, b\n", "all of 2 targets (2 out of attempts)\n"} {
-		if !strings.Contains(have, want) {
-			t.Errorf("have\n%s\nwant %q in it", have, want)
-		}
-	}
-}
-
 // Those that were cancelled are one crowd, whatever numbers their last answers had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()

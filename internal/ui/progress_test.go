@@ -140,13 +140,6 @@ func copying() []poll.Event {
 func TestProgress_golden(t *testing.T) {
 	t.Parallel()
 	golden(t, "progress/live.txt", film(t, 90, 2*time.Second, copying(), Config{}))
-	synctest.Test(t, func(t *testing.T) {
-		s, _, err := term.Buffers("")
-		r := New(Config{Streams: s, Face: Lines, Heartbeat: new(1500 * time.Millisecond), Show: values(t, ".stage", ".progress")})
-		replay(r, copying(), nil)
-		r.Close()
-		golden(t, "progress/lines.txt", err.String())
-	})
 	have := show(copying(), Config{Face: JSON, Show: values(t, ".stage", ".progress")})
 	checkEvents(t, have, len(copying()))
 	if n := strings.Count(have, `"progress":0.5,"show":["copying",0.50]`); n != 1 {

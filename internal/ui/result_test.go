@@ -79,31 +79,6 @@ func TestResult_stdout(t *testing.T) {
 	}
 }
 
-func TestResult_cannotBeWritten(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken pipe")
-	s, _, _ := term.Buffers("")
-	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
-	for _, output := range []Output{{}, {JSON: true}, {Print: printed("1", "1")}} {
-		err := writeResult(s, output.Settle(success(httpAnswer(200, "x"))))
-		var e *ResultError
-		if !errors.As(err, &e) || !errors.Is(err, broken) {
-			t.Errorf("have %v, want a ResultError of %v", err, broken)
-		}
-	}
-	closed, _, _ := term.Buffers("")
-	closed.CloseOut = func() error { return broken }
-	if err := writeResult(closed, Output{}.Settle(success(httpAnswer(200, "x")))); !errors.Is(err, broken) {
-		t.Errorf("lost when it is closed: have %v, want %v", err, broken)
-	}
-	if err := writeResult(s, Output{}.Settle(failure(nil))); err != nil {
-		t.Errorf("nothing to write: have %v", err)
-	}
-	if err := WriteFailure(s, 2, "usage"); err == nil {
-		t.Error("a lost --json object is no error")
-	}
-}
-
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 1e6)

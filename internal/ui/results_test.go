@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -63,49 +62,6 @@ func TestResults_golden(t *testing.T) {
 				golden(t, "many/some-stdout-"+kind+".txt", have)
 			}
 		}
-	}
-}
-
-// A result is on stdout when the target has ended, or else with the summary.
-func TestResults_atEnd(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		out         Output
-		done, fails bool // whether the result is written at the end
-	}{
-		"lines":  {Output{PerTarget: true}, false, false},
-		"json":   {Output{PerTarget: true, JSON: true}, true, true},
-		"winner": {Output{}, true, false}, // of a failure nothing is written
-	} {
-		s, stdout, _ := term.Buffers("")
-		r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
-		a, b := test.out.Settle(success(httpAnswer(200, "{}"))), test.out.Settle(failure(httpAnswer(500, "{}")))
-		if a.AtEnd() != test.done || b.AtEnd() != test.fails {
-			t.Errorf("%s: at the end %v and %v, want %v and %v", name, a.AtEnd(), b.AtEnd(), test.done, test.fails)
-		}
-		if err := r.WriteTarget(1, a, 0); err != nil || (stdout.Len() > 0) == test.done {
-			t.Errorf("%s: error %v, written %q", name, err, stdout)
-		}
-		if err := r.WriteSummary(test.out, poll.Summary{}, 0); err != nil || stdout.Len() == 0 {
-			t.Errorf("%s: error %v, and at the end %q", name, err, stdout)
-		}
-	}
-}
-
-// A summary lists the targets by their numbers, however they ended.
-func TestSummary_order(t *testing.T) {
-	t.Parallel()
-	var d Summary
-	if err := json.Unmarshal([]byte(written(t, manyJobs(25), Output{PerTarget: true, JSON: true})), &d); err != nil {
-		t.Fatal(err)
-	}
-	for i, one := range d.Targets {
-		if one.N != i+1 || string(one.Name) != jobName(i) {
-			t.Errorf("at %d is %d, %s", i, one.N, one.Name)
-		}
-	}
-	if d.Counts["succeeded"] != 13 || d.Counts["timed_out"] != 6 || len(d.Targets) != 25 {
-		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
 	}
 }
 

@@ -27,27 +27,6 @@ func TestShared_row(t *testing.T) {
 	}
 }
 
-func TestShared_summary(t *testing.T) {
-	t.Parallel()
-	events := together(poll.Summary{Ending: poll.Succeeded, Need: 1, Taken: 2, Alone: 1}, recordings()["shared"])
-	goal := func(cfg Config) string {
-		cfg.Targets, cfg.Goal = 1, allOf(1)
-		lines := strings.Split(strings.TrimSpace(show(events, cfg)), "\n")
-		return lines[len(lines)-1]
-	}
-	if have, want := goal(Config{Face: JSON, Shared: true}), `"attempts":4,"asked":1,"taken":2,"alone":1,`; !strings.Contains(have, want) {
-		t.Errorf("no %s in %s", want, have)
-	} else if err := validate(readSchema(t, "event.schema.json"), have); err != nil {
-		t.Error(err)
-	}
-	if have := goal(Config{Face: JSON}); strings.Contains(have, "asked") {
-		t.Errorf("nothing was shared: %s", have)
-	}
-	if have, want := goal(Config{Face: Lines}), " after 4 attempts (1 asked, 2 taken, 1 alone) in "; !strings.Contains(have, want) {
-		t.Errorf("no %q in %s", want, have)
-	}
-}
-
 // What is to be said at once stands below the opening line, whenever it is said first. Programs
 // read it with the end.
 func TestSay(t *testing.T) {

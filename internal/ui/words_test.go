@@ -3,7 +3,6 @@ package ui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -19,23 +18,6 @@ func TestAdviceNamesFlags(t *testing.T) {
 		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Advice: status.Advice{Code: code, Path: ".state"}}}
 		if have := strings.Join(grounds(&o, ""), "; "); !strings.Contains(have, want) {
 			t.Errorf("%d: have %q, want %q in it", code, have, want)
-		}
-	}
-}
-
-// The live line tells a hint once: not where the verdict has told it.
-func TestTheLiveLineTellsAHintOnce(t *testing.T) {
-	t.Parallel()
-	hint := &status.Hint{Wait: 3 * time.Second, Source: "Retry-After"}
-	for reason, tells := range map[string]bool{"HTTP 429, Retry-After asks for 3s": true, "HTTP 429": false} {
-		s := quiet()
-		s.Width = func() int { return 200 }
-		r := New(Config{Streams: s, Face: None})
-		v := status.Verdict{Status: status.Throttled, Reason: reason, TellsHint: tells}
-		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: v})
-		r.Event(poll.Event{Kind: poll.EventWait, Wait: hint.Wait, State: poll.State{Attempts: 1, Hint: hint}})
-		if have := r.live(time.Now())[0]; strings.Count(have, "Retry-After") != 1 {
-			t.Errorf("%q: have %q", reason, have)
 		}
 	}
 }

@@ -51,7 +51,6 @@ func TestCompletion(t *testing.T) {
 		events []poll.Event
 		lo, hi time.Duration
 	}{
-		{"at once", attempts(success), 0, time.Second},
 		{"after a while", attempts(notReady, notReady, success), 1900 * time.Millisecond, 3 * time.Second},
 		{"a failure", attempts(notReady, failure), 900 * time.Millisecond, 2 * time.Second},
 		{"throttled says nothing", attempts(notReady, throttled, throttled, success), 900 * time.Millisecond, 4 * time.Second},
@@ -94,19 +93,14 @@ func TestRemembered(t *testing.T) {
 	}{
 		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, store.Success},
 		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, store.Failure},
-		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, store.Failure},
 		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
-		"start is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: start, Verdict: verdict(status.Error, "")}, ""},
 		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, store.Success},
-		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, store.Success},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
 		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, store.Timeout},
 		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
-		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, State: poll.State{Attempts: 3}}, store.Timeout},
 		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, store.Timeout},
 		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, store.Interrupted},
-		"interrupted early":  {poll.Outcome{Ending: poll.Interrupted}, ""},
 	} {
 		have, ok := remembered(test.outcome)
 		if !ok {
@@ -122,13 +116,11 @@ func TestInstant(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{
-		"2026-01-02T03:04:05Z":      want,
-		"2026-01-02T04:04:05+01:00": want,
-		"2026-01-02T03:04:05.25Z":   want.Add(250 * time.Millisecond),
-		"1767323045.25":             want.Add(250 * time.Millisecond),
-		"1767323045250":             want.Add(250 * time.Millisecond),
-		"1.767323045e9":             want,
-		"0":                         time.Unix(0, 0),
+		"2026-01-02T03:04:05Z":    want,
+		"2026-01-02T03:04:05.25Z": want.Add(250 * time.Millisecond),
+		"1767323045.25":           want.Add(250 * time.Millisecond),
+		"1767323045250":           want.Add(250 * time.Millisecond),
+		"0":                       time.Unix(0, 0),
 	} {
 		if have, err := instant(text); err != nil || !have.Equal(want) {
 			t.Errorf("%s: have %v, %v, want %v", text, have, err, want)

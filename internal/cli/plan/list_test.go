@@ -56,18 +56,15 @@ func TestListCompletion(t *testing.T) {
 		looks  []look
 		lo, hi time.Duration
 	}{
-		{"at once", []look{of(notReady, success, success)}, 0, time.Second},
 		{"not when the end was confirmed", []look{of(notReady, notReady), of(notReady, success), of(notReady), of(notReady)}, 900 * time.Millisecond, 2 * time.Second},
 		{"when the last one ended", []look{of(notReady, notReady, notReady), of(notReady, none, success), of(notReady), of(notReady, success)},
 			2900 * time.Millisecond, 4 * time.Second},
 		{"one that joined later", []look{of(notReady, success), of(notReady), of(notReady, none, success)}, 1900 * time.Millisecond, 3 * time.Second},
-		{"a failure", []look{of(notReady, notReady), of(notReady, failure)}, 900 * time.Millisecond, 2 * time.Second},
 		{"throttled says nothing", []look{of(notReady, notReady), of(throttled), of(throttled), of(notReady, success)}, 900 * time.Millisecond, 4 * time.Second},
 		{"one that throttles another", []look{of(notReady, notReady, notReady), of(throttled, throttled, success), of(notReady, success)},
 			900 * time.Millisecond, 3 * time.Second},
 		{"refused once", []look{of(notReady, notReady), of(failure), of(notReady, success)}, 900 * time.Millisecond, 3 * time.Second},
 		{"the first of those a threshold asks for", []look{of(notReady, notReady), of(notReady, success), of(notReady, success)}, 900 * time.Millisecond, 2 * time.Second},
-		{"one that was no end", []look{of(notReady, success), of(notReady, notReady), of(notReady, success)}, 1900 * time.Millisecond, 3 * time.Second},
 	} {
 		r := observeLooks(test.looks...)
 		o, ok := r.list.outcome(poll.Summary{Ending: poll.Succeeded}, &r.seen)
@@ -107,16 +104,12 @@ func TestListCompletion_outcome(t *testing.T) {
 		lo, hi time.Duration
 	}{
 		"succeeded":             {looks: both, ending: poll.Succeeded, want: store.Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
-		"had ended before":      {ending: poll.Succeeded},
 		"only confirmed":        {looks: []look{{list: status.NotReady}, {list: status.NotReady}}, ending: poll.Succeeded},
 		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: store.Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
 		"the list is wrong":     {looks: both, ends: []poll.Event{failed(0, status.Error), failed(1, status.Error)}, ending: poll.Failed},
 		"ended from outside":    {looks: both, ends: []poll.Event{failed(1, status.NotReady)}, ending: poll.Failed},
 		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: store.Timeout, lo: 900 * time.Millisecond},
-		"timed out":             {looks: open, ending: poll.TimedOut, want: store.Timeout, lo: 900 * time.Millisecond},
-		"exhausted":             {looks: open, ending: poll.AttemptsExhausted, want: store.Timeout, lo: 900 * time.Millisecond},
 		"interrupted":           {looks: open, ending: poll.Interrupted, want: store.Interrupted, lo: 900 * time.Millisecond},
-		"nothing was seen":      {ending: poll.TimedOut},
 		"cannot run":            {ending: poll.CannotRun},
 	} {
 		r := observeLooks(test.looks...)
