@@ -98,9 +98,9 @@ func (out Output) printsBody() bool {
 }
 
 // Answer returns the output without JSON: the answer byte for byte, or the value of
-// --print and a newline, and nothing on failure. Several values are columns, with a
-// tab in between: a backslash, tab, newline or carriage return in one is written as \\, \t, \n
-// or \r, as jq's @tsv does.
+// --print and a newline, and nothing on failure. Several values are columns, with a tab in
+// between: a backslash, tab, newline or carriage return in one is written as \\, \t, \n or \r, as
+// jq's @tsv does. So it is in the line of one of several targets.
 func (r Result) Answer() []byte {
 	o, values := r.Outcome, r.values
 	switch {
@@ -110,7 +110,7 @@ func (r Result) Answer() []byte {
 		return o.Observation.Body
 	case len(values) == 1 && values[0].Text == "" && string(values[0].JSON) == "null":
 		return nil
-	case len(values) == 1:
+	case len(values) == 1 && !r.output.PerTarget:
 		return []byte(values[0].Text + "\n")
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
@@ -172,7 +172,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return nil
 	}
 	line := r.answer(result)
-	if len(out.Print) < 2 {
+	if len(out.Print) == 0 {
 		line = target.line(result)
 	}
 	s.begun = s.begun || len(line) > 0
@@ -186,7 +186,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 // sanitizer.
 func (r *Reporter) answer(result Result) []byte {
 	text := result.Answer()
-	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 {
+	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 && !result.output.PerTarget {
 		return text
 	}
 	columns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\t")
@@ -198,9 +198,8 @@ func (r *Reporter) answer(result Result) []byte {
 
 // line returns what a target writes as it ends.
 func (t TargetResult) line(result Result) []byte {
-	if t.V = 1; len(result.output.Print) == 0 {
-		t.setBody(result.Outcome.Observation)
-	}
+	t.V = 1
+	t.setBody(result.Outcome.Observation)
 	line, _ := encode(t) // never fails for numbers, words and valid JSON
 	return line
 }
