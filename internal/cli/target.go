@@ -193,7 +193,10 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	}
 	if f := r.Flag("preset"); f.Rank() == argv.Entry {
 		p, err := r.world.findPreset(f.Origin(), r.Preset)
-		if err := cmp.Or(err, r.use(p, bitOf(kind), argv.Entry)); err != nil {
+		if err == nil {
+			err = r.use(p, bitOf(kind), argv.Entry)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

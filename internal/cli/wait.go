@@ -37,7 +37,10 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	}
 	if s.Preset != "" {
 		p, err := w.findPreset(s.Origin("preset"), s.Preset)
-		if err := cmp.Or(err, s.use(p, kinds, argv.Preset)); err != nil {
+		if err == nil {
+			err = s.use(p, kinds, argv.Preset)
+		}
+		if err != nil {
 			return err
 		}
 	}
