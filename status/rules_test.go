@@ -381,6 +381,7 @@ func TestTallyHints(t *testing.T) {
 		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
 		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{state}, state},
 		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
+		"not of a start":      {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
 		"as it was first":     {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, state},
 	} {
 		asked := status.Rules{Own: rules(t, test.rules...)}
@@ -395,6 +396,13 @@ func TestTallyHints(t *testing.T) {
 			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
 		}
 	}
+}
+
+// leading returns the answer to a start that leads to next.
+func leading(next, body string) status.Observation {
+	o := answered(202, body)
+	o.Following = status.Following{Start: true, Next: next}
+	return o
 }
 
 func doubted(o *status.Observation) { o.Doubt = "a page" }

@@ -21,8 +21,12 @@ type ruleCount struct {
 	why            string // why it last could not decide
 }
 
-// Add records the answers behind the verdict on o.
+// Add records the answers behind the verdict on o. Those about a start that leads elsewhere are
+// left out: the rules are meant for what is there.
 func (t *Tally) Add(o *Observation, v Verdict) {
+	if o.Following.Start && o.Following.Next != "" && v.Status == NotReady {
+		return
+	}
 	for _, a := range v.Answers {
 		if a.Rule.Status.Ends() {
 			t.add(o, a)
