@@ -21,10 +21,11 @@ type ruleCount struct {
 	why            string // why it last could not decide
 }
 
-// Add records the answers behind the verdict on o. Those about a start that leads elsewhere are
-// left out: the rules are meant for what is there.
+// Add records the answers behind the verdict on o. What only leads elsewhere, or asks for
+// patience, is left out: the rules are not meant for it.
 func (t *Tally) Add(o *Observation, v Verdict) {
-	if o.Following.Start && o.Following.Next != "" && v.Status == NotReady {
+	leads := o.Following.Start && o.Following.Next != "" && v.Status == NotReady
+	if leads || v.Status == Throttled {
 		return
 	}
 	for _, a := range v.Answers {
