@@ -13,6 +13,7 @@ type tally struct {
 	at      string   // where the element is that decided
 	element value    // that decided
 	decided Tri      // what the condition is for it
+	absent  [3]bool  // by Tri, whether an element came to it by what it lacks
 }
 
 // quantify evaluates the condition of any, all or count for each element, until the outcome is
@@ -53,6 +54,7 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	outcome := v.truth()
 	t.total++
 	t.counts[outcome]++
+	t.absent[outcome] = t.absent[outcome] || v.isAbsent()
 	if isFirst := t.counts[outcome] == 1; outcome == Unknown && isFirst {
 		t.values[Unknown] = unknown(strings.TrimPrefix(label+": "+v.detail, ": "))
 	} else if t.total == 1 || outcome == settles && isFirst {
@@ -77,8 +79,16 @@ func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 		v = boolean(settles == False).of(t.values[:]...)
 	}
 	v.found = v.found || v.missed == "" // a list without elements, or a condition without paths
-	v.absent = v.isAbsent()
+	v.absent = v.isAbsent() || t.isAbsent(name == "count", settles)
 	return v
+}
+
+// isAbsent reports whether the outcome rests on an element for what it lacks, whatever others have.
+func (t *tally) isAbsent(isCount bool, settles Tri) bool {
+	if isCount && t.counts[True] > 0 {
+		return t.absent[True]
+	}
+	return t.counts[settles] == 0 && t.absent[1-settles] || isCount && t.absent[False]
 }
 
 // A walker goes through the elements that the [] of a path lead to, while visit wants more.
