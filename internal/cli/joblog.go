@@ -75,7 +75,7 @@ func (j *jobs) refuseOthers(resume bool, origin string, all []*target) error {
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
 	case (j.knows == 0 || lacks) && origin == "--slice":
 		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or names", origin).
-			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again", j.path)
+			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
 	case j.knows == 0 || lacks:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
 			Hint("with another FILE, or without this one, these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -35,22 +38,21 @@ func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
 	return path, nil
 }
 
-// sliceID names the job log of a wait in slices. One that starts something is named by what was
-// typed without the conditions: with another condition, or another entry of a file, its start is
-// then refused, and not sent again.
+// sliceID names the job log of a wait in slices. One that starts something is named by what is
+// sent where, as it was typed: whatever else is another, its start is then refused, and not sent
+// again.
 func (s *Spec) sliceID(ids []string, all []*target) string {
 	if !slices.ContainsFunc(all, func(t *target) bool { return starts(t.poller.Probe) }) {
 		return store.ID(fmt.Appendf(nil, "%q", ids))
 	}
-	var parts []string
-	for _, name := range []string{"name", "targets", "each", "request", "data", "data-raw", "data-binary", "follow"} {
-		parts = append(parts, fmt.Sprint(name, s.Strings(name)))
+	parts := []string{cmp.Or(strings.ToUpper(s.Request), http.MethodPost), s.Targets}
+	for _, p := range s.Data {
+		parts = append(parts, p.text)
 	}
 	for _, word := range s.Operands {
 		parts = append(parts, withoutUser(word))
 	}
-	dir, _ := os.Getwd()
-	return identity("start", fmt.Sprintf("%q", parts), dir, identityHeader(s.Strings("header")), nil)
+	return identity("start", "", "", parts, nil)
 }
 
 // sliced makes of the end of a run in slices one that its caller can go by. Of several targets
