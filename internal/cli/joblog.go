@@ -342,6 +342,9 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 		socket[0], _ = filepath.Abs(socket[0])
 	}
 	parts["header"] = identityHeader(parts["header"])
+	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
+		parts["preset"] = []string{fmt.Sprintf("%q", []any{s.preset.Name, s.preset.Object, s.preset.Rules})}
+	}
 	return parts
 }
 
