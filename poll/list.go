@@ -46,6 +46,9 @@ type Elements struct {
 	// Past holds, by key, the states of elements that this run goes on from; see
 	// [Poller.Past]. They are known from the beginning.
 	Past map[string]State
+	// Resumed means that a later run goes on from this one. The deadline of this run is then no
+	// reason to take the elements of its last answers for all, where their number is unknown.
+	Resumed bool
 
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
 	// ended. It is called each time fewer are left, unless the list has started an operation.
@@ -96,11 +99,25 @@ func (l *loop) addList(lead *wait) {
 	for _, key := range keys {
 		list.join(key)
 	}
+	list.shown = list.settledBefore()
 	list.asked = len(list.waiting)
 	list.number()
 	lead.list = list
 	l.add(lead).list = list
 	l.lists++
+}
+
+// settledBefore returns when all elements had ended in an earlier run, zero if some had not.
+func (l *list) settledBefore() (at time.Time) {
+	for _, past := range l.Past {
+		if !past.Ended() {
+			return time.Time{}
+		}
+		if end := past.Start.Add(past.Elapsed); end.After(at) {
+			at = earliest(end, time.Now()) // a clock may have been ahead
+		}
+	}
+	return at
 }
 
 // wants reports whether an element is one to wait for.
@@ -405,14 +422,14 @@ func (l *list) isComplete(lastLook bool) bool {
 	if l.shown.IsZero() {
 		l.shown, lastLook = time.Now(), false
 	}
-	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
+	return l.Known != nil || l.Expect > 0 || lastLook && !l.Resumed || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
 }
 
 // confirms reports whether the next look only confirms that nothing new is shown, and comes when
 // that counts.
 func (l *list) confirms() bool {
 	end := l.lead.deadline
-	return !l.shown.IsZero() && (end.IsZero() || l.shown.Add(lag).Before(end))
+	return !l.shown.IsZero() && (end.IsZero() || l.Resumed || l.shown.Add(lag).Before(end))
 }
 
 // isShort reports whether there may be more to wait for than is known.

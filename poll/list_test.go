@@ -193,6 +193,12 @@ func TestListEnds(t *testing.T) {
 7s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 12 * time.Second},
 		{name: "or it is the last before the deadline", lists: []string{"a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3450 * time.Millisecond},
+		{name: "but not if a later run goes on", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+3.475s 0 jobs ends after 3: timed out: timed out after 3.5s; last: 1 element`, summary: "timed out 1/1"},
+		{name: "which needs one look more", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true, Past: map[string]poll.State{
+			"a": {Ending: poll.Succeeded, Start: time.Unix(0, 0), Elapsed: time.Second},
+		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: `, summary: "succeeded 1/1"},
 		{name: "a look that confirms does not wait for the schedule", lists: []string{"a=run", "a=done"},
 			change: func(p *poll.Poller) { p.Schedule = backoff.Fixed(20 * time.Second) },
 			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 45 * time.Second},

@@ -120,7 +120,7 @@ func (j *jobs) attach(p *poll.Poller, id string) {
 	if p.Elements == nil {
 		return
 	}
-	j.lists[name] = id
+	j.lists[name], p.Elements.Resumed = id, true
 	past, keys := j.log.Elements(j.elements), p.Elements.Known
 	if keys == nil {
 		keys = slices.Collect(maps.Keys(past))
