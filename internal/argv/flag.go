@@ -297,7 +297,7 @@ func (f *Flag) Sentences() string {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	text = strings.TrimSuffix(text, ".") + "."
-	if f.Words != nil {
+	if n := len(f.Words); n > 0 && !strings.Contains(f.Usage, f.Words[n-1]) {
 		text += "\nOne of " + strings.Join(f.Words, ", ") + "."
 	}
 	if f.More != "" {

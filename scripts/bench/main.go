@@ -1,41 +1,34 @@
 //go:build linux
 
-// Command bench compares poll with the least that the same work costs a Go program, and with
-// the peers that are installed, and writes a page of it.
+// Command bench compares poll with the least that the same work costs a Go program, and writes
+// a page of it.
 //
-//	go run ./scripts/bench [-o docs/bench.md] [-rounds N] [-run REGEXP]
+//	go run ./scripts/bench >docs/bench.md
 package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 )
 
+// rounds is how often everything is measured.
+const rounds = 15
+
 func main() {
-	to := flag.String("o", "", "write the page to `FILE`, not to stdout")
-	rounds := flag.Int("rounds", 15, "how often everything is measured")
-	only := flag.String("run", "", "only the work whose name matches this `REGEXP`")
-	flag.Parse()
-	if err := bench(*to, *rounds, *only); err != nil {
+	if err := bench(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(to string, rounds int, only string) error {
-	chosen, err := regexp.Compile(only)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
+func bench() error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
@@ -48,21 +41,15 @@ func bench(to string, rounds int, only string) error {
 	defer b.server.Close()
 	var results []result
 	for _, w := range b.works() {
-		if !chosen.MatchString(w.name) {
-			continue
-		}
 		fmt.Fprintln(os.Stderr, w.name)
-		r, err := w.compare(rounds)
+		r, err := w.compare()
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		results = append(results, r)
 	}
-	if to == "" {
-		_, err = os.Stdout.Write(page(results))
-		return err
-	}
-	return os.WriteFile(to, page(results), 0o644)
+	_, err = os.Stdout.Write(page(results))
+	return err
 }
 
 // A workshop has what is measured.

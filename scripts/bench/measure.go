@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,75 +14,45 @@ import (
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
-// A result is what was measured of a work: the medians of the costs and, behind poll's own, of
-// the ratios of each round. What is not installed has neither.
+// A result is what was measured of a work: the medians of the costs, and of the ratios of each
+// round.
 type result struct {
 	work
 	poll, floor, ratio float64
-	peers              []float64 // ratios
 }
 
-func (w work) compare(rounds int) (result, error) {
-	lines := [][]string{w.poll, w.floor}
-	for _, peer := range w.peers {
-		lines = append(lines, installed(peer[1:]))
-	}
-	costs := make([][]float64, len(lines))
+func (w work) compare() (result, error) {
+	var ours, floors, ratios []float64
 	for round := range rounds {
-		for i := range lines {
-			i = (i + round) % len(lines) // every round begins with another
-			if lines[i] == nil {
+		costs := make([]float64, 2)
+		for i := range costs {
+			i = (i + round) % 2 // every round begins with the other
+			line := [][]string{w.poll, w.floor}[i]
+			if line == nil {
 				continue
 			}
-			cost, err := w.measure(lines[i])
+			cost, err := w.measure(line)
 			if err != nil {
-				return result{}, fmt.Errorf("%s: %w", lines[i], err)
+				return result{}, fmt.Errorf("%s: %w", line, err)
 			}
-			costs[i] = append(costs[i], cost)
+			costs[i] = cost
 		}
+		ours, floors, ratios = append(ours, costs[0]), append(floors, costs[1]), append(ratios, costs[0]/costs[1])
 	}
-	r := result{work: w, poll: median(costs[0]), floor: median(costs[1]), ratio: ratio(costs[0], costs[1])}
-	for _, peer := range costs[2:] {
-		r.peers = append(r.peers, ratio(costs[0], peer))
-	}
-	return r, nil
+	return result{work: w, poll: median(ours), floor: median(floors), ratio: median(ratios)}, nil
 }
 
-// installed returns the line, or nil if it names a program that is not here.
-func installed(line []string) []string {
-	used := strings.Fields(strings.Join(line, " "))
-	for _, name := range []string{"bash", "curl", "jq", "xargs", "parallel", "retry", "recur"} {
-		if _, err := exec.LookPath(name); err != nil && slices.Contains(used, name) {
-			return nil
-		}
-	}
-	return line
-}
-
-func ratio(ours, theirs []float64) float64 {
-	var all []float64
-	for i := range theirs {
-		all = append(all, ours[i]/theirs[i])
-	}
-	return median(all)
-}
-
-// median returns 0 for nothing.
+// median returns the one in the middle of an odd number of values.
 func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	if len(sorted) == 0 {
-		return 0
-	}
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
 // cpu returns the user and system time of a program and of its children. Its exit code does not matter.
 func cpu(line []string) (float64, error) {
 	cmd := exec.Command(line[0], line[1:]...)
-	if err := cmd.Run(); err != nil {
-		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
-			return 0, err
-		}
+	err := cmd.Run()
+	if cmd.ProcessState == nil { // it could not be run
+		return 0, err
 	}
 	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 }
@@ -103,22 +72,11 @@ func each(n int, whole measure) measure {
 	}
 }
 
-func fill(line []string, n int) []string {
-	filled := slices.Clone(line)
-	for i := range filled {
-		filled[i] = strings.ReplaceAll(filled[i], "N#", fmt.Sprint(n))
+func fill(line []string, n int) (filled []string) {
+	for _, word := range line {
+		filled = append(filled, strings.ReplaceAll(word, "N#", fmt.Sprint(n)))
 	}
 	return filled
-}
-
-func per(n float64, whole measure) measure {
-	return func(line []string) (float64, error) { cost, err := whole(line); return cost / n, err }
-}
-
-func elapsed(line []string) (float64, error) {
-	began := time.Now()
-	_, err := cpu(fill(line, 1))
-	return time.Since(began).Seconds(), err
 }
 
 // firstLooks measures the time from the start until the server has been asked for all targets.

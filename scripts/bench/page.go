@@ -6,19 +6,18 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"strings"
 )
 
 const heading = `# Bench
 
-Written by ` + "`go run ./scripts/bench -o docs/bench.md`" + ` on a machine with %d cores, %s, %s/%s.
+Written by ` + "`go run ./scripts/bench >docs/bench.md`" + ` on a machine with %d cores, %s, %s/%s.
 
 Every figure is the median of several rounds, in which all programs take turns. The floor is the least that the same work costs a
 program in Go. A ratio is poll's cost as a multiple of the other's: less than 1 means that poll costs less. CPU is user and system
-time of a program and its children; the server on loopback is not counted. Peers that are not installed are left out.
+time of a program and its children; the server on loopback is not counted.
 
-| | poll | floor | poll / floor | limit | poll / peer |
-|---|---|---|---|---|---|
+| | poll | floor | poll / floor | limit |
+|---|---|---|---|---|
 `
 
 func page(results []result) []byte {
@@ -52,13 +51,7 @@ func (r result) row() string {
 	case r.limit.cost > 0:
 		limit = fmt.Sprint(r.limit.cost, " ", r.unit.name)
 	}
-	var peers []string
-	for i, ratio := range r.peers {
-		if ratio > 0 {
-			peers = append(peers, fmt.Sprintf("%s %.2f", r.work.peers[i][0], ratio))
-		}
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.name, r.unit.show(r.poll), floor, ratio, limit, strings.Join(peers, "; "))
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.name, r.unit.show(r.poll), floor, ratio, limit)
 }
 
 func (r result) kept() bool {

@@ -15,7 +15,7 @@ const (
 	isDone   = `.state=="done"`
 )
 
-// A work is what poll, the floor and peers do, each by a line.
+// A work is what poll and the floor do, each by a line.
 type work struct {
 	name, about string // of poll's line, -q is left out
 	measure     measure
@@ -23,7 +23,6 @@ type work struct {
 	limit       limit
 	gap         string // why the limit is not met, where it is not
 	poll, floor []string
-	peers       [][]string // each a name, and a line
 }
 
 // A limit is for poll's cost in the unit, or for its ratio to the floor's.
@@ -43,38 +42,26 @@ func (b *workshop) works() []work {
 	url := b.server.URL
 	poll := func(flags string, more ...string) []string { return words(b.poll+" -q "+flags, more...) }
 	floor := func(args string) []string { return words(b.floor + " " + args) }
-	bash := func(name, script string) []string { return []string{name, "bash", "-c", script} }
 	attempts := "--interval 0 --max-attempts N# --until " + isDone + " " + url
-	crowd := "--rate 0 --parallel-max-host 50 --until " + isDone + " --max-attempts N# "
-	list := crowd + "--interval 0 --targets " + filepath.Join(b.dir, "targets") + " " + url + "/{}"
-	piped := func(line string) string { return "seq 300 | sed 's|^|" + url + "/|' | " + line }
+	list := "--rate 0 --parallel-max-host 50 --max-attempts N# --until " + isDone + " --targets " + filepath.Join(b.dir, "targets") + " " + url + "/{}"
 	return []work{{
 		name: "start", measure: cpu, unit: ms, limit: limit{ratio: 1.35},
 		about: "CPU of `poll --immediate -- true`, beside a program that links net/http and urfave/cli, catches signals and keeps both outputs",
 		gap:   "poll is the larger program to load, and reads its own flags",
 		poll:  poll("--immediate -- true"), floor: floor("start true"),
-		peers: [][]string{bash("bash -c", "true; exit $?"), words("retry retry -- true"), words("recur recur true")},
 	}, {
 		name: "an attempt with a command", measure: each(300, cpu), unit: us, limit: limit{ratio: 1.25},
 		about: "CPU of `poll --interval 0 -- false` by 300 attempts less one, beside a loop of os/exec that keeps both outputs",
 		gap:   "poll has a group of processes and a deadline for each attempt",
 		poll:  poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
-		peers: [][]string{bash("a loop in bash", "enable -n false; for ((i = 0; i < N#; i++)); do x=$(false); done"),
-			words("retry retry --times=N# --delay=0 -- false"), words("recur recur -O -E -a N# -d 0 false")},
 	}, {
 		name: "an attempt with a URL", measure: each(2000, cpu), unit: us, limit: limit{ratio: 1.5},
 		about: "CPU of `poll --interval 0 --until '" + isDone + "' URL` by 2,000 attempts less one, beside a loop of net/http with a timeout",
 		gap:   "poll has timers for the attempt and the run, a verdict with its reason, the hints of the header, and events",
 		poll:  poll(attempts), floor: floor("http N# " + url),
-		peers: [][]string{words("curl curl -s -o /dev/null " + url + "/[1-N#]")},
-	}, {
-		name: "one look at a URL, with the start", measure: cpu, unit: ms, about: "CPU of `poll --max-attempts 1 --until '" + isDone + "' URL`",
-		poll: poll("--max-attempts 1 --until " + isDone + " " + url), floor: floor("http 1 " + url),
-		peers: [][]string{bash("curl and jq", "curl -s "+url+" | jq -e '"+isDone+"'")},
 	}, {
 		name: "memory, a command", measure: peak(300), unit: mib, limit: limit{cost: 20}, about: "peak of resident memory in 300 attempts",
 		poll: poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
-		peers: [][]string{words("recur recur -O -E -a N# -d 0 false")},
 	}, {
 		name: "memory, a URL", measure: peak(2000), unit: mib, limit: limit{cost: 20}, about: "the same in 2,000 attempts",
 		poll: poll(attempts), floor: floor("http N# " + url),
@@ -83,20 +70,15 @@ func (b *workshop) works() []work {
 		poll: poll(""), floor: floor(""),
 	}, {
 		name: "10,000 targets, the first looks", measure: b.firstLooks, unit: s, limit: limit{cost: 1.5},
-		about: "time from the start until all have been asked, 50 requests at once, beside a pool of 50 workers that judges and prints nothing",
+		about: "time from the start until all have been asked, 50 requests at once",
 		gap:   "poll checks all targets before the first request, and judges each answer; the server takes its share of the cores",
-		poll:  poll(strings.Replace(list, "--interval 0", "--interval 20s", 1)), floor: floor("many 10000 N# " + url + "/"),
+		poll:  poll(list + " --interval 20s"),
 	}, {
 		name: "10,000 targets, memory", measure: peak(5), unit: mib, limit: limit{cost: 64}, about: "peak of resident memory in five looks at each",
 		gap:  "most of it is garbage that waits to be collected",
-		poll: poll(list), floor: floor("many 10000 N# " + url + "/"),
+		poll: poll(list + " --interval 0"),
 	}, {
-		name: "300 URLs, one look at each", measure: elapsed, unit: ms, about: "time from start to end, 50 requests at once",
-		poll: bash("", "seq 300 | "+strings.Join(poll(strings.ReplaceAll(crowd, isDone, "'"+isDone+"'")+"--targets - "+url+"/{}"), " "))[1:],
-		peers: [][]string{bash("xargs -P 50 -n 1 curl", piped("xargs -P 50 -n 1 curl -s")),
-			bash("curl --parallel", piped("xargs curl -s -Z --parallel-max 50")), bash("GNU parallel", piped("parallel --will-cite -j 50 curl -s"))},
-	}, {
-		name: "an element, 5,000 in one answer", measure: per(elements, each(21, cpu)), unit: us, limit: limit{cost: 15},
+		name: "an element, 5,000 in one answer", measure: each(21, cpu), unit: unit{"µs", 1e-6 * elements}, limit: limit{cost: 15},
 		about: "CPU of a further look by `--each .jobs` at 280 B an element, one request",
 		poll:  poll("--interval 0 --rate 0 --max-attempts N# --each .jobs --until " + isDone + " " + url + "/list"),
 	}, {

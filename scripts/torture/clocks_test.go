@@ -48,10 +48,7 @@ func steppingClock(t *testing.T) (overlay string) {
 		t.Fatal(err)
 	}
 	original := filepath.Join(strings.TrimSpace(string(library)), "src", "time", "time.go")
-	source, err := os.ReadFile(original)
-	if err != nil {
-		t.Skip("no source of the standard library")
-	}
+	source, _ := os.ReadFile(original)
 	const read = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	if !strings.Contains(string(source), read) {
 		t.Skip("time.Now is not as expected in this Go")

@@ -6,8 +6,7 @@
 //
 //	go test -tags torture ./scripts/torture
 //
-// TORTURE_SEED=N repeats the random moments of a run that printed seed N. TORTURE_POLL=FILE is
-// the program to test, which is otherwise built.
+// TORTURE_SEED=N repeats the random moments of a run that printed seed N.
 package torture
 
 import (
@@ -29,8 +28,6 @@ import (
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
-const root = "../.."
-
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == floodWord {
 		os.Exit(writeFlood(os.Args[2], os.Args[3]))
@@ -39,24 +36,21 @@ func TestMain(m *testing.M) {
 }
 
 func testAll(m *testing.M) int {
-	if os.Getenv("TORTURE_POLL") == "" {
-		dir, err := os.MkdirTemp("", "torture")
-		if err != nil {
-			panic(err)
-		}
+	dir, err := os.MkdirTemp("", "torture")
+	if err == nil {
 		defer os.RemoveAll(dir)
-		built := filepath.Join(dir, "poll")
-		if err := build(built); err != nil {
-			panic(err)
-		}
-		os.Setenv("TORTURE_POLL", built)
+		os.Setenv("TORTURE_POLL", filepath.Join(dir, "poll"))
+		err = build(os.Getenv("TORTURE_POLL"))
+	}
+	if err != nil {
+		panic(err)
 	}
 	return m.Run()
 }
 
 func build(to string, flags ...string) error {
 	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", to, ".")...)
-	cmd.Dir = root
+	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program: %w\n%s", err, out)
 	}
@@ -94,7 +88,7 @@ var marks atomic.Int64
 // start starts the program, on a terminal unless that is nil.
 func start(t *testing.T, tty *terminal, args ...string) *wait {
 	t.Helper()
-	w := &wait{Cmd: exec.Command(os.Getenv("TORTURE_POLL"), args...), mark: fmt.Sprintf("TORTURE_MARK=%d-%d", os.Getpid(), marks.Add(1))}
+	w := &wait{Cmd: exec.Command(os.Getenv("TORTURE_POLL"), args...), mark: fmt.Sprintf("TORTURE_MARK=%d-%d", os.Getpid(), marks.Add(1)), began: time.Now()}
 	w.Env = append(os.Environ(), w.mark)
 	w.Stderr = &w.stderr
 	if tty != nil {
@@ -102,7 +96,6 @@ func start(t *testing.T, tty *terminal, args ...string) *wait {
 		w.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 	}
 	w.WaitDelay = 200 * time.Millisecond // for a process left behind that holds the outputs open
-	w.began = time.Now()
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +158,7 @@ func serve(t *testing.T, next func(httpscript.Request) *httpscript.Answer) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpscript.Start(listener, next)
-	t.Cleanup(func() { server.Close() })
+	t.Cleanup(httpscript.Start(listener, next).Close)
 	return "http://" + listener.Addr().String()
 }
 

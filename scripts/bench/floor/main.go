@@ -4,7 +4,6 @@
 //	floor start PROGRAM        runs it once: signals are caught, the outputs are kept
 //	floor exec N PROGRAM       runs it N times, one after the other
 //	floor http N URL           gets the URL N times, with a timeout
-//	floor many N LOOKS URL     gets URL1 to URLN with 50 workers, LOOKS times, and keeps the answers
 package main
 
 import (
@@ -17,7 +16,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -31,9 +29,8 @@ func main() {
 			return times(c.Args().First(), func() error { run(c.Args().Get(1)); return nil })
 		}},
 		{Name: "http", Action: func(c *cli.Context) error {
-			return times(c.Args().First(), func() error { _, err := get(http.DefaultClient, c.Args().Get(1)); return err })
+			return times(c.Args().First(), func() error { return get(c.Args().Get(1)) })
 		}},
-		{Name: "many", Action: many},
 	}}
 	if err := app.Run(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
@@ -70,44 +67,18 @@ func run(program string) ([]byte, error) {
 	return stdout.Bytes(), err
 }
 
-func get(client *http.Client, url string) ([]byte, error) {
+func get(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	return io.ReadAll(answer.Body)
-}
-
-func many(c *cli.Context) error {
-	const workers = 50
-	n, err := strconv.Atoi(c.Args().First())
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
-	answers := make([][]byte, n)
-	return times(c.Args().Get(1), func() error {
-		next := make(chan int)
-		var all sync.WaitGroup
-		for range workers {
-			all.Go(func() {
-				for i := range next {
-					answers[i], _ = get(client, c.Args().Get(2)+strconv.Itoa(i+1))
-				}
-			})
-		}
-		for i := range n {
-			next <- i
-		}
-		close(next)
-		all.Wait()
-		return nil
-	})
+	defer answer.Body.Close()
+	_, err = io.ReadAll(answer.Body)
+	return err
 }
