@@ -29,6 +29,8 @@ type Line struct {
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
+	// Notes are what else is to be said.
+	Notes []string
 	// Err is the first error, nil for none; Misread is true if it is about the words, and no value.
 	Err     error
 	Misread bool

@@ -73,8 +73,11 @@ type question struct {
 func (q *question) read() (err error) {
 	l, file := q.Line, q.Operands
 	switch {
+	case q.Each != "" && len(file) > 1:
+		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
+			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case q.Each != "":
-		err = q.readElements()
+		err = q.readRules()
 	case l.Has("print"):
 		q.value, err = compileValue(l, "print")
 	case len(file) == 0:
@@ -208,22 +211,21 @@ func (q *question) valueText(r expr.Result) (string, ExitCode) {
 	return "", exitUnknown
 }
 
-// readElements reads --each and the conditions, as for a wait.
-func (q *question) readElements() error {
-	if len(q.Operands) > 1 {
-		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
-			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
-	}
-	own, err := q.readList()
-	if err != nil {
-		return err
-	}
+// readRules reads --each and the conditions, as for a wait of one attempt.
+func (q *question) readRules() error {
 	q.list = &target{kind: status.KindHTTP}
-	if q.Has("exit") || q.Has("stderr") {
+	if q.IsCommand || q.Has("exit") || q.Has("stderr") {
 		q.list.kind = status.KindCommand
 	}
 	p := &q.list.poller
-	p.Elements, p.Probe, p.Immediate, p.MaxAttempts = &own.Elements, poll.ProbeFunc(q.look), true, 1
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
+	if q.Each != "" {
+		own, err := q.readList()
+		if err != nil {
+			return err
+		}
+		p.Elements = &own.Elements
+	}
 	r := reader{Spec: q.Spec, world: q.world}
 	return r.readRules(q.list)
 }
@@ -239,20 +241,26 @@ func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// judgeList makes a wait of one attempt, and prints a line for each element: its name, its
-// verdict, and why. An answer that has none is judged as a whole. A summary goes to stderr.
-func (q *question) judgeList(ctx context.Context) error {
-	var all []poll.Event
+// judge makes the attempt, and returns the verdict on each element. An answer that has none is
+// judged as a whole.
+func (q *question) judge(ctx context.Context) (all []poll.Event) {
 	for event := range new(poll.Group).Events(ctx, slices.Values([]poll.Poller{q.list.poller})) {
 		if event.Kind == poll.EventAttempt {
 			all = append(all, event)
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if len(all) > 1 {
 		all = all[1:]
+	}
+	return all
+}
+
+// judgeList prints a line for each element: its name, its verdict, and why. A summary goes to
+// stderr.
+func (q *question) judgeList(ctx context.Context) error {
+	all := q.judge(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	var lines strings.Builder
 	var notes, hints []string

@@ -146,6 +146,7 @@ func (s *Spec) refuseMisplaced() error {
 
 // doubts are what of a command line and the environment may mean something else than it seems to.
 func (w World) doubts(s *Spec) (notes []string) {
+	notes = slices.Compact(s.Notes)
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}

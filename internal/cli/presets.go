@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -36,63 +37,53 @@ func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
 
 func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
-func (w World) showPresets(ctx context.Context, l *argv.Line) error {
+func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
 	service, isAWS := strings.CutPrefix(name, "aws:")
+	presets := make([]status.Preset, 1)
 	switch file, one, isFile := presetFile(name); {
 	case name == "":
-		mine, err := w.ownPresets()
-		if err != nil {
-			return err
-		}
-		return l.Write(ctx, presetList(mine))
+		mine, unread := w.ownPresets()
+		return cmp.Or(l.Write(ctx, presetList(mine)), unread)
 	case isAWS && !strings.Contains(service, "/"):
-		return w.showWaiters(ctx, l, service)
+		return showWaiters(ctx, l, service)
 	case isFile && one == "":
-		return w.showFile(ctx, l, file)
+		presets, err = w.readPresets("presets", file)
+	default:
+		presets[0], err = w.findPreset(l, "presets", name)
 	}
-	p, err := w.findPreset("presets", name)
 	if err != nil {
 		return err
 	}
-	return w.explain(ctx, l, []status.Preset{p})
-}
-
-// showWaiters lists the services of AWS, or the waiters of one.
-func (w World) showWaiters(ctx context.Context, l *argv.Line, service string) error {
-	var b strings.Builder
-	count := map[string]int{}
-	var services []string
-	for _, p := range status.Waiters() {
-		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
-		if count[own]++; count[own] == 1 {
-			services = append(services, own)
-		}
-		if own == service {
-			fmt.Fprintf(&b, "%-52s %s\n", p.Name, p.API)
-		}
-	}
-	if service == "" {
-		for _, s := range services {
-			fmt.Fprintf(&b, "aws:%-36s %d\n", s, count[s])
-		}
-	}
-	if b.Len() == 0 {
-		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
-	}
-	return l.Write(ctx, b.String())
-}
-
-// showFile explains the presets of a file, and tests them on the answers that stand beside it.
-func (w World) showFile(ctx context.Context, l *argv.Line, file string) error {
-	presets, err := w.readPresets("presets", file)
-	if err != nil {
-		return err
+	for _, note := range l.Notes {
+		fmt.Fprintln(w.Streams.Err, "poll: "+note)
 	}
 	return w.explain(ctx, l, presets)
 }
 
-// explain explains presets, and tests those of files on their samples.
+// showWaiters lists the services of AWS, or the waiters of one.
+func showWaiters(ctx context.Context, l *argv.Line, service string) error {
+	var lines string
+	count := map[string]int{}
+	for _, p := range status.Waiters() {
+		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
+		if count[own]++; own == service {
+			lines += fmt.Sprintf("%-52s %s\n", p.Name, p.API)
+		}
+	}
+	services := slices.Sorted(maps.Keys(count))
+	switch {
+	case service == "":
+		for _, s := range services {
+			lines += fmt.Sprintf("aws:%-36s %d\n", s, count[s])
+		}
+	case lines == "":
+		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
+	}
+	return l.Write(ctx, lines)
+}
+
+// explain explains presets, and tests those of files on the answers that stand beside them.
 func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
 	var parts []string
 	failed := false

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -107,22 +108,15 @@ func applies(uses expr.Uses, kind status.Kind, element bool) error {
 }
 
 func (r *reader) readPreset(t *target) error {
-	if r.Preset == "" {
+	if r.Preset == "" || t.kind == status.KindTCP { // among several
 		return nil
 	}
 	if r.preset == nil { // eval has no waits
-		p, err := r.world.findPreset(r.Origin("preset"), r.Preset)
+		p, err := r.world.findPreset(r.Line, r.Origin("preset"), r.Preset)
 		if err != nil {
 			return err
 		}
 		r.preset = &p
-	}
-	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
-		if r.isForOthers(t, r.Flag("preset")) {
-			r.DropVariable("preset")
-			return nil
-		}
-		return argv.Usagef("%s: %w", r.Origin("preset"), err)
 	}
 	rules, err := r.preset.Compile(t.kind, r.Each != "" && !r.followsEach())
 	if err != nil {
@@ -135,6 +129,9 @@ func (r *reader) readPreset(t *target) error {
 // unknownPreset refuses a name, with the presets of the service that it may stand for.
 func unknownPreset(origin, name string, mine []status.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if _, missing := os.Stat(name); missing == nil {
+		return err.Hint("the file of that name: --preset ./%s", name)
+	}
 	if service, _, isAWS := strings.Cut(name, "/"); isAWS {
 		return err.Hint("poll presets %s lists the waiters of that service", service)
 	}

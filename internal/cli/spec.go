@@ -137,7 +137,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
-		{Name: "preset", Value: "NAME|FILE", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
+		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.To(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
 		{Name: "error-threshold", Value: "N", Default: "1", To: argv.To(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
 	}.In(groupConditions, ofAll)
@@ -239,7 +239,7 @@ func (s *Spec) output() argv.Flags {
 
 func waitConflicts() []argv.Conflict {
 	return slices.Concat(plan.WaitConflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"),
-		argv.Conflicting("slice", "timeout", "joblog", "resume"), []argv.Conflict{
+		argv.Conflicting("slice", "timeout", "joblog", "resume"), argv.Conflicting("user", "oauth2-bearer"), []argv.Conflict{
 			{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
 			{Flag: "quiet", Other: "progress", Unless: "none"},
 			{Flag: "show-stderr", Other: "progress", Only: "json"},

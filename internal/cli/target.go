@@ -192,7 +192,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 		return known, err
 	}
 	if f := r.Flag("preset"); f.Rank() == argv.Entry {
-		p, err := r.world.findPreset(f.Origin(), r.Preset)
+		p, err := r.world.findPreset(r.Line, f.Origin(), r.Preset)
 		if err == nil {
 			err = r.use(p, bitOf(kind), argv.Entry)
 		}

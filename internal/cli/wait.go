@@ -36,7 +36,7 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 		return err
 	}
 	if s.Preset != "" {
-		p, err := w.findPreset(s.Origin("preset"), s.Preset)
+		p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
 		if err == nil {
 			err = s.use(p, kinds, argv.Preset)
 		}
