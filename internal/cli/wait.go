@@ -195,13 +195,8 @@ func (w *wait) read(ctx context.Context) error {
 		s.DropVariable("targets") // no entry of it would be waited for
 	}
 	r := newReader(s, w.world)
-	if r.several {
-		err := s.refuse("several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
-		if err != nil {
-			return err
-		}
-	}
-	if err := s.nothingToWaitFor(); err != nil {
+	err := s.refuse(r.several, "several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
+	if err := cmp.Or(err, s.nothingToWaitFor()); err != nil {
 		return err
 	}
 	if err := r.read(); err != nil {
