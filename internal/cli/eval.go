@@ -18,11 +18,10 @@ import (
 func evalCommand(world World) *argv.Command {
 	q := &question{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
-		Name:      "eval",
-		Operands:  "EXPR [FILE|-]",
-		Summary:   "try a condition on an answer in a file",
-		Flags:     q.flags(),
-		Conflicts: slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
+		Name:     "eval",
+		Operands: "EXPR [FILE|-]",
+		Summary:  "try a condition on an answer in a file",
+		Flags:    q.flags(),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.Line, q.env.Context = l, ctx
 			if err := q.read(); err != nil {
@@ -44,7 +43,7 @@ func (q *question) flags() argv.Flags {
 		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Usage: "$error: there was no answer, because of WORD"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
 		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
 		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
@@ -53,6 +52,7 @@ func (q *question) flags() argv.Flags {
 	}
 	all := q.Command.Flags
 	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
+	list[0].Not = "error print attempt elapsed unchanged"
 	list[0].Usage = "where the list is, such as .items"
 	for i := range list[1:] {
 		list[i+1].Needs = "each"
