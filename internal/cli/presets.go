@@ -83,18 +83,22 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	return l.Write(ctx, lines)
 }
 
-// explain explains presets, and tests those of files on the answers that stand beside them.
+const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
+	"A good answer that no rule matches is NOT_READY, or ERROR with --strict.\n"
+
+// explain shows presets as they are written, and tests those of files on the answers that stand
+// beside them.
 func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
 	var parts []string
 	failed := false
 	for _, p := range presets {
-		text := explainPreset(p)
+		text := p.Text + tried
 		if p.File != "" {
 			samples, ok, err := w.testPreset(ctx, p)
 			if err != nil {
 				return err
 			}
-			text += samples
+			text = "# " + p.File + "\n" + text + samples
 			failed = failed || !ok
 		}
 		parts = append(parts, text)
@@ -117,58 +121,4 @@ func presetList(mine []status.Preset) string {
 	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
 	w.Flush() // a strings.Builder never fails
 	return b.String()
-}
-
-func explainPreset(p status.Preset) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), cmp.Or(p.API, "a preset"))
-	if p.File != "" {
-		fmt.Fprintf(&b, "from %s\n", p.File)
-	}
-	if p.Example != "" {
-		fmt.Fprintf(&b, "\n  %s\n", p.Example)
-	}
-	if len(p.Many) > 0 {
-		b.WriteString("\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n")
-	}
-	if p.Note != "" {
-		b.WriteString("\n" + p.Note + "\n")
-	}
-	explainRules(&b, p)
-	remark := "The rules are tried in this order, after your own; " +
-		"a good answer\nthat none matches is NOT_READY, or ERROR with --strict."
-	if len(p.Detail) > 0 {
-		remark += "\nThe reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
-	}
-	if p.Object != "" {
-		remark += "\nThey are about " + p.Object + " of the answer, with --each about the element itself."
-	}
-	b.WriteString("\n" + remark + "\n")
-	return b.String()
-}
-
-// explainRules writes how a preset waits, and its rules in the order in which they are asked.
-func explainRules(b *strings.Builder, p status.Preset) {
-	var flags []string
-	for _, s := range p.Settings {
-		for _, value := range s.Values {
-			flags = append(flags, "--"+s.Key+" "+value)
-		}
-	}
-	if len(flags) > 0 {
-		fmt.Fprintf(b, "\nUnless you say otherwise: %s\n", strings.Join(flags, ", "))
-	}
-	for _, verdict := range status.Ruled() {
-		head := fmt.Sprintf("\n%s (--%s) when\n", verdict, verdict.RuleName())
-		for _, rule := range p.Rules {
-			if rule.Status != verdict {
-				continue
-			}
-			fmt.Fprintf(b, "%s  %s\n", head, rule.Expr)
-			head = ""
-			if rule.Why != "" {
-				fmt.Fprintf(b, "      -- %s\n", rule.Why)
-			}
-		}
-	}
 }
