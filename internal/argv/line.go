@@ -129,19 +129,11 @@ func (l *Line) refuseConflicts() error {
 			case other.set.rank < one.set.rank:
 				other.clear()
 			default:
-				return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
+				return Usagef("%s and %s contradict each other: give one of them", one.Origin(), other.Origin())
 			}
 		}
 	}
 	return nil
-}
-
-// spelled names a flag, with its value where that is one of a few words.
-func (f *Flag) spelled() string {
-	if f.Words != nil {
-		return f.Origin() + " " + f.text()
-	}
-	return f.Origin()
 }
 
 // Getenv returns the value of a variable, "" if it is not set.

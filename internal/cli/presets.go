@@ -18,7 +18,6 @@ func presetsCommand(w World) *argv.Command {
 		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   offeredPresets,
 		Run:      w.showPresets,
 	}

@@ -15,19 +15,13 @@ import (
 func (r *reader) readRules(t *target) error {
 	for _, verdict := range status.Ruled() {
 		flag := verdict.RuleName()
-		for _, text := range r.Strings(flag) {
-			rule, err := r.rule(verdict, text)
-			if err == nil {
-				if err = applies(rule.Expr.Uses(), t.kind, r.Each != ""); err != nil && r.isForOthers(t, r.Flag(flag)) {
-					continue
-				}
-			}
-			if err != nil {
-				return badExpression(r.Origin(flag), err)
-			}
-			rule.Origin = "--" + flag
-			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
+		compile := func(text string) (status.Rule, error) { return r.rule(verdict, text, "--"+flag) }
+		fits := func(rule status.Rule) error { return applies(rule.Expr.Uses(), t.kind, r.Each != "") }
+		rules, err := compileAll(r.Spec, flag, compile, fits, r.isForOthers(t, r.Flag(flag)))
+		if err != nil {
+			return err
 		}
+		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
 	if err := r.readGone(t); err != nil {
 		return err
@@ -50,8 +44,8 @@ func (r *reader) readGone(t *target) error {
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, err := r.rule(status.Success, condition)
-	rule.Origin, rule.Here = "--gone", true
+	rule, err := r.rule(status.Success, condition, "--gone")
+	rule.Here = true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 	return err
 }
@@ -64,11 +58,12 @@ func (r *reader) isForOthers(t *target, f *argv.Flag) bool {
 }
 
 // rule compiles a condition.
-func (r *reader) rule(verdict status.Status, condition string) (status.Rule, error) {
+func (r *reader) rule(verdict status.Status, condition, flag string) (status.Rule, error) {
 	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
 	if err == nil {
 		err = depends(rule.Expr)
 	}
+	rule.Origin = flag
 	return rule, err
 }
 

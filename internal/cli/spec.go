@@ -181,9 +181,9 @@ func (s *Spec) several() argv.Flags {
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts(partText), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: s.parts(partRaw), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: s.parts(partBinary), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: s.parts("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: s.parts("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
