@@ -234,11 +234,6 @@ func (c *Command) Help(text string) string {
 	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
 }
 
-// UsageLine returns how the subcommand is used.
-func (c *Command) UsageLine() string {
-	return strings.TrimSpace("poll " + c.Name + " [flags] " + c.Operands)
-}
-
 // Synopsis returns the subcommand as it is typed.
 func (c *Command) Synopsis() string { return strings.TrimSpace(c.Name + " " + c.Operands) }
 

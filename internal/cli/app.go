@@ -191,7 +191,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 		return l.Err
 	}
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
-		return tooMany(l.Operands, most, c.UsageLine())
+		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
 	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
 		return err

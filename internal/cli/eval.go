@@ -77,7 +77,7 @@ func (q *question) read() (err error) {
 		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case q.Each != "":
-		err = q.readRules()
+		err = cmp.Or(q.usePreset(q.world, ofAll, argv.Preset), q.readRules())
 	case l.Has("print"):
 		q.value, err = compileValue(l, "print")
 	case len(file) == 0:
@@ -96,7 +96,7 @@ func (q *question) read() (err error) {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, err = readHeaders(l, q.world); err != nil {
+		if q.env.Header, _, err = readHeaders(l, q.world, ""); err != nil {
 			return err
 		}
 	}
@@ -279,6 +279,7 @@ func (q *question) judgeList(ctx context.Context) error {
 		}
 	}
 	slices.Sort(notes)
+	q.say("", q.Notes)
 	q.say("hint: ", hints)
 	q.say("note: ", slices.Compact(notes))
 	q.say("", []string{words.Count(len(all), "element") + ": " + words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady)})

@@ -14,7 +14,7 @@ func headersOf(t *testing.T, line string) (header http.Header, again refresh, er
 	world, _ := worldOf(t, line)
 	s, err := specOf(t.Context(), world)
 	if err == nil {
-		header, again, err = s.renewedHeaders(world)
+		header, again, err = readHeaders(s.Line, world, "")
 	}
 	return header, again, err
 }

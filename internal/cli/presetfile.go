@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -90,12 +89,21 @@ func (w World) readPresets(origin, file string) ([]status.Preset, error) {
 	return presets, nil
 }
 
+// usePreset sets the flags that the preset of --preset says, unless they are set.
+func (s *Spec) usePreset(w World, kinds argv.Kinds, rank argv.Rank) error {
+	if s.Preset == "" {
+		return nil
+	}
+	p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
+	return cmp.Or(err, s.use(p, kinds, rank))
+}
+
 // use sets the flags that a preset says, unless they are set.
 func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 	s.preset = &p
 	for _, setting := range p.Settings {
 		f := s.Flag(setting.Key)
-		if f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+		if f == nil || f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
 			continue
 		}
 		for _, value := range setting.Values {
@@ -128,14 +136,10 @@ func (w World) ownPresets() (all []status.Preset, unread error) {
 // presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
 // Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
 func (w World) presetDir() string {
-	base := w.getenv("XDG_CONFIG_HOME")
-	if home := w.getenv("HOME"); !filepath.IsAbs(base) && home != "" {
-		base = filepath.Join(home, ".config")
-	} else if !filepath.IsAbs(base) && runtime.GOOS == "windows" {
-		base = w.getenv("AppData")
+	for _, base := range []string{w.getenv("XDG_CONFIG_HOME"), filepath.Join(w.getenv("HOME"), ".config"), w.getenv("AppData")} {
+		if filepath.IsAbs(base) {
+			return filepath.Join(base, "poll", "presets")
+		}
 	}
-	if !filepath.IsAbs(base) {
-		return ""
-	}
-	return filepath.Join(base, "poll", "presets")
+	return ""
 }

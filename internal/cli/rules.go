@@ -106,13 +106,6 @@ func (r *reader) readPreset(t *target) error {
 	if r.Preset == "" || t.kind == status.KindTCP { // among several
 		return nil
 	}
-	if r.preset == nil { // eval has no waits
-		p, err := r.world.findPreset(r.Line, r.Origin("preset"), r.Preset)
-		if err != nil {
-			return err
-		}
-		r.preset = &p
-	}
 	rules, err := r.preset.Compile(t.kind, r.Each != "" && !r.followsEach())
 	if err != nil {
 		return fmt.Errorf("compile preset %s: %w", r.Preset, err)

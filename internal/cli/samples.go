@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,9 +18,13 @@ import (
 // other verdicts. It returns a line for each, and whether all are right.
 func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, ok bool, err error) {
 	dir, ok := filepath.Dir(p.File), true
-	files, err := filepath.Glob(filepath.Join(escapeGlob(dir), escapeGlob(p.Name)+".*.json"))
-	for _, file := range files {
-		words := strings.Split(strings.TrimPrefix(filepath.Base(file), p.Name+"."), ".")
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		words := strings.Split(strings.TrimPrefix(f.Name(), p.Name+"."), ".")
+		if len(words) < 2 || !strings.HasPrefix(f.Name(), p.Name+".") || words[len(words)-1] != "json" {
+			continue
+		}
+		file := filepath.Join(dir, f.Name())
 		want := status.Status(strings.ToUpper(strings.ReplaceAll(words[0], "-", "_")))
 		if want != status.Success && want != status.Error && want != status.Throttled && want != status.NotReady {
 			return "", false, argv.Usagef("%s: %q is no verdict: success, error, throttled, not_ready", file, words[0])
@@ -59,9 +64,4 @@ func (w World) judgeSample(ctx context.Context, p status.Preset, body []byte, wa
 		}
 	}
 	return v, nil
-}
-
-// escapeGlob returns a pattern that matches a path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }

@@ -202,12 +202,8 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	if err := r.set(settings); known != nil || err != nil {
 		return known, err
 	}
-	if f := r.Flag("preset"); f.Rank() == argv.Entry {
-		p, err := r.world.findPreset(r.Line, f.Origin(), r.Preset)
-		if err == nil {
-			err = r.use(p, bitOf(kind), argv.Entry)
-		}
-		if err != nil {
+	if r.Flag("preset").Rank() == argv.Entry {
+		if err := r.usePreset(r.world, bitOf(kind), argv.Entry); err != nil {
 			return nil, err
 		}
 	}

@@ -35,14 +35,8 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	if s.Preset != "" {
-		p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
-		if err == nil {
-			err = s.use(p, kinds, argv.Preset)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.usePreset(w, kinds, argv.Preset); err != nil {
+		return err
 	}
 	if s.IsCommand {
 		if err := w.checkCommand(s); err != nil {
