@@ -22,20 +22,16 @@ type list struct {
 }
 
 // refuseForList refuses a list that cannot be waited for. A variable that names such a list is
-// for other runs, unless more of a list was typed.
+// for other runs, unless what was typed needs it.
 func (s *Spec) refuseForList() error {
 	if s.Each == "" {
 		return nil
 	}
-	if err := s.refuseEach(); err != nil {
-		if slices.ContainsFunc([]string{"id", "next", "batch"}, s.HasTyped) || !s.DropVariable("each") {
-			return err
-		}
-		for _, name := range []string{"id", "next", "batch"} {
-			s.DropVariable(name)
-		}
+	err := s.refuseEach()
+	if err != nil && s.DropVariable("each") && s.Settle(ofAll, argv.Variable, nil) == nil {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // refuseEach refuses a list that cannot be waited for.

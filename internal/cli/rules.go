@@ -23,9 +23,7 @@ func (r *reader) readRules(t *target) error {
 		}
 		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
-	if err := r.readGone(t); err != nil {
-		return err
-	}
+	r.readGone(t)
 	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
 	if r.Each != "" && r.Preset == "" && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
 		return r.needsCondition() // those of variables are for others
@@ -36,18 +34,17 @@ func (r *reader) readRules(t *target) error {
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
 // connection resets the next request.
-func (r *reader) readGone(t *target) error {
+func (r *reader) readGone(t *target) {
 	condition := `$error in ["refused", "dns"]`
 	switch {
 	case !r.Gone || t.kind == status.KindCommand: // among several
-		return nil
+		return
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, err := r.rule(status.Success, condition, "--gone")
+	rule, _ := r.rule(status.Success, condition, "--gone") // it compiles
 	rule.Here = true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
-	return err
 }
 
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
