@@ -162,8 +162,8 @@ func (s *Spec) several() argv.Flags {
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.Text(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
 		{Name: "batch", Value: "N", Default: "1", To: argv.To(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
-		{Name: "any", To: argv.On(&s.Any), Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.Text(&s.AtLeast), Distinctive: true, Not: "any", Usage: "this many are enough; cancel the others"},
+		{Name: "any", To: argv.On(&s.Any), Not: "at-least", Usage: "one SUCCESS is enough"},
+		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.Text(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
 		{Name: "fail-fast", To: argv.On(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
 		{Name: "expect", Value: "N", Default: "1", To: argv.To(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
 		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.To(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
