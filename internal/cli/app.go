@@ -62,9 +62,6 @@ func (w World) commands() []*argv.Command {
 
 // find returns the subcommand of that name, nil if there is none.
 func (w World) find(name string) *argv.Command {
-	if strings.ContainsAny(name, "-:./") {
-		return nil // without making the tables of all
-	}
 	for _, c := range w.commands() {
 		if c.Name == name {
 			return c
