@@ -149,7 +149,7 @@ func TestVariables(t *testing.T) {
 		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "0"}, `strict=true json=false`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s`},
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
-		{"a hidden flag has none", []string{"ls"}, map[string]string{"POLL_SILENT": "1"}, ``},
+		{"a hidden flag has none", []string{"http://h"}, map[string]string{"POLL_SILENT": "1"}, ``},
 		{"the child's are not flags", []string{"ls"}, map[string]string{"POLL_ATTEMPT": "3", "POLL_ELAPSED": "1", "POLL_STATUS": "ERROR"}, ``},
 	}
 	for _, test := range tests {
