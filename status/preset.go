@@ -22,6 +22,7 @@ type Preset struct {
 	Note    string   // what else a reader should know; "" for nothing
 	Many    []string // command lines that wait for many, those without --each one by one
 	File    string   // that it was read from, "" for a built-in one
+	Text    string   // the lines that it was read from, without comments
 	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
 	// the answer. With [] they are about each element of a list: all have to be done, and one
 	// that has failed is enough. A rule that names $json is about the answer.
@@ -107,7 +108,9 @@ func ReadPresets(file, text string) (presets []Preset, err error) {
 				presets = append(presets, Preset{File: file})
 			}
 			start := at[0] + strings.Index(field, value)
-			err = presets[len(presets)-1].set(key, value, position(file, text, start))
+			p := &presets[len(presets)-1]
+			p.Text += field + "\n"
+			err = p.set(key, value, position(file, text, start))
 		}
 		if problem, ok := errors.AsType[*expr.Error](err); ok {
 			at[0] += offsetIn(field, joined, problem)

@@ -17,8 +17,7 @@ import (
 
 func TestReadPresets(t *testing.T) {
 	t.Parallel()
-	have, err := ReadPresets("mine.txt", `# A comment.
-name: thing
+	const thing = `name: thing
 alias: things
 alias: stuff
 api: The Thing API
@@ -30,16 +29,18 @@ until: .state ==
  "done"
  -- it is
  done
-
-name: other
+`
+	const other = `name: other
 interval: 30s
 print: .a
 print: .b
 until: .c
-`)
+`
+	have, err := ReadPresets("mine.txt", "# A comment.\n"+thing+"\n"+other)
 	want := []Preset{{
 		Name:    "thing",
 		File:    "mine.txt",
+		Text:    thing,
 		Aliases: []string{"things", "stuff"},
 		API:     "The Thing API",
 		Object:  ".jobs[]",
@@ -52,6 +53,7 @@ until: .c
 	}, {
 		Name:  "other",
 		File:  "mine.txt",
+		Text:  other,
 		Rules: []PresetRule{{Success, ".c", ""}},
 		Settings: []PresetSetting{
 			{"interval", []string{"30s"}, "mine.txt:16:11"},

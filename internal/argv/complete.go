@@ -81,8 +81,9 @@ func (l *Line) offer(current string) Completion {
 	case l.waiting != nil:
 		return l.waiting.values(current, 0)
 	case !l.Dashes && strings.HasPrefix(current, "-"):
-		if f, start := c.glued(current); f != nil {
-			return f.values(current, start)
+		name, _, hasValue := strings.Cut(current, "=")
+		if f := c.Flags.Lookup(strings.TrimPrefix(name, "--")); hasValue && f != nil {
+			return f.values(current, len(name)+1)
 		}
 		return Completion{Kind: OfferWords, Words: l.left()}
 	case c.Name == "" && (len(l.Operands) == 0 || l.Dashes && len(l.Rest) == 0):
@@ -93,21 +94,6 @@ func (l *Line) offer(current string) Completion {
 		return Completion{Kind: OfferFiles}
 	}
 	return Completion{Kind: OfferWords}
-}
-
-// glued finds the flag whose value is part of the same word, as in --base=1s,
-// -kX or -d@file, and where the value starts.
-func (c *Command) glued(word string) (f *Flag, start int) {
-	l := &Line{Command: c}
-	l.Arrange([]string{word})
-	if len(l.Typed) == 0 {
-		return nil, 0
-	}
-	last := l.Typed[len(l.Typed)-1]
-	if last.Flag.IsSwitch() && !strings.HasSuffix(word, "="+last.Text) {
-		return nil, 0
-	}
-	return last.Flag, len(word) - len(last.Text)
 }
 
 // left returns the flags that may still be given.

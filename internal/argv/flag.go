@@ -18,8 +18,7 @@ type Command struct {
 	Summary  string // one line, for the list
 	Flags    Flags
 
-	HasVariables bool // variables of the environment set its flags, too
-	Conflicts    []Conflict
+	HasVariables bool               // variables of the environment set its flags, too
 	Offers       func() []Candidate // for the first operand; nil for none
 	Run          func(context.Context, *Line) error
 }
@@ -38,6 +37,7 @@ type Flag struct {
 	To         *Place   // where the value goes; nil keeps it as text only
 	For        Kinds    // the targets that it is about; 0 = all
 	Needs      string   // a flag without which it means nothing
+	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
 	Many       bool     // it may be given several times
 	Brief      bool     // it stands in the short help
 	Hidden     bool     // it is accepted, but not shown
@@ -232,11 +232,6 @@ func On(to *bool) *Place { return To(to, strconv.ParseBool) }
 // Help fills the flags of a subcommand into its help text.
 func (c *Command) Help(text string) string {
 	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
-}
-
-// UsageLine returns how the subcommand is used.
-func (c *Command) UsageLine() string {
-	return strings.TrimSpace("poll " + c.Name + " [flags] " + c.Operands)
 }
 
 // Synopsis returns the subcommand as it is typed.

@@ -29,6 +29,8 @@ type Line struct {
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
+	// Notes are what else is to be said.
+	Notes []string
 	// Err is the first error, nil for none; Misread is true if it is about the words, and no value.
 	Err     error
 	Misread bool
@@ -110,49 +112,28 @@ func (l *Line) lacks(name string) bool {
 	return !f.Given() && (f.WholeRun || !l.Entries)
 }
 
-// A Conflict is a pair of flags that exclude each other.
-type Conflict struct {
-	Flag, Other string
-	// Unless is a value of Other that does not conflict; "" means none.
-	Unless string
-	// Only is the one value of Other that conflicts; "" means any.
-	Only string
-}
-
-// Conflicting returns the conflicts of a flag with several others.
-func Conflicting(flag string, others ...string) []Conflict {
-	var list []Conflict
-	for _, other := range others {
-		list = append(list, Conflict{Flag: flag, Other: other})
-	}
-	return list
-}
-
 // refuseConflicts refuses two flags of one rank that contradict each other, and drops the one
 // of the lower rank.
 func (l *Line) refuseConflicts() error {
-	for _, c := range l.Command.Conflicts {
-		one, other := l.at(c.Flag), l.at(c.Other)
-		switch {
-		case !one.Given() || !other.Given():
-		case other.text() == c.Unless || c.Only != "" && other.text() != c.Only:
-		case one.set.rank < other.set.rank:
-			one.clear()
-		case other.set.rank < one.set.rank:
-			other.clear()
-		default:
-			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
+	for i := range l.Command.Flags {
+		one := &l.Command.Flags[i]
+		for not := range strings.FieldsSeq(one.Not) {
+			name, word, _ := strings.Cut(not, "=")
+			name, isFit := strings.CutSuffix(name, "!")
+			other := l.at(name)
+			switch {
+			case !one.Given() || !other.Given():
+			case word != "" && (other.text() == word) == isFit:
+			case one.set.rank < other.set.rank:
+				one.clear()
+			case other.set.rank < one.set.rank:
+				other.clear()
+			default:
+				return Usagef("%s and %s contradict each other: give one of them", one.Origin(), other.Origin())
+			}
 		}
 	}
 	return nil
-}
-
-// spelled names a flag, with its value where that is one of a few words.
-func (f *Flag) spelled() string {
-	if f.Words != nil {
-		return f.Origin() + " " + f.text()
-	}
-	return f.Origin()
 }
 
 // Getenv returns the value of a variable, "" if it is not set.

@@ -130,7 +130,7 @@ func ParseSize(s string) (int64, error) {
 	}[s[len(digits):]]
 	n, ok := number(strings.TrimSpace(digits))
 	switch {
-	case !ok || factor == 0 || n < 0:
+	case !ok || factor == 0 || n < 0 || n > 0 && n*factor < 1:
 		return 0, Usagef("%q is not a size, e.g. 64MiB", s)
 	case n*factor >= math.MaxInt64:
 		return 0, Usagef("%s is too large", s)

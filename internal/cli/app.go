@@ -5,7 +5,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	stdflag "flag"
 	"io"
 	"os"
 	"slices"
@@ -63,9 +62,6 @@ func (w World) commands() []*argv.Command {
 
 // find returns the subcommand of that name, nil if there is none.
 func (w World) find(name string) *argv.Command {
-	if strings.ContainsAny(name, "-:./") {
-		return nil // without making the tables of all
-	}
 	for _, c := range w.commands() {
 		if c.Name == name {
 			return c
@@ -125,13 +121,13 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 		return w.runWait(ctx, s, wait)
 	}
 	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
-		Flags: rows(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
+		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
 		app.Flags = nil
 	}
-	for _, typed := range l.Typed {
-		path = append(path, "--"+typed.Flag.Name+"="+typed.Text)
+	for _, word := range l.Typed {
+		path = append(path, "--"+word.Flag.Name+"="+word.Text)
 	}
 	return sub, app.Run(path)
 }
@@ -141,37 +137,29 @@ func (w World) write(ctx context.Context, text string) error {
 	return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
 }
 
-// A row is the flag of urfave that a flag of the table is. Those of urfave run a regular
-// expression for each name, as often as there are flags. [argv.Line.Arrange] has written all
-// names and values out.
-type row struct {
+// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Arrange] has
+// written all names and values out.
+type typed struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// rows returns those of the flags that were typed: urfave goes through all flags for each.
-func rows(l *argv.Line) (list []cli.Flag) {
+// flagsOf returns those of the flags that were typed: urfave goes through all flags for each.
+func flagsOf(l *argv.Line) (list []cli.Flag) {
 	for i := range l.Command.Flags {
 		if f := &l.Command.Flags[i]; l.HasTyped(f.Name) {
-			list = append(list, row{f, l})
+			list = append(list, &cli.GenericFlag{Name: f.Name, Value: typed{f, l}})
 		}
 	}
 	return list
 }
 
-func (r row) String() string  { return "" }
-func (r row) Names() []string { return []string{r.Name} }
-func (r row) IsSet() bool     { return true }
-
-func (r row) Apply(set *stdflag.FlagSet) error {
-	set.Var(r, r.Name, r.Usage)
-	return nil
-}
+func (t typed) String() string { return "" }
 
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
-func (r row) Set(text string) error {
-	r.line.Fail(r.Assign(text, "--"+r.Name, argv.Typed))
+func (t typed) Set(text string) error {
+	t.line.Fail(t.Assign(text, "--"+t.Name, argv.Typed))
 	return nil
 }
 
@@ -191,7 +179,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 		return l.Err
 	}
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
-		return tooMany(l.Operands, most, c.UsageLine())
+		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
 	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
 		return err

@@ -24,7 +24,7 @@ func (w *wait) readThen() error {
 		return nil
 	}
 	program := programName(s.Then[0])
-	if err := s.refuse(program, "print", "json"); err != nil {
+	if err := s.refuse(true, program, "print", "json"); err != nil {
 		return err
 	}
 	if argv.HasScheme(s.Then[0]) {

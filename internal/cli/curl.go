@@ -22,37 +22,28 @@ import (
 // A part is a value of -d or its kin.
 type part struct {
 	text string
-	kind partKind
+	flag string
 }
 
-// A partKind is a flag: of -d, @FILE is read without its line breaks, and @- is stdin;
-// --data-binary reads a file as it is, --data-raw none.
-type partKind string
-
-const (
-	partText   partKind = "data"
-	partRaw    partKind = "data-raw"
-	partBinary partKind = "data-binary"
-)
-
-// parts returns the place of a flag that adds parts of a kind, among those of others.
-func (s *Spec) parts(kind partKind) *argv.Place {
+// parts returns the place of a flag that adds parts, among those of others.
+func (s *Spec) parts(flag string) *argv.Place {
 	add := func(text string) error {
-		s.Data = append(slices.Clip(s.Data), part{text, kind})
+		s.Data = append(slices.Clip(s.Data), part{text, flag})
 		return nil
 	}
 	return argv.Func(add, func() {
-		s.Data = slices.DeleteFunc(slices.Clone(s.Data), func(p part) bool { return p.kind == kind })
+		s.Data = slices.DeleteFunc(slices.Clone(s.Data), func(p part) bool { return p.flag == flag })
 	})
 }
 
-// read returns what the part adds to the body.
+// read returns what the part adds to the body: of -d, @FILE is read without its line breaks, and @-
+// is stdin; --data-binary reads a file as it is, --data-raw none.
 func (p part) read(s *Spec, world World) ([]byte, error) {
-	if p.kind == partRaw {
+	if p.flag == "data-raw" {
 		return []byte(p.text), nil
 	}
-	text, isFile, err := world.readValue(s.Line, string(p.kind), p.text, maxInput)
-	if isFile && p.kind == partText {
+	text, isFile, err := world.readValue(s.Line, p.flag, p.text, maxInput)
+	if isFile && p.flag == "data" {
 		text = withoutBreaks(text)
 	}
 	return text, err

@@ -22,20 +22,16 @@ type list struct {
 }
 
 // refuseForList refuses a list that cannot be waited for. A variable that names such a list is
-// for other runs, unless more of a list was typed.
+// for other runs, unless what was typed needs it.
 func (s *Spec) refuseForList() error {
 	if s.Each == "" {
 		return nil
 	}
-	if err := s.refuseEach(); err != nil {
-		if slices.ContainsFunc([]string{"id", "next", "batch"}, s.HasTyped) || !s.DropVariable("each") {
-			return err
-		}
-		for _, name := range []string{"id", "next", "batch"} {
-			s.DropVariable(name)
-		}
+	err := s.refuseEach()
+	if err != nil && s.DropVariable("each") && s.Settle(ofAll, argv.Variable, nil) == nil {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // refuseEach refuses a list that cannot be waited for.
@@ -54,19 +50,12 @@ func (s *Spec) refuseEach() error {
 	if s.followsEach() && s.Has("learn") {
 		s.DropVariable("follow")
 	}
-	refused := s.refuse("list", "gone", "started-at", "finished-at")
-	if s.followsEach() {
-		refused = cmp.Or(s.refuse("followed", "learn"), refused)
-	}
-	if isFilled {
-		refused = cmp.Or(s.refuse("batches", "learn"), refused)
-	} else {
-		refused = cmp.Or(s.refuse("list", "batch"), refused)
-	}
-	if s.IsCommand && s.Next != "none" {
-		refused = cmp.Or(s.refuse("command", "next"), refused)
-	}
-	return refused
+	return cmp.Or(
+		s.refuse(s.IsCommand && s.Next != "none", "command", "next"),
+		s.refuse(isFilled, "batches", "learn"),
+		s.refuse(!isFilled, "list", "batch"),
+		s.refuse(s.followsEach(), "followed", "learn"),
+		s.refuse(true, "list", "gone", "started-at", "finished-at"))
 }
 
 func (s *Spec) needsCondition() error {
@@ -107,26 +96,8 @@ func (s *Spec) followsEach() bool {
 	return s.Each != "" && !s.IsCommand && !slices.Contains([]string{"", "auto", "none"}, s.Follow)
 }
 
-// readLists reads the list, or with {} several that hold some of the keys each.
-func (r *reader) readLists() (err error) {
-	if r.list, err = r.readList(); err != nil {
-		return err
-	}
-	entry := targets.Entry{URL: r.Operands[0]}
-	if r.IsCommand {
-		entry = targets.Entry{Command: r.Operands}
-	}
-	if r.Targets == "" {
-		return cmp.Or(r.addList(entry, nil, nil), r.missing)
-	}
-	template, err := r.readTemplate()
-	if err != nil {
-		return err
-	}
-	entries, err := r.readFile(template)
-	if err != nil {
-		return err
-	}
+// batches returns a target for each batch of the keys that a file has, and the keys.
+func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
 	var keys []string
 	for _, e := range entries {
 		keys = append(keys, e.Item)
@@ -136,36 +107,31 @@ func (r *reader) readLists() (err error) {
 	if template == nil {
 		batch = max(1, len(keys))
 	}
-	for some := range slices.Chunk(keys, batch) {
-		if template != nil {
-			if entry.URL, entry.Command, err = template.Fill(some); err != nil {
-				return argv.Usagef("%w", err)
+	batches = slices.Collect(slices.Chunk(keys, batch))
+	for _, some := range batches {
+		e := new(targets.Entry)
+		switch {
+		case template != nil:
+			if e.URL, e.Command, err = template.Fill(some); err != nil {
+				return nil, nil, argv.Usagef("%w", err)
 			}
+		case r.IsCommand:
+			e.Command = r.Operands
+		default:
+			e.URL = r.Operands[0]
 		}
-		if err := r.addList(entry, some, template); err != nil {
-			return err
-		}
+		lists = append(lists, e)
 	}
-	if n := len(r.targets); n > 1 {
-		for i, t := range r.targets {
-			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, n)
-		}
-	}
-	return r.missing
+	return lists, batches, nil
 }
 
-// addList adds a list. With a template, it is asked about the elements that have not ended.
-func (r *reader) addList(entry targets.Entry, known []string, template *targets.Template) error {
-	t, err := r.readEntry(&entry)
-	if err != nil {
-		return err
-	}
-	elements := r.list.Elements
-	elements.Known = known
-	t.poller.Elements = &elements
-	r.targets = append(r.targets, t)
+// some returns the elements with these keys. With a template, the target is asked about those that
+// have not ended.
+func (own *list) some(keys []string, t *target, template *targets.Template) *poll.Elements {
+	elements := own.Elements
+	elements.Known = keys
 	if template == nil {
-		return nil
+		return &elements
 	}
 	elements.Narrow = func(keys []string) poll.Probe {
 		url, args, _ := template.Fill(keys) // each of them was filled in before
@@ -178,7 +144,7 @@ func (r *reader) addList(entry targets.Entry, known []string, template *targets.
 		narrow.URL = url
 		return &narrow
 	}
-	return nil
+	return &elements
 }
 
 // goal says in words what is waited for.

@@ -18,11 +18,10 @@ import (
 func evalCommand(world World) *argv.Command {
 	q := &question{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
-		Name:      "eval",
-		Operands:  "EXPR [FILE|-]",
-		Summary:   "try a condition on an answer in a file",
-		Flags:     q.flags(),
-		Conflicts: slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
+		Name:     "eval",
+		Operands: "EXPR [FILE|-]",
+		Summary:  "try a condition on an answer in a file",
+		Flags:    q.flags(),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.Line, q.env.Context = l, ctx
 			if err := q.read(); err != nil {
@@ -44,7 +43,7 @@ func (q *question) flags() argv.Flags {
 		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Usage: "$error: there was no answer, because of WORD"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
 		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
 		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
@@ -53,6 +52,7 @@ func (q *question) flags() argv.Flags {
 	}
 	all := q.Command.Flags
 	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
+	list[0].Not = "error print attempt elapsed unchanged"
 	list[0].Usage = "where the list is, such as .items"
 	for i := range list[1:] {
 		list[i+1].Needs = "each"
@@ -73,8 +73,11 @@ type question struct {
 func (q *question) read() (err error) {
 	l, file := q.Line, q.Operands
 	switch {
+	case q.Each != "" && len(file) > 1:
+		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
+			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case q.Each != "":
-		err = q.readElements()
+		err = cmp.Or(q.usePreset(q.world, ofAll, argv.Preset), q.readRules())
 	case l.Has("print"):
 		q.value, err = compileValue(l, "print")
 	case len(file) == 0:
@@ -93,7 +96,7 @@ func (q *question) read() (err error) {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, err = readHeaders(l, q.world); err != nil {
+		if q.env.Header, _, err = readHeaders(l, q.world, ""); err != nil {
 			return err
 		}
 	}
@@ -208,22 +211,21 @@ func (q *question) valueText(r expr.Result) (string, ExitCode) {
 	return "", exitUnknown
 }
 
-// readElements reads --each and the conditions, as for a wait.
-func (q *question) readElements() error {
-	if len(q.Operands) > 1 {
-		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
-			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
-	}
-	own, err := q.readList()
-	if err != nil {
-		return err
-	}
+// readRules reads --each and the conditions, as for a wait of one attempt.
+func (q *question) readRules() error {
 	q.list = &target{kind: status.KindHTTP}
-	if q.Has("exit") || q.Has("stderr") {
+	if q.IsCommand || q.Has("exit") || q.Has("stderr") {
 		q.list.kind = status.KindCommand
 	}
 	p := &q.list.poller
-	p.Elements, p.Probe, p.Immediate, p.MaxAttempts = &own.Elements, poll.ProbeFunc(q.look), true, 1
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
+	if q.Each != "" {
+		own, err := q.readList()
+		if err != nil {
+			return err
+		}
+		p.Elements = &own.Elements
+	}
 	r := reader{Spec: q.Spec, world: q.world}
 	return r.readRules(q.list)
 }
@@ -239,20 +241,26 @@ func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// judgeList makes a wait of one attempt, and prints a line for each element: its name, its
-// verdict, and why. An answer that has none is judged as a whole. A summary goes to stderr.
-func (q *question) judgeList(ctx context.Context) error {
-	var all []poll.Event
+// judge makes the attempt, and returns the verdict on each element. An answer that has none is
+// judged as a whole.
+func (q *question) judge(ctx context.Context) (all []poll.Event) {
 	for event := range new(poll.Group).Events(ctx, slices.Values([]poll.Poller{q.list.poller})) {
 		if event.Kind == poll.EventAttempt {
 			all = append(all, event)
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if len(all) > 1 {
 		all = all[1:]
+	}
+	return all
+}
+
+// judgeList prints a line for each element: its name, its verdict, and why. A summary goes to
+// stderr.
+func (q *question) judgeList(ctx context.Context) error {
+	all := q.judge(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	var lines strings.Builder
 	var notes, hints []string
@@ -271,6 +279,7 @@ func (q *question) judgeList(ctx context.Context) error {
 		}
 	}
 	slices.Sort(notes)
+	q.say("", q.Notes)
 	q.say("hint: ", hints)
 	q.say("note: ", slices.Compact(notes))
 	q.say("", []string{words.Count(len(all), "element") + ": " + words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady)})

@@ -32,22 +32,15 @@ type headerSource struct {
 	file  string   // that can be read again, "" for none
 }
 
-// readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
-// "Name:" for a header not to send, and @FILE for a file with one header per line.
-func readHeaders(l *argv.Line, world World) (http.Header, error) {
-	r := &headerReader{world: world}
-	err := r.add(l, "header")
-	return r.header(), err
-}
-
 // refresh is the Refresh of a [poll.HTTP].
 type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 
-// renewedHeaders reads -H, --oauth2-bearer and -b, and returns what reads their files again;
-// nil if they name none that can be read twice.
-func (s *Spec) renewedHeaders(world World) (header http.Header, again refresh, err error) {
-	r := &headerReader{world: world, cookies: strings.Join(s.Cookie, "; ")}
-	err = cmp.Or(r.add(s.Line, "header"), r.add(s.Line, "oauth2-bearer"))
+// readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
+// not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
+// what reads their files again, nil if they name none that can be read twice.
+func readHeaders(l *argv.Line, world World, cookies string) (header http.Header, again refresh, err error) {
+	r := &headerReader{world: world, cookies: cookies}
+	err = cmp.Or(r.add(l, "header"), r.add(l, "oauth2-bearer"))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
 		again = r.renew
 	}

@@ -75,11 +75,11 @@ func misfit(f *argv.Flag, kind string) error {
 	return argv.Usagef("%s %s", f.Origin(), why).Hint("%s", hint)
 }
 
-// refuse refuses the first of some flags, which a wait of some kind cannot have. A variable that
-// does not fit is for other waits, and is dropped.
-func (s *Spec) refuse(kind string, flags ...string) error {
+// refuse refuses the first of some flags that a wait cannot have if it is of some kind. A variable
+// that does not fit is for other waits, and is dropped.
+func (s *Spec) refuse(is bool, kind string, flags ...string) error {
 	for _, name := range flags {
-		if f := s.Flag(name); f.Given() && !s.DropVariable(name) {
+		if f := s.Flag(name); is && f.Given() && !s.DropVariable(name) {
 			return misfit(f, kind)
 		}
 	}
@@ -146,6 +146,7 @@ func (s *Spec) refuseMisplaced() error {
 
 // doubts are what of a command line and the environment may mean something else than it seems to.
 func (w World) doubts(s *Spec) (notes []string) {
+	notes = slices.Compact(s.Notes)
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}

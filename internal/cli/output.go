@@ -66,11 +66,18 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 
 // values compiles the expressions of a flag, and checks each. A variable that does not fit is
 // for other waits.
-func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
+func (s *Spec) values(flag string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
+	compile := func(text string) (*expr.Expr, error) { return expr.CompileValue(text, expr.WithEnviron(s.LookupEnv)) }
+	return compileAll(s, flag, compile, check, s.Flag(flag).Rank() == argv.Variable)
+}
+
+// compileAll compiles the expressions of a flag. Those that fail the check are refused, or left out
+// if they are for others.
+func compileAll[E any](s *Spec, flag string, compile func(string) (E, error), check func(E) error, isForOthers bool) (list []E, err error) {
 	for _, text := range s.Strings(flag) {
-		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
+		e, err := compile(text)
 		if err == nil {
-			if err = check(e); err != nil && s.Flag(flag).Rank() == argv.Variable {
+			if err = check(e); err != nil && isForOthers {
 				continue
 			}
 		}

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -14,28 +15,26 @@ import (
 )
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
-// one, a waiter of AWS, or one of the user's directory.
-func (w World) findPreset(origin, name string) (p status.Preset, err error) {
+// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted.
+func (w World) findPreset(l *argv.Line, origin, name string) (p status.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
 		return w.presetIn(origin, file, one)
 	}
-	p, found := status.LookupPreset(name)
-	mine, err := w.ownPresets()
-	if err != nil {
-		return p, err
+	mine, unread := w.ownPresets()
+	named := slices.DeleteFunc(slices.Clone(mine), func(p status.Preset) bool { return !p.Named(name) })
+	if p, found := status.LookupPreset(name); found {
+		named = append(named, p)
 	}
-	for _, own := range mine {
-		if own.Named(name) {
-			if found {
-				return p, argv.Usagef("%s: there is also a built-in preset %s: give this one another name", own.File, name)
-			}
-			p, found = own, true
-		}
+	switch {
+	case len(named) > 1:
+		return p, argv.Usagef("%s: preset %s is %s, too", named[0].File, name, cmp.Or(named[1].File, "built in")).
+			Hint("give this one another name")
+	case len(named) == 0:
+		return p, cmp.Or(unread, unknownPreset(origin, name, mine))
+	case unread != nil:
+		l.Notes = append(l.Notes, fmt.Sprintf("note: %s", unread))
 	}
-	if !found {
-		return p, unknownPreset(origin, name, mine)
-	}
-	return p, nil
+	return named[0], nil
 }
 
 // presetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
@@ -82,10 +81,7 @@ func (w World) readPresets(origin, file string) ([]status.Preset, error) {
 		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
 	}
 	for _, p := range presets {
-		if err == nil {
-			s := newSpec()
-			err = s.use(p, ofAll, argv.Typed)
-		}
+		err = cmp.Or(err, newSpec().use(p, ofAll, argv.Typed))
 	}
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
@@ -93,12 +89,21 @@ func (w World) readPresets(origin, file string) ([]status.Preset, error) {
 	return presets, nil
 }
 
+// usePreset sets the flags that the preset of --preset says, unless they are set.
+func (s *Spec) usePreset(w World, kinds argv.Kinds, rank argv.Rank) error {
+	if s.Preset == "" {
+		return nil
+	}
+	p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
+	return cmp.Or(err, s.use(p, kinds, rank))
+}
+
 // use sets the flags that a preset says, unless they are set.
 func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 	s.preset = &p
 	for _, setting := range p.Settings {
 		f := s.Flag(setting.Key)
-		if f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+		if f == nil || f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
 			continue
 		}
 		for _, value := range setting.Values {
@@ -108,8 +113,9 @@ func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 	return s.Err
 }
 
-// ownPresets reads the presets of the user's directory.
-func (w World) ownPresets() (all []status.Preset, err error) {
+// ownPresets reads the presets of the user's directory, and returns the first error about one of
+// its files.
+func (w World) ownPresets() (all []status.Preset, unread error) {
 	dir := w.presetDir()
 	entries, err := os.ReadDir(dir)
 	if dir == "" || errors.Is(err, fs.ErrNotExist) {
@@ -122,31 +128,18 @@ func (w World) ownPresets() (all []status.Preset, err error) {
 			continue // an answer to test a preset with
 		}
 		presets, err := w.readPresets("read the presets", filepath.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range presets {
-			same := func(other status.Preset) bool { return slices.ContainsFunc(namesOf(p), other.Named) }
-			if i := slices.IndexFunc(all, same); i >= 0 {
-				return nil, argv.Usagef("%s: preset %s is in %s, too", p.File, p.Name, all[i].File)
-			}
-			all = append(all, p)
-		}
+		all, unread = append(all, presets...), cmp.Or(unread, err)
 	}
-	return all, nil
+	return all, unread
 }
 
 // presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
 // Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
 func (w World) presetDir() string {
-	base := w.getenv("XDG_CONFIG_HOME")
-	if home := w.getenv("HOME"); !filepath.IsAbs(base) && home != "" {
-		base = filepath.Join(home, ".config")
-	} else if !filepath.IsAbs(base) && runtime.GOOS == "windows" {
-		base = w.getenv("AppData")
+	for _, base := range []string{w.getenv("XDG_CONFIG_HOME"), filepath.Join(w.getenv("HOME"), ".config"), w.getenv("AppData")} {
+		if filepath.IsAbs(base) {
+			return filepath.Join(base, "poll", "presets")
+		}
 	}
-	if !filepath.IsAbs(base) {
-		return ""
-	}
-	return filepath.Join(base, "poll", "presets")
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,7 +18,6 @@ func presetsCommand(w World) *argv.Command {
 		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
-		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   offeredPresets,
 		Run:      w.showPresets,
 	}
@@ -36,74 +36,68 @@ func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
 
 func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
-func (w World) showPresets(ctx context.Context, l *argv.Line) error {
+func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
 	service, isAWS := strings.CutPrefix(name, "aws:")
+	presets := make([]status.Preset, 1)
 	switch file, one, isFile := presetFile(name); {
 	case name == "":
-		mine, err := w.ownPresets()
-		if err != nil {
-			return err
-		}
-		return l.Write(ctx, presetList(mine))
+		mine, unread := w.ownPresets()
+		return cmp.Or(l.Write(ctx, presetList(mine)), unread)
 	case isAWS && !strings.Contains(service, "/"):
-		return w.showWaiters(ctx, l, service)
+		return showWaiters(ctx, l, service)
 	case isFile && one == "":
-		return w.showFile(ctx, l, file)
+		presets, err = w.readPresets("presets", file)
+	default:
+		presets[0], err = w.findPreset(l, "presets", name)
 	}
-	p, err := w.findPreset("presets", name)
 	if err != nil {
 		return err
 	}
-	return w.explain(ctx, l, []status.Preset{p})
-}
-
-// showWaiters lists the services of AWS, or the waiters of one.
-func (w World) showWaiters(ctx context.Context, l *argv.Line, service string) error {
-	var b strings.Builder
-	count := map[string]int{}
-	var services []string
-	for _, p := range status.Waiters() {
-		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
-		if count[own]++; count[own] == 1 {
-			services = append(services, own)
-		}
-		if own == service {
-			fmt.Fprintf(&b, "%-52s %s\n", p.Name, p.API)
-		}
-	}
-	if service == "" {
-		for _, s := range services {
-			fmt.Fprintf(&b, "aws:%-36s %d\n", s, count[s])
-		}
-	}
-	if b.Len() == 0 {
-		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
-	}
-	return l.Write(ctx, b.String())
-}
-
-// showFile explains the presets of a file, and tests them on the answers that stand beside it.
-func (w World) showFile(ctx context.Context, l *argv.Line, file string) error {
-	presets, err := w.readPresets("presets", file)
-	if err != nil {
-		return err
+	for _, note := range l.Notes {
+		fmt.Fprintln(w.Streams.Err, "poll: "+note)
 	}
 	return w.explain(ctx, l, presets)
 }
 
-// explain explains presets, and tests those of files on their samples.
+// showWaiters lists the services of AWS, or the waiters of one.
+func showWaiters(ctx context.Context, l *argv.Line, service string) error {
+	var lines string
+	count := map[string]int{}
+	for _, p := range status.Waiters() {
+		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
+		if count[own]++; own == service {
+			lines += fmt.Sprintf("%-52s %s\n", p.Name, p.API)
+		}
+	}
+	services := slices.Sorted(maps.Keys(count))
+	switch {
+	case service == "":
+		for _, s := range services {
+			lines += fmt.Sprintf("aws:%-36s %d\n", s, count[s])
+		}
+	case lines == "":
+		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
+	}
+	return l.Write(ctx, lines)
+}
+
+const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
+	"A good answer that no rule matches is NOT_READY, or ERROR with --strict.\n"
+
+// explain shows presets as they are written, and tests those of files on the answers that stand
+// beside them.
 func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
 	var parts []string
 	failed := false
 	for _, p := range presets {
-		text := explainPreset(p)
+		text := p.Text + tried
 		if p.File != "" {
 			samples, ok, err := w.testPreset(ctx, p)
 			if err != nil {
 				return err
 			}
-			text += samples
+			text = "# " + p.File + "\n" + text + samples
 			failed = failed || !ok
 		}
 		parts = append(parts, text)
@@ -126,58 +120,4 @@ func presetList(mine []status.Preset) string {
 	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
 	w.Flush() // a strings.Builder never fails
 	return b.String()
-}
-
-func explainPreset(p status.Preset) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), cmp.Or(p.API, "a preset"))
-	if p.File != "" {
-		fmt.Fprintf(&b, "from %s\n", p.File)
-	}
-	if p.Example != "" {
-		fmt.Fprintf(&b, "\n  %s\n", p.Example)
-	}
-	if len(p.Many) > 0 {
-		b.WriteString("\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n")
-	}
-	if p.Note != "" {
-		b.WriteString("\n" + p.Note + "\n")
-	}
-	explainRules(&b, p)
-	remark := "The rules are tried in this order, after your own; " +
-		"a good answer\nthat none matches is NOT_READY, or ERROR with --strict."
-	if len(p.Detail) > 0 {
-		remark += "\nThe reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
-	}
-	if p.Object != "" {
-		remark += "\nThey are about " + p.Object + " of the answer, with --each about the element itself."
-	}
-	b.WriteString("\n" + remark + "\n")
-	return b.String()
-}
-
-// explainRules writes how a preset waits, and its rules in the order in which they are asked.
-func explainRules(b *strings.Builder, p status.Preset) {
-	var flags []string
-	for _, s := range p.Settings {
-		for _, value := range s.Values {
-			flags = append(flags, "--"+s.Key+" "+value)
-		}
-	}
-	if len(flags) > 0 {
-		fmt.Fprintf(b, "\nUnless you say otherwise: %s\n", strings.Join(flags, ", "))
-	}
-	for _, verdict := range status.Ruled() {
-		head := fmt.Sprintf("\n%s (--%s) when\n", verdict, verdict.RuleName())
-		for _, rule := range p.Rules {
-			if rule.Status != verdict {
-				continue
-			}
-			fmt.Fprintf(b, "%s  %s\n", head, rule.Expr)
-			head = ""
-			if rule.Why != "" {
-				fmt.Fprintf(b, "      -- %s\n", rule.Why)
-			}
-		}
-	}
 }

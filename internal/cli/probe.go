@@ -81,7 +81,7 @@ func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
 	if r.Each != "" {
 		probe.Next = cmp.Or(r.Next, "auto")
 	}
-	if probe.Header, probe.Refresh, err = r.renewedHeaders(r.world); err != nil {
+	if probe.Header, probe.Refresh, err = readHeaders(r.Line, r.world, strings.Join(r.Cookie, "; ")); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(*poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {

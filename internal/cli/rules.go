@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,23 +15,15 @@ import (
 func (r *reader) readRules(t *target) error {
 	for _, verdict := range status.Ruled() {
 		flag := verdict.RuleName()
-		for _, text := range r.Strings(flag) {
-			rule, err := r.rule(verdict, text)
-			if err == nil {
-				if err = applies(rule.Expr.Uses(), t.kind, r.Each != ""); err != nil && r.isForOthers(t, r.Flag(flag)) {
-					continue
-				}
-			}
-			if err != nil {
-				return badExpression(r.Origin(flag), err)
-			}
-			rule.Origin = "--" + flag
-			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
+		compile := func(text string) (status.Rule, error) { return r.rule(verdict, text, "--"+flag) }
+		fits := func(rule status.Rule) error { return applies(rule.Expr.Uses(), t.kind, r.Each != "") }
+		rules, err := compileAll(r.Spec, flag, compile, fits, r.isForOthers(t, r.Flag(flag)))
+		if err != nil {
+			return err
 		}
+		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
-	if err := r.readGone(t); err != nil {
-		return err
-	}
+	r.readGone(t)
 	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
 	if r.Each != "" && r.Preset == "" && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
 		return r.needsCondition() // those of variables are for others
@@ -41,18 +34,17 @@ func (r *reader) readRules(t *target) error {
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
 // connection resets the next request.
-func (r *reader) readGone(t *target) error {
+func (r *reader) readGone(t *target) {
 	condition := `$error in ["refused", "dns"]`
 	switch {
 	case !r.Gone || t.kind == status.KindCommand: // among several
-		return nil
+		return
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, err := r.rule(status.Success, condition)
-	rule.Origin, rule.Here = "--gone", true
+	rule, _ := r.rule(status.Success, condition, "--gone") // it compiles
+	rule.Here = true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
-	return err
 }
 
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
@@ -63,11 +55,12 @@ func (r *reader) isForOthers(t *target, f *argv.Flag) bool {
 }
 
 // rule compiles a condition.
-func (r *reader) rule(verdict status.Status, condition string) (status.Rule, error) {
+func (r *reader) rule(verdict status.Status, condition, flag string) (status.Rule, error) {
 	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
 	if err == nil {
 		err = depends(rule.Expr)
 	}
+	rule.Origin = flag
 	return rule, err
 }
 
@@ -107,22 +100,8 @@ func applies(uses expr.Uses, kind status.Kind, element bool) error {
 }
 
 func (r *reader) readPreset(t *target) error {
-	if r.Preset == "" {
+	if r.Preset == "" || t.kind == status.KindTCP { // among several
 		return nil
-	}
-	if r.preset == nil { // eval has no waits
-		p, err := r.world.findPreset(r.Origin("preset"), r.Preset)
-		if err != nil {
-			return err
-		}
-		r.preset = &p
-	}
-	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
-		if r.isForOthers(t, r.Flag("preset")) {
-			r.DropVariable("preset")
-			return nil
-		}
-		return argv.Usagef("%s: %w", r.Origin("preset"), err)
 	}
 	rules, err := r.preset.Compile(t.kind, r.Each != "" && !r.followsEach())
 	if err != nil {
@@ -135,6 +114,9 @@ func (r *reader) readPreset(t *target) error {
 // unknownPreset refuses a name, with the presets of the service that it may stand for.
 func unknownPreset(origin, name string, mine []status.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if _, missing := os.Stat(name); missing == nil {
+		return err.Hint("the file of that name: --preset ./%s", name)
+	}
 	if service, _, isAWS := strings.Cut(name, "/"); isAWS {
 		return err.Hint("poll presets %s lists the waiters of that service", service)
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,9 +18,13 @@ import (
 // other verdicts. It returns a line for each, and whether all are right.
 func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, ok bool, err error) {
 	dir, ok := filepath.Dir(p.File), true
-	files, err := filepath.Glob(filepath.Join(escapeGlob(dir), escapeGlob(p.Name)+".*.json"))
-	for _, file := range files {
-		words := strings.Split(strings.TrimPrefix(filepath.Base(file), p.Name+"."), ".")
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		words := strings.Split(strings.TrimPrefix(f.Name(), p.Name+"."), ".")
+		if len(words) < 2 || !strings.HasPrefix(f.Name(), p.Name+".") || words[len(words)-1] != "json" {
+			continue
+		}
+		file := filepath.Join(dir, f.Name())
 		want := status.Status(strings.ToUpper(strings.ReplaceAll(words[0], "-", "_")))
 		if want != status.Success && want != status.Error && want != status.Throttled && want != status.NotReady {
 			return "", false, argv.Usagef("%s: %q is no verdict: success, error, throttled, not_ready", file, words[0])
@@ -27,7 +33,7 @@ func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, o
 		if err != nil {
 			return "", false, err
 		}
-		v, err := judgeSample(ctx, p, body, want)
+		v, err := w.judgeSample(ctx, p, body, want)
 		if err != nil {
 			return "", false, err
 		}
@@ -45,39 +51,17 @@ func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, o
 
 // judgeSample judges an answer as a URL or a command would give it. With each, it returns the verdict
 // on the first element that is not what is wanted.
-func judgeSample(ctx context.Context, p status.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
-	o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: body, Size: int64(len(body)), Attempt: 1}
-	if strings.Contains(p.Example, " -- ") {
-		o.Kind, o.Code, o.Exit = status.KindCommand, nil, new(0)
-	}
-	var each string
-	for _, s := range p.Settings {
-		if s.Key == "each" {
-			each = s.Values[0]
-		}
-	}
-	compiled, err := p.Compile(o.Kind, each != "")
-	rules := status.Rules{Preset: compiled}
-	if err != nil || each == "" {
-		return rules.Classify(ctx, o), err
-	}
-	list, err := expr.CompileEach(each)
+func (w World) judgeSample(ctx context.Context, p status.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
+	q := question{Spec: newSpec(), world: w, env: expr.Env{Body: body}}
+	q.Preset, q.IsCommand = p.Name, strings.Contains(p.Example, " -- ")
+	err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules())
 	if err != nil {
 		return v, err
 	}
-	page := expr.NewDoc(body)
-	elements, problem := list.Elements(page)
-	v = status.Verdict{Status: status.NotReady, Reason: problem}
-	for _, e := range elements {
-		o.Body, o.Within = []byte(e.Raw), page
-		if v = rules.Classify(ctx, o); v.Status != want {
+	for _, e := range q.judge(ctx) {
+		if v = e.Verdict; v.Status != want {
 			break
 		}
 	}
 	return v, nil
-}
-
-// escapeGlob returns a pattern that matches a path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }

@@ -86,7 +86,7 @@ func newSpec() *Spec {
 		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: poll.DefaultGrace,
 		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: poll.DefaultMaxRedirects, SharedAnswers: shareAuto,
 	}
-	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, Conflicts: waitConflicts()}}
+	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true}}
 	return s
 }
 
@@ -137,7 +137,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
-		{Name: "preset", Value: "NAME|FILE", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
+		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.To(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
 		{Name: "error-threshold", Value: "N", Default: "1", To: argv.To(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
 	}.In(groupConditions, ofAll)
@@ -146,7 +146,7 @@ func (s *Spec) conditions() argv.Flags {
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
 		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
-		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Usage: "--timeout D; the same command then goes on (exit 124)"},
+		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume", Usage: "--timeout D; the same command then goes on (exit 124)"},
 		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
 		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
@@ -161,8 +161,8 @@ func (s *Spec) several() argv.Flags {
 		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Usage: "what names an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.Text(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
 		{Name: "batch", Value: "N", Default: "1", To: argv.To(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
-		{Name: "all", Hidden: true}, // the default
-		{Name: "any", To: argv.On(&s.Any), Usage: "one SUCCESS is enough"},
+		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
+		{Name: "any", To: argv.On(&s.Any), Not: "at-least", Usage: "one SUCCESS is enough"},
 		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.Text(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
 		{Name: "fail-fast", To: argv.On(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
 		{Name: "expect", Value: "N", Default: "1", To: argv.To(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
@@ -181,11 +181,11 @@ func (s *Spec) several() argv.Flags {
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts(partText), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: s.parts(partRaw), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: s.parts(partBinary), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: s.parts("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: s.parts("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
-		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
 		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
 		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Text(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
@@ -215,7 +215,7 @@ func (s *Spec) ofCommand() argv.Flags {
 		{Name: "stdin", To: argv.On(&s.Stdin), For: ofCommand, Usage: "read stdin once, give it to every attempt"},
 		{Name: "foreground", To: argv.On(&s.Foreground), For: ofCommand, Usage: "let the command use the terminal"},
 		{Name: "grace", Value: "D", Default: "2s", To: argv.To(&s.Grace, argv.ParseDuration), Usage: "time between TERM and KILL of an attempt"},
-		{Name: "show-stderr", To: argv.On(&s.ShowStderr), For: ofCommand, Distinctive: true, Usage: "pass the command's stderr through as it comes"},
+		{Name: "show-stderr", To: argv.On(&s.ShowStderr), For: ofCommand, Distinctive: true, Not: "progress=json", Usage: "pass the command's stderr through as it comes"},
 		{Name: "pass-exit-code", To: argv.On(&s.PassExitCode), Distinctive: true, Usage: "when the wait fails, exit with the command's code"},
 	}.In(groupCommand, 0)
 }
@@ -228,22 +228,13 @@ func (s *Spec) output() argv.Flags {
 		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", To: argv.Text(&s.ResultFile), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Default: "auto", To: argv.Text(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
-		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Usage: "only errors: --progress none"},
+		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "only errors: --progress none"},
 		{Name: "verbose", Aliases: []string{"v"}, To: argv.On(&s.Verbose), Usage: "every attempt with its answer and decisions"},
 		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.Maybe(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
 		{Name: "color", Value: "WHEN", Default: "auto", To: argv.Text(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, To: argv.On(&s.Help), Usage: "the most important flags; poll help all has all"},
 		{Name: "version", Aliases: []string{"V"}, To: argv.On(&s.Version), Usage: "the version"},
 	}.In(groupOutput, 0)
-}
-
-func waitConflicts() []argv.Conflict {
-	return slices.Concat(plan.WaitConflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"),
-		argv.Conflicting("slice", "timeout", "joblog", "resume"), []argv.Conflict{
-			{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
-			{Flag: "quiet", Other: "progress", Unless: "none"},
-			{Flag: "show-stderr", Other: "progress", Only: "json"},
-		})
 }
 
 // withManual adds to the flags what the manual says beyond the help.

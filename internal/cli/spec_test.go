@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -150,7 +149,7 @@ func TestVariables(t *testing.T) {
 		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "0"}, `strict=true json=false`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s`},
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
-		{"a hidden flag has none", []string{"ls"}, map[string]string{"POLL_SILENT": "1"}, ``},
+		{"a hidden flag has none", []string{"http://h"}, map[string]string{"POLL_SILENT": "1"}, ``},
 		{"the child's are not flags", []string{"ls"}, map[string]string{"POLL_ATTEMPT": "3", "POLL_ELAPSED": "1", "POLL_STATUS": "ERROR"}, ``},
 	}
 	for _, test := range tests {
@@ -193,49 +192,5 @@ func TestResolveConflicts(t *testing.T) {
 				t.Errorf("have %s, want %s", have, test.want)
 			}
 		})
-	}
-}
-
-// A flag is a row of a table, with the place that it fills: its variable, the key of a targets
-// file, its line of the help, its completion and its paragraph of the manual follow.
-func TestFlagOfItsOwn(t *testing.T) {
-	t.Parallel()
-	var s *Spec
-	own := func(args []string, env map[string]string) (string, error) {
-		s = newSpec()
-		stage := ""
-		s.Command.Flags = append(s.Command.Flags, argv.Flag{Name: "stage", Value: "NAME", To: argv.Text(&stage), Many: true, For: ofHTTP,
-			Usage: "a stage to wait for", More: "It is a test."})
-		streams, _, _ := term.Buffers("")
-		w := World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
-		_, err := w.run(t.Context(), s, func(_ context.Context, s *Spec) error {
-			r := newReader(s, w)
-			restore := s.Save()
-			defer restore()
-			return r.set([]targets.Setting{{Flag: "stage", Texts: []string{"of the entry"}}})
-		})
-		return stage, err
-	}
-	if have, err := own([]string{"--stage", "typed", "http://h"}, map[string]string{"POLL_STAGE": "variable"}); have != "of the entry" || err != nil {
-		t.Errorf("have %q and %v", have, err)
-	}
-	f := s.Flag("stage")
-	if f.Rank() != argv.Typed || s.String("stage") != "typed" {
-		t.Errorf("after the entry: have %v, %q", f.Rank(), s.String("stage"))
-	}
-	if _, err := own([]string{"--stage", "a", "--", "true"}, nil); err == nil || !strings.Contains(err.Error(), "--stage is for a URL, but the target is a command") {
-		t.Errorf("of a command: %v", err)
-	}
-	if _, err := own([]string{"--stag", "a", "http://h"}, nil); err == nil || !strings.Contains(usageText(err), "did you mean --stage?") {
-		t.Errorf("mistyped: %v", err)
-	}
-	if have := s.Command.Flags.Help(""); !strings.Contains(have, "  --stage NAME             a stage to wait for\n") {
-		t.Error(have)
-	}
-	if have := f.Sentences(); have != "A stage to wait for.\nIt is a test." || f.Variable() != "POLL_STAGE" {
-		t.Errorf("have %s", have)
-	}
-	if have := argv.Complete(s.Command, nil, []string{"--stag"}).Words; len(have) != 1 || have[0].Word != "--stage" {
-		t.Errorf("have %v", have)
 	}
 }

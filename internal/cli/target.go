@@ -37,7 +37,7 @@ type reader struct {
 	several bool
 	list    *list         // nil without --each
 	file    *targets.File // nil if the operands are the targets
-	again   int           // operands that repeat others
+	again   int           // targets that repeat others
 
 	bases      map[string]*target         // all but what targets look at, by kind and settings
 	transports map[string]*http.Transport // by what is said of connections
@@ -73,18 +73,40 @@ func (s *Spec) isSeveral() bool {
 }
 
 // read reads and checks all targets.
-func (r *reader) read() error {
+func (r *reader) read() (err error) {
 	if r.Each != "" {
-		return r.readLists()
+		if r.list, err = r.readList(); err != nil {
+			return err
+		}
 	}
-	entries, err := r.readEntries()
+	template, err := r.readTemplate()
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
+	entries, err := r.readEntries(template)
+	if err != nil {
+		return err
+	}
+	var batches [][]string // with --each, the keys that each target is about
+	if r.list != nil && r.Targets != "" {
+		if entries, batches, err = r.batches(entries, template); err != nil {
+			return err
+		}
+	}
+	for i, e := range entries {
 		t, err := r.readEntry(e)
 		if err != nil {
 			return r.locate(e, err)
+		}
+		switch {
+		case r.list == nil:
+		case batches == nil:
+			t.poller.Elements = &r.list.Elements
+		default:
+			t.poller.Elements = r.list.some(batches[i], t, template)
+		}
+		if len(batches) > 1 {
+			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(batches))
 		}
 		r.targets = append(r.targets, t)
 	}
@@ -96,13 +118,9 @@ func (r *reader) read() error {
 
 // readEntries reads what is to be waited for: a command, the URLs among the operands, or the
 // entries of a file.
-func (r *reader) readEntries() ([]*targets.Entry, error) {
+func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	switch {
 	case r.Targets != "":
-		template, err := r.readTemplate()
-		if err != nil {
-			return nil, err
-		}
 		return r.readFile(template)
 	case r.IsCommand:
 		return []*targets.Entry{{Name: r.Name, Command: r.Operands}}, nil
@@ -122,21 +140,17 @@ func (r *reader) readEntries() ([]*targets.Entry, error) {
 
 // repeated says how many targets were given more than once, "" if none was.
 func (r *reader) repeated() string {
-	n := r.again
-	if r.file != nil {
-		n = len(r.file.Repeats)
-	}
-	if n == 0 {
+	if r.again == 0 {
 		return ""
 	}
-	return words.Count(n, "target") + " given again: each is waited for once"
+	return words.Count(r.again, "target") + " given again: each is waited for once"
 }
 
 // locate adds to an error about an entry where that stands, unless it is about the command line.
 func (r *reader) locate(e *targets.Entry, err error) error {
 	text := err.Error()
 	switch {
-	case !r.several:
+	case !r.several || r.list != nil:
 		return err
 	case r.file == nil:
 		return argv.Usagef("%s: %w", poll.TargetName(e.URL), err)
@@ -183,20 +197,13 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 // base returns what all targets of a kind with these settings have in common: all but what they
 // look at.
 func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, error) {
-	key := fmt.Sprint(kind)
-	for _, s := range settings {
-		key += fmt.Sprintf("\x01%s\x00%s", s.Flag, strings.Join(s.Texts, "\x00"))
-	}
+	key := fmt.Sprintf("%d%q", kind, settings)
 	known := r.bases[key]
 	if err := r.set(settings); known != nil || err != nil {
 		return known, err
 	}
-	if f := r.Flag("preset"); f.Rank() == argv.Entry {
-		p, err := r.world.findPreset(f.Origin(), r.Preset)
-		if err == nil {
-			err = r.use(p, bitOf(kind), argv.Entry)
-		}
-		if err != nil {
+	if r.Flag("preset").Rank() == argv.Entry {
+		if err := r.usePreset(r.world, bitOf(kind), argv.Entry); err != nil {
 			return nil, err
 		}
 	}
@@ -366,18 +373,17 @@ func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
 	}
+	r.again = len(r.file.Repeats)
 	return r.file.Entries, err
 }
 
 // readTemplate reads the URL or the command that entries fill, nil if there is none.
 func (r *reader) readTemplate() (t *targets.Template, err error) {
 	switch {
-	case r.Each != "" && !r.hasPlaceholder():
-		return nil, nil // the entries are keys of the answer
+	case r.Targets == "" || len(r.Operands) == 0 || r.Each != "" && !r.hasPlaceholder():
+		return nil, nil // with --each, the entries are keys of the answer
 	case r.IsCommand:
 		t, err = targets.ParseCommand(r.Operands)
-	case len(r.Operands) == 0:
-		return nil, nil
 	case len(r.Operands) > 1:
 		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.Operands), r.Origin("targets")).
 			Hint("put the URLs into the file, too")

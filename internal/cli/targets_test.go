@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -37,6 +38,9 @@ func TestTargets_share(t *testing.T) {
 {"url":"http://a/3","header":"X: 1","until":".x"}
 {"name":"learns","url":"http://a/2","learn":"own"}
 `, "--targets=-", "--until=.done", "--interval=1s", "--history="+t.TempDir())
+	if have := g.targets[0].poller.AttemptTimeout; have != 30*time.Second {
+		t.Errorf("an attempt has %v", have)
+	}
 	var requests []*poll.HTTP
 	for _, t := range g.targets {
 		requests = append(requests, t.poller.Probe.(*poll.HTTP))

@@ -35,14 +35,8 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	if s.Preset != "" {
-		p, err := w.findPreset(s.Origin("preset"), s.Preset)
-		if err == nil {
-			err = s.use(p, kinds, argv.Preset)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.usePreset(w, kinds, argv.Preset); err != nil {
+		return err
 	}
 	if s.IsCommand {
 		if err := w.checkCommand(s); err != nil {
@@ -195,13 +189,8 @@ func (w *wait) read(ctx context.Context) error {
 		s.DropVariable("targets") // no entry of it would be waited for
 	}
 	r := newReader(s, w.world)
-	if r.several {
-		err := s.refuse("several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
-		if err != nil {
-			return err
-		}
-	}
-	if err := s.nothingToWaitFor(); err != nil {
+	err := s.refuse(r.several, "several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
+	if err := cmp.Or(err, s.nothingToWaitFor()); err != nil {
 		return err
 	}
 	if err := r.read(); err != nil {

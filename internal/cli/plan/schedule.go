@@ -28,10 +28,7 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
 		Flags:        q.flags(),
-		Conflicts: slices.Concat(WaitConflicts(),
-			argv.Conflicting("compare", "strategy", "interval", "overshoot", "seed", "until-time", "learn"),
-			argv.Conflicting("until-time", "seed", "svg", "learn")),
-		Run: q.run,
+		Run:          q.run,
 	}
 }
 
@@ -62,8 +59,8 @@ func (q *scheduleQuery) flags() argv.Flags {
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.Maybe(&q.count, argv.ParseCount(0)), Usage: "show this many"},
 		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
 	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
-		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Usage: "show several strategies together"},
-		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Usage: "attempts by then, and how late an end is seen"},
+		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Not: "strategy interval overshoot seed until-time learn", Usage: "show several strategies together"},
+		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Not: "seed svg learn", Usage: "attempts by then, and how late an end is seen"},
 	}, q.output.flags("write a chart"))
 }
 

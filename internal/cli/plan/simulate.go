@@ -20,11 +20,10 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
 	return &argv.Command{
-		Name:      "simulate",
-		Summary:   "model many clients of one service",
-		Flags:     q.flags(),
-		Conflicts: WaitConflicts(),
-		Run:       q.run,
+		Name:    "simulate",
+		Summary: "model many clients of one service",
+		Flags:   q.flags(),
+		Run:     q.run,
 	}
 }
 

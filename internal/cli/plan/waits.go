@@ -5,7 +5,6 @@ package plan
 import (
 	"cmp"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -64,11 +63,11 @@ func (w *Waits) Table() argv.Flags {
 	return argv.Flags{
 		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.Text(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
 		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
-		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Usage: "growth of exponential"},
-		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Usage: "growth of polynomial"},
+		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "growth of exponential"},
+		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Default: "20s", To: argv.To(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
-		{Name: "interval", Value: "D", Brief: true, To: argv.Maybe(&w.Interval, argv.ParseDuration), Usage: "poll at once, then every D"},
-		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.To(&w.Overshoot, argv.ParsePercent), Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "interval", Value: "D", Brief: true, To: argv.Maybe(&w.Interval, argv.ParseDuration), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
+		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.To(&w.Overshoot, argv.ParsePercent), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
 		{Name: "jitter", Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.Text(&w.Jitter), Usage: "or none, full, equal, decorrelated"},
 		{Name: "seed", Value: "N", WholeRun: true, To: argv.Maybe(&w.Seed, argv.ParseUint64), Usage: "makes jitter repeatable"},
 		{Name: "immediate", To: argv.Maybe(&w.Immediate, strconv.ParseBool), Usage: "first attempt at once; with --interval unless =false"},
@@ -92,19 +91,6 @@ func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, err
 func parseCap(s string) (time.Duration, error) {
 	d, err := argv.ParseDuration(s)
 	return cmp.Or(d, backoff.NoCap), err
-}
-
-// WaitConflicts returns the conflicts among the flags.
-func WaitConflicts() []argv.Conflict {
-	return slices.Concat(
-		argv.Conflicting("interval", "strategy", "base", "factor", "overshoot"),
-		[]argv.Conflict{
-			{Flag: "overshoot", Other: "factor"},
-			{Flag: "overshoot", Other: "strategy", Unless: Exponential},
-			{Flag: "factor", Other: "strategy", Unless: Exponential},
-			{Flag: "power", Other: "strategy", Unless: Polynomial},
-			{Flag: "interval", Other: "jitter", Only: JitterDecorrelated}, // which grows
-		})
 }
 
 // Resolved returns w with its defaults filled in, of which base and maxWait are given, and with
