@@ -58,11 +58,9 @@ func (w *wait) run(ctx context.Context) error {
 			}
 			continue
 		case poll.EventGoal:
-			if goal = event.Summary; w.isList {
-				w.learns[0].EndList(inTime, *goal)
-				for _, warning := range w.learns[0].Warnings() {
-					w.reporter.Say(warning)
-				}
+			goal = event.Summary
+			for _, warning := range w.learns[0].Warnings() { // of a list
+				w.reporter.Say(warning)
 			}
 			w.hurry()
 		}
