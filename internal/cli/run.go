@@ -145,6 +145,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
 		w.codes[event.Outcome.Ending] = code
 	}
+	w.left = w.left || event.Outcome.Ending == poll.Failed && !event.State.Ended()
 	ended := w.jobs.end(event, code)
 	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, w.result, int(code)) })
 	switch {
@@ -201,7 +202,8 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	for _, ended := range w.ended {
 		ended()
 	}
-	w.over = isOver(how) && code != ExitInternal
+	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left
+	w.over = isOver && code != ExitInternal
 	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
 			w.reporter.Late(problem.Error())

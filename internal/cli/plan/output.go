@@ -42,10 +42,7 @@ func parseSVG(path string) (string, error) {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
 			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
 	}
-	if err := system.CheckFile(path); err != nil {
-		return "", argv.Usagef("%s: %w", path, err)
-	}
-	return path, nil
+	return system.CheckFile(path)
 }
 
 // The formats of an answer.
