@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	keptRuns   = 100     // finished runs that a shortened file keeps: as many as are learned from
+	keptRuns   = 200     // that a shortened file keeps: twice as many as are learned from
 	maxLines   = 400     // before a file is shortened
 	longestRun = 4 << 10 // bytes of a line
 
@@ -201,24 +201,14 @@ func add(path string, text []byte) error {
 	return nil
 }
 
-// shortened returns the lines of the last finished runs in a text, and of the last others,
-// keptRuns each.
-func shortened(text []byte) []byte {
+// shortened returns the lines of the last runs in a text.
+func shortened(text []byte) (kept []byte) {
 	records, _, _ := parse(text)
-	var finished, others int
-	var kept [][]byte
-	for _, r := range slices.Backward(records) {
-		count := &others
-		if r.Outcome.Finished() {
-			count = &finished
-		}
-		if *count++; *count <= keptRuns {
-			line, _ := r.encode() // which parse has checked
-			kept = append(kept, line)
-		}
+	for _, r := range records[max(0, len(records)-keptRuns):] {
+		line, _ := r.encode() // which parse has checked
+		kept = append(kept, line...)
 	}
-	slices.Reverse(kept)
-	return bytes.Join(kept, nil)
+	return kept
 }
 
 // readEnd returns the last lines of a file, as many as a history may have, and the size of

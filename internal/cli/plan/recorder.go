@@ -134,23 +134,12 @@ func (r *Recorder) endList(s poll.Summary) {
 	}
 }
 
-// How long a run waits for others who write to the history. One of them may be stopped.
-const (
-	lockTimeout      = 2 * time.Second
-	lockTimeoutLeast = 100 * time.Millisecond // even after a signal or the deadline
-)
-
-// Save remembers the run that has ended; left is what remains until the deadline. It comes
-// after the result, since other processes may hold the history.
-func (r *Recorder) Save(ctx context.Context, left time.Duration) error {
+// Save remembers the run that has ended. It comes after the result, since other processes may
+// hold the history.
+func (r *Recorder) Save(ctx context.Context) error {
 	if r == nil || r.run == nil || r.saved.Dir == "" {
 		return nil
 	}
-	if ctx.Err() != nil { // the signal that ended the run does not end this
-		ctx, left = context.WithoutCancel(ctx), 0
-	}
-	ctx, cancel := context.WithTimeout(ctx, max(min(left, lockTimeout), lockTimeoutLeast))
-	defer cancel()
 	if err := r.saved.Append(ctx, r.Name, *r.run); err != nil {
 		return fmt.Errorf("this run is not remembered: %w", err)
 	}
