@@ -294,28 +294,15 @@ type record struct {
 	Seen     *float64 `json:"seen,omitempty"`
 }
 
-// timetable answers with some attempts, and a chart of them.
-func timetable(title string, rows []row, series ...plot.Series) answer {
+// timetable answers with some attempts, and a chart of them. People see bounds if the waits are
+// random.
+func timetable(title string, rows []row, series ...plot.Series) (a answer) {
 	y := plot.Axis{Name: "time since the start", Seconds: true}
-	a := answer{
-		lines: table(rows),
-		plots: []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}},
-	}
-	for _, r := range rows {
-		a.rows = append(a.rows, &record{
-			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
-			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
-		})
-	}
-	return a
-}
-
-// table returns some attempts for people, who see bounds if the waits are random.
-func table(rows []row) [][]string {
-	lines := [][]string{{"attempt", "wait", "wait_s", "starts at", "at_s"}}
+	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
+	a.lines = [][]string{{"attempt", "wait", "wait_s", "starts at", "at_s"}}
 	isRandom := jittered(rows)
 	if isRandom {
-		lines[0] = slices.Insert(lines[0], 3, "min", "min_s", "max", "max_s")
+		a.lines[0] = slices.Insert(a.lines[0], 3, "min", "min_s", "max", "max_s")
 	}
 	for _, r := range rows {
 		times := []time.Duration{r.Wait, r.At}
@@ -326,9 +313,13 @@ func table(rows []row) [][]string {
 		for _, t := range times {
 			line = append(line, words.Duration(t), secondsText(t))
 		}
-		lines = append(lines, line)
+		a.lines = append(a.lines, line)
+		a.rows = append(a.rows, &record{
+			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
+			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
+		})
 	}
-	return lines
+	return a
 }
 
 func jittered(rows []row) bool {
