@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// attempts are events of attempts that ended 1, 2, 3 ... s after the start and
+// attempts are events of the third of several targets, of attempts that ended 1, 2, 3 ... s after the start and
 // took 100 ms.
 func attempts(statuses ...status.Status) []poll.Event {
 	var list []poll.Event
@@ -17,7 +17,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 	for i, s := range statuses {
 		code := 1
 		list = append(list, poll.Event{
-			Kind: poll.EventAttempt, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
+			Kind: poll.EventAttempt, N: 3, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
 			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
 		})
 	}
@@ -73,6 +73,9 @@ func TestCompletion(t *testing.T) {
 		case r != nil && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
+	}
+	if r := new(Recorder).record(t.Context(), poll.Outcome{Ending: poll.Succeeded, Resumed: true}); r != nil {
+		t.Errorf("%+v, of an end that an earlier process has seen", r)
 	}
 }
 

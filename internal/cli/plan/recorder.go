@@ -111,9 +111,10 @@ func (r *Recorder) see(ev poll.Event) {
 	}
 }
 
-// End takes how the run ended. One that an earlier process saw the end of is not learned from.
+// End takes how the run ended. One that an earlier process saw the end of is not learned from: no
+// attempt has seen it.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
-	if r != nil && !o.Resumed {
+	if r != nil {
 		r.run = r.record(ctx, o)
 	}
 }
