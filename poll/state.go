@@ -65,7 +65,8 @@ type State struct {
 	Session json.RawMessage `json:"session,omitempty"`
 
 	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
-	// took. Any other ending leaves the wait open: Ending is "". A wait that goes on from the
+	// took. Any other ending leaves the wait open: Ending is "". So does a failure by the
+	// caller's context, which says nothing of the operation. A wait that goes on from the
 	// State of one that has Succeeded, but for its Ending, looks at its result again.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`

@@ -131,6 +131,9 @@ func TestPermanentCause(t *testing.T) {
 				if o.Ending != poll.Failed || o.Status != status.Error || o.Reason != test.reason || o.State.Attempts != test.tries {
 					t.Errorf("have %v, %v, %q after %d attempts", o.Ending, o.Status, o.Reason, o.State.Attempts)
 				}
+				if o.State.Ended() {
+					t.Error("the state has ended, and nobody has seen the end of the operation")
+				}
 				if !errors.Is(err, gone) || !errors.Is(err, poll.Failed) || o.Elapsed != test.after {
 					t.Errorf("have %v after %v", err, o.Elapsed)
 				}

@@ -347,13 +347,15 @@ func (w *wait) kept() State {
 }
 
 // keptAtEnd returns the state of a wait that has ended so. It is open if Settle made a failure of a
-// success: the operation is done, and its result may be of use to a later run.
+// success: the operation is done, and its result may be of use to a later run. It is open, too, if
+// the caller said that the wait has failed: what became of the operation was not seen.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
 	}
 	s := w.kept()
-	if o.Ending == how && (how == Succeeded || how == Failed) && !w.unsent {
+	isBroken := o.Cause != nil && w.hopeless == nil
+	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken) && !w.unsent {
 		ended := State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,

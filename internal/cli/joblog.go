@@ -167,24 +167,19 @@ func (j *jobs) entry(ev poll.Event) store.Entry {
 	return e
 }
 
-// observe notes where an operation that was started is followed. What a list has come to is
-// kept until the end: no event tells of that.
+// observe notes what a start was answered, and where an operation is followed. What a list has
+// come to is kept until the end: no event tells of that.
 func (j *jobs) observe(ev poll.Event) {
-	if j == nil {
-		return
-	}
-	isList := ev.N == 0 && j.elements != ""
-	switch e := ev.State; {
-	case ev.Kind == poll.EventAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != ""):
-		if e.Began.IsZero() { // it is to be started yet
-			j.log.End(j.entry(ev))
-		} else {
-			j.log.Follow(j.entry(ev))
-		}
+	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
+	switch {
+	case j == nil:
+	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != ""):
+		j.log.Follow(j.entry(ev))
 		delete(j.open, ev.Target)
-	case isList && (ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait):
+	case j.elements == "":
+	case ev.N == 0 && (isAttempt || isWait):
 		j.open[ev.Target] = j.entry(ev)
-	case ev.Kind == poll.EventWait && j.elements != "" && e.Attempts == 0 && len(e.Session) > 0: // an element that is looked at alone
+	case isWait && ev.State.Attempts == 0 && len(ev.State.Session) > 0: // an element that is looked at alone
 		j.log.End(j.entry(ev))
 	}
 }

@@ -24,8 +24,10 @@ const (
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second
 
-	// savingTime is how long remembering the runs of all targets may take.
-	savingTime = 2 * time.Second
+	// savingTime is how long remembering the runs of all targets may take, since others may hold
+	// the history, and leastSaving how long also at the deadline and after a signal.
+	savingTime  = 2 * time.Second
+	leastSaving = 100 * time.Millisecond
 )
 
 // run waits, reports what happens and writes the results to stdout. The error determines the
@@ -58,13 +60,10 @@ func (w *wait) run(ctx context.Context) error {
 			}
 			continue
 		case poll.EventGoal:
-			if goal = event.Summary; w.isList {
-				w.learns[0].EndList(inTime, *goal)
-				for _, warning := range w.learns[0].Warnings() {
-					w.reporter.Say(warning)
-				}
+			goal = event.Summary
+			for _, warning := range w.learns[0].Warnings() { // of a list
+				w.reporter.Say(warning)
 			}
-			w.hurry()
 		}
 		w.reporter.Event(event)
 	}
@@ -113,18 +112,12 @@ func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return timer
 }
 
-// hurry tells the guard that all commands are gone: whatever is still stuck needs no grace.
-func (w *wait) hurry() {
-	w.world.limit(limit{w.spec.Timeout, w.deadline(), min(w.spec.Grace, poll.DefaultGrace)})
-}
-
 // end reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
 func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	outcome := *event.Outcome
 	if w.group == nil {
 		outcome = w.lookAgain(ctx, outcome)
-		w.hurry()
 	}
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
@@ -147,6 +140,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
 		w.codes[event.Outcome.Ending] = code
 	}
+	w.left = w.left || event.Outcome.Ending == poll.Failed && !event.State.Ended()
 	ended := w.jobs.end(event, code)
 	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, w.result, int(code)) })
 	switch {
@@ -203,7 +197,8 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	for _, ended := range w.ended {
 		ended()
 	}
-	w.over = isOver(how) && code != ExitInternal
+	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left
+	w.over = isOver && code != ExitInternal
 	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
 			w.reporter.Late(problem.Error())
@@ -229,12 +224,14 @@ func (w *wait) writeResult(code ExitCode) error {
 // remember keeps the runs for the next, and returns the first problem, which is most often that
 // of all.
 func (w *wait) remember(ctx context.Context) (problem error) {
-	end := time.Now().Add(savingTime)
+	left := max(leastSaving, min(savingTime, time.Until(w.deadline())))
+	if ctx.Err() != nil { // the signal that ended the run does not end this
+		ctx, left = context.WithoutCancel(ctx), leastSaving
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
 	for _, n := range slices.Sorted(maps.Keys(w.learns)) {
-		left := min(time.Until(end), time.Until(w.deadline()))
-		if problem = cmp.Or(problem, w.learns[n].Save(ctx, left)); time.Now().After(end) {
-			break // others hold the history
-		}
+		problem = cmp.Or(problem, w.learns[n].Save(ctx))
 	}
 	return problem
 }

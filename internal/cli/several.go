@@ -90,23 +90,24 @@ func (s *Spec) politeness() *poll.Group {
 // readGoal returns how many of n targets have to succeed, 0 for all. If the number is open, others
 // may join.
 func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
-	things := "targets"
+	isShare, things := strings.HasSuffix(s.AtLeast, "%"), "targets"
 	if s.Each != "" {
 		things = "elements"
 	}
-	isShare := strings.HasSuffix(s.AtLeast, "%")
 	switch {
 	case n == 0 && !isOpen:
 		return 0, nil
 	case s.Any:
 		return 1, nil
-	case s.AtLeast == "" || isOpen && isShare && n == 0 && s.DropVariable("at-least"):
+	case s.AtLeast == "":
 		return 0, nil
-	case isOpen && isShare && n == 0:
-		return 0, argv.Usagef("%s %s: of how many elements is not known", s.Origin("at-least"), s.AtLeast).
-			Hint("--expect N says how many there are at least, and --targets FILE which")
 	case isOpen && !isShare:
 		n = math.MaxInt
+	case n == 0 && s.DropVariable("at-least"):
+		return 0, nil
+	case n == 0:
+		return 0, argv.Usagef("%s %s: of how many elements is not known", s.Origin("at-least"), s.AtLeast).
+			Hint("--expect N says how many there are at least, and --targets FILE which")
 	}
 	if least, err = argv.ParseShare(s.AtLeast, n, things); err != nil {
 		return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)

@@ -78,8 +78,3 @@ func (w *wait) sliced(inTime context.Context, ev poll.Event) poll.Event {
 	}
 	return ev
 }
-
-// isOver reports whether the same command would begin anew after such an end.
-func isOver(how poll.Ending) bool {
-	return how == poll.Succeeded || how == poll.Failed || how == poll.CannotRun
-}

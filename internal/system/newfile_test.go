@@ -32,7 +32,7 @@ func TestNewFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(broken)
-	if err := CheckFile(path); err != nil {
+	if _, err := CheckFile(path); err != nil {
 		t.Error(err)
 	}
 	wantFiles(t, dir, map[string]string{"picture.svg": "older"})

@@ -4,14 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// attempts are events of attempts that ended 1, 2, 3 ... s after the start and
+// attempts are events of the third of several targets, of attempts that ended 1, 2, 3 ... s after the start and
 // took 100 ms.
 func attempts(statuses ...status.Status) []poll.Event {
 	var list []poll.Event
@@ -19,7 +17,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 	for i, s := range statuses {
 		code := 1
 		list = append(list, poll.Event{
-			Kind: poll.EventAttempt, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
+			Kind: poll.EventAttempt, N: 3, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
 			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
 		})
 	}
@@ -64,17 +62,20 @@ func TestCompletion(t *testing.T) {
 		for _, ev := range test.events {
 			l.Observe(ev)
 		}
-		r, ok := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
-		if !ok || r.Lo != test.lo || r.Hi != test.hi {
-			t.Errorf("%s: between %v and %v, want %v and %v", test.name, r.Lo, r.Hi, test.lo, test.hi)
+		r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
+		if r == nil || r.Lo != test.lo || r.Hi != test.hi {
+			t.Errorf("%s: %+v, want between %v and %v", test.name, r, test.lo, test.hi)
 		}
-		aged := Recorder{age: time.Minute, seen: l.seen}
-		switch r, ok := aged.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
-		case ok != (test.lo > 0):
-			t.Errorf("%s, a minute old: remembered: %v; it was seen unfinished: %v", test.name, ok, !ok)
-		case ok && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
+		l.age = time.Minute
+		switch r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
+		case (r != nil) != (test.lo > 0):
+			t.Errorf("%s, a minute old: remembered: %+v; it was seen unfinished: %v", test.name, r, test.lo > 0)
+		case r != nil && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
+	}
+	if r := new(Recorder).record(t.Context(), poll.Outcome{Ending: poll.Succeeded, Resumed: true}); r != nil {
+		t.Errorf("%+v, of an end that an earlier process has seen", r)
 	}
 }
 
@@ -95,6 +96,7 @@ func TestRemembered(t *testing.T) {
 		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, store.Failure},
 		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
 		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, store.Success},
+		"ended from outside": {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.NotReady, "")}, ""},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
 		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, store.Timeout},
@@ -102,12 +104,8 @@ func TestRemembered(t *testing.T) {
 		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, store.Timeout},
 		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, store.Interrupted},
 	} {
-		have, ok := remembered(test.outcome)
-		if !ok {
-			have = ""
-		}
-		if diff := cmp.Diff(test.want, have); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		if have := remembered(test.outcome); have != test.want {
+			t.Errorf("%s: have %q, want %q", name, have, test.want)
 		}
 	}
 }

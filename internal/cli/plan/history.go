@@ -57,7 +57,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case !h.forget:
 		return h.show(ctx, l, saved, l.Operands)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // others may hold the history
 	defer cancel()
 	if err := saved.Forget(ctx, name); err != nil {
 		return err

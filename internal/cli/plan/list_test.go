@@ -16,10 +16,19 @@ type look struct {
 	elements []status.Status
 }
 
+// endOf returns what is remembered of a list.
+func endOf(r *Recorder, s poll.Summary) store.Record {
+	r.Observe(poll.Event{Kind: poll.EventGoal, Summary: &s})
+	if r.run == nil {
+		return store.Record{}
+	}
+	return *r.run
+}
+
 // observeLooks makes a Recorder observe looks that ended 1, 2, 3 ... s after the start and
 // took 100 ms.
 func observeLooks(looks ...look) *Recorder {
-	r := &Recorder{list: new(listCompletion)}
+	r := &Recorder{isList: true}
 	began := time.Unix(0, 0)
 	streaks := make(map[int]int)
 	before := make(map[int]status.Status)
@@ -66,10 +75,8 @@ func TestListCompletion(t *testing.T) {
 		{"refused once", []look{of(notReady, notReady), of(failure), of(notReady, success)}, 900 * time.Millisecond, 3 * time.Second},
 		{"the first of those a threshold asks for", []look{of(notReady, notReady), of(notReady, success), of(notReady, success)}, 900 * time.Millisecond, 2 * time.Second},
 	} {
-		r := observeLooks(test.looks...)
-		o, ok := r.list.outcome(poll.Summary{Ending: poll.Succeeded}, &r.seen)
-		run, remembered := r.record(t.Context(), o)
-		if !ok || !remembered || run.Outcome != store.Success || run.Lo != test.lo || run.Hi != test.hi {
+		run := endOf(observeLooks(test.looks...), poll.Summary{Ending: poll.Succeeded})
+		if run.Outcome != store.Success || run.Lo != test.lo || run.Hi != test.hi {
 			t.Errorf("%s: %s between %v and %v, want %v and %v", test.name, run.Outcome, run.Lo, run.Hi, test.lo, test.hi)
 		}
 	}
@@ -81,9 +88,8 @@ func TestListCompletion_stopped(t *testing.T) {
 	r := observeLooks(look{list: status.NotReady})
 	r.Observe(poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: time.Unix(0, 0)}, At: time.Unix(5, 0), Verdict: status.Verdict{Status: status.NotReady},
 		Observation: &status.Observation{Failure: &status.Failure{Kind: status.FailureStopped}}})
-	r.list.outcome(poll.Summary{Ending: poll.TimedOut, Attempts: 2}, &r.seen)
-	if want := 900 * time.Millisecond; r.seen.unfinished != want {
-		t.Errorf("unfinished at %v, want %v", r.seen.unfinished, want)
+	if run := endOf(r, poll.Summary{Ending: poll.TimedOut, Attempts: 2}); run.Lo != 900*time.Millisecond {
+		t.Errorf("%+v, want one that was unfinished at 900ms", run)
 	}
 }
 
@@ -116,11 +122,7 @@ func TestListCompletion_outcome(t *testing.T) {
 		for _, ev := range test.ends {
 			r.Observe(ev)
 		}
-		o, ok := r.list.outcome(poll.Summary{Ending: test.ending, Attempts: len(test.looks), Endings: test.others}, &r.seen)
-		run, remembered := r.record(t.Context(), o)
-		if !ok || !remembered {
-			run = store.Record{}
-		}
+		run := endOf(r, poll.Summary{Ending: test.ending, Attempts: len(test.looks), Endings: test.others})
 		if run.Outcome != test.want || run.Lo != test.lo || run.Hi != test.hi {
 			t.Errorf("%s: %q between %v and %v, want %q, %v and %v", name, run.Outcome, run.Lo, run.Hi, test.want, test.lo, test.hi)
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -41,24 +42,35 @@ func parseSVG(path string) (string, error) {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
 			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
 	}
-	if err := system.CheckFile(path); err != nil {
-		return "", argv.Usagef("%s: %w", path, err)
-	}
-	return path, nil
+	return system.CheckFile(path)
 }
 
-// An answer is the result of a command: a table, and charts.
+// The formats of an answer.
+const (
+	formatText = "table"
+	formatCSV  = "csv"
+	formatJSON = "json"
+)
+
+// An answer is the result of a command, for people and for programs.
 type answer struct {
-	table table
-	below string // the table, for people
+	lines [][]string // for people: the cells of a table, the headings first
+	below string     // the table
+	rows  []any      // for programs: objects, whose members are columns in CSV
+	isOne bool       // they are one object, and no list
 	plots []plot.Plot
 }
 
 // put writes the answer.
 func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
-	text := a.table.in(o.format)
-	if o.format == "" || o.format == formatText {
-		text += a.below + plot.Screen(o.streams, a.plots...)
+	var text string
+	switch o.format {
+	case formatJSON:
+		text = a.json()
+	case formatCSV:
+		text = a.csv()
+	default:
+		text = aligned(a.lines) + a.below + plot.Screen(o.streams, a.plots...)
 	}
 	err := l.Write(ctx, text)
 	if o.svg == "" {
@@ -68,6 +80,64 @@ func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
 		err = errors.Join(err, fmt.Errorf("write --svg %s: %w", o.svg, bad))
 	}
 	return err
+}
+
+// json returns an array with one line per row, or an object.
+func (a answer) json() string {
+	var lines []string
+	for _, row := range a.rows {
+		text, _ := json.Marshal(row) // which has texts and finite numbers only
+		lines = append(lines, string(text))
+	}
+	switch {
+	case a.isOne:
+		return lines[0] + "\n"
+	case len(lines) == 0:
+		return "[]\n"
+	}
+	return "[\n  " + strings.Join(lines, ",\n  ") + "\n]\n"
+}
+
+// csv returns the rows under the names of their members.
+func (a answer) csv() string {
+	var b strings.Builder
+	w := csv.NewWriter(&b) // which never fails here
+	for i, row := range a.rows {
+		names, values := members(row)
+		if i == 0 {
+			w.Write(names)
+		}
+		w.Write(values)
+	}
+	w.Flush()
+	return b.String()
+}
+
+// members returns the names and the values of an object; null is "".
+func members(row any) (names, values []string) {
+	text, _ := json.Marshal(row)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	for d.Token(); d.More(); {
+		name, _ := d.Token()
+		value, _ := d.Token()
+		if value == nil {
+			value = ""
+		}
+		names, values = append(names, fmt.Sprint(name)), append(values, fmt.Sprint(value))
+	}
+	return names, values
+}
+
+// aligned returns lines of cells in columns, which are right-aligned.
+func aligned(lines [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, cells := range lines {
+		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
+	}
+	w.Flush()
+	return b.String()
 }
 
 // asFlag formats a duration exactly, as flags take it: "108h30m", "10m".
@@ -98,112 +168,4 @@ func withSeconds(d time.Duration) string {
 		return people
 	}
 	return people + " (" + number + ")"
-}
-
-// The formats of a table.
-const (
-	formatText = "table"
-	formatCSV  = "csv"
-	formatJSON = "json"
-)
-
-// A table is rows for people and for programs, which have numbers from 0.
-type table struct {
-	rows    int
-	isOne   bool // it has one row, which is an object in JSON
-	columns []column
-}
-
-// A column has a name and a heading. Programs get its value of a row under the name, and people
-// its text under the heading; a column without a name is for people only, and one without a
-// heading for programs.
-type column struct {
-	name, head string
-	value      func(row int) any    // a finite number, a text, or nil if there is none
-	text       func(row int) string // nil: the value as programs get it
-}
-
-// in formats the table.
-func (t table) in(format string) string {
-	switch format {
-	case formatJSON:
-		return t.json()
-	case formatCSV:
-		var b strings.Builder
-		csv.NewWriter(&b).WriteAll(t.cells(func(c column) string { return c.name }, column.plain)) // a Builder never fails
-		return b.String()
-	}
-	return t.String()
-}
-
-// String formats the table for a terminal.
-func (t table) String() string {
-	return aligned(t.cells(func(c column) string { return c.head }, column.forPeople))
-}
-
-// aligned returns lines of cells in columns, which are right-aligned.
-func aligned(lines [][]string) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, cells := range lines {
-		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
-	}
-	w.Flush()
-	return b.String()
-}
-
-// cells returns the headers and the rows, for the columns with a header.
-func (t table) cells(header func(column) string, cell func(column, int) string) [][]string {
-	lines := make([][]string, 1+t.rows)
-	for _, c := range t.columns {
-		if header(c) == "" {
-			continue
-		}
-		lines[0] = append(lines[0], header(c))
-		for i := range t.rows {
-			lines[i+1] = append(lines[i+1], cell(c, i))
-		}
-	}
-	return lines
-}
-
-// plain returns the value of a row for CSV.
-func (c column) plain(row int) string {
-	switch v := c.value(row).(type) {
-	case nil:
-		return ""
-	case float64:
-		return words.Number(v)
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-func (c column) forPeople(row int) string {
-	if c.text != nil {
-		return c.text(row)
-	}
-	return c.plain(row)
-}
-
-// json returns an array with one line per row, or an object.
-func (t table) json() string {
-	lines := make([]string, t.rows)
-	for i := range lines {
-		var members []string
-		for _, c := range t.columns {
-			if c.name != "" {
-				value, _ := json.Marshal(c.value(i))
-				members = append(members, fmt.Sprintf("%q:%s", c.name, value))
-			}
-		}
-		lines[i] = "{" + strings.Join(members, ",") + "}"
-	}
-	switch {
-	case t.isOne:
-		return lines[0] + "\n"
-	case len(lines) == 0:
-		return "[]\n"
-	}
-	return "[\n  " + strings.Join(lines, ",\n  ") + "\n]\n"
 }

@@ -30,19 +30,24 @@ type Recorder struct {
 	startedAt, finishedAt *expr.Expr
 
 	warnings []string
-	seen     completion
-	list     *listCompletion // nil for one operation
-	run      *store.Record   // which has ended; nil if there is nothing to remember
+	run      *store.Record // which has ended; nil if there is nothing to remember
+
+	// What the attempts, or the looks at a list, have seen. Times are ages of the operation.
+	isList       bool          // it ends with the last of its elements
+	before, last time.Duration // when the last ones began that saw it unfinished; 0 for none
+	looked       time.Duration // when the last one ended
+	status       status.Status // the last verdict; of a list, that on the last element that has ended
+	unfinished   time.Duration // before, when status was new
+	finished     time.Duration // looked, when status was new
+	failed       poll.Outcome  // of the last element that has failed
+	broken       bool          // the list could not be waited for
 }
 
 // Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
 // expression of a flag.
 func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
 	compile func(l *argv.Line, flag string) (*expr.Expr, error)) (*Recorder, error) {
-	r := &Recorder{Name: f.Learn, age: f.Age}
-	if isList {
-		r.list = new(listCompletion)
-	}
+	r := &Recorder{Name: f.Learn, age: f.Age, isList: isList}
 	var err error
 	if f.StartedAt != "" {
 		if f.FinishedAt == "" {
@@ -67,55 +72,75 @@ func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
 	return r, nil
 }
 
-// Observe takes an event of the run, or of a list and its elements.
+// Observe takes an event of the run, or of a list and its elements. The end of one that is no
+// list comes to End.
 func (r *Recorder) Observe(ev poll.Event) {
 	switch {
 	case r == nil:
-	case r.list != nil:
-		r.list.see(ev, &r.seen)
-	default:
-		r.seen.see(ev)
+	case ev.Kind == poll.EventAttempt && !ev.Observation.Stopped():
+		r.see(ev)
+	case !r.isList:
+	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
+		r.failed = *ev.Outcome
+		r.broken = r.broken || ev.N == 0
+	case ev.Kind == poll.EventGoal:
+		r.endList(*ev.Summary)
 	}
 }
 
-// End takes how the run ended. One that an earlier process saw the end of is not learned from.
+// see takes an attempt. It looks at the operation, or at a list, whose elements are judged
+// next. Of several attempts that a threshold requires, the first saw the end. THROTTLED tells
+// nothing.
+func (r *Recorder) see(ev poll.Event) {
+	verdict := ev.Verdict.Status
+	if ofResult(ev.Observation) {
+		verdict = status.Success
+	}
+	isNew := verdict != r.status
+	if r.isList {
+		isNew = ev.N > 0 && ev.State.Streak == 1 && verdict.Ends()
+	}
+	if !r.isList || ev.N == 0 {
+		r.before, r.looked = r.last, ev.Age()
+		if verdict == status.NotReady {
+			r.last = max(0, ev.Age()-ev.Took)
+		}
+	}
+	if isNew {
+		r.status, r.unfinished, r.finished = verdict, r.before, r.looked
+	}
+}
+
+// End takes how the run ended. One that an earlier process saw the end of is not learned from: no
+// attempt has seen it.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
-	if r == nil || o.Resumed {
-		return
-	}
-	if run, ok := r.record(ctx, o); ok {
-		r.run = &run
+	if r != nil {
+		r.run = r.record(ctx, o)
 	}
 }
 
-// EndList is [Recorder.End] for a list, whose run is over once all elements have ended, or
-// as many have succeeded as had to.
-func (r *Recorder) EndList(ctx context.Context, s poll.Summary) {
-	if r == nil {
-		return
+// endList ends a list, whose run is over once all elements have ended, or as many have succeeded
+// as had to. If an element has failed and another was given up, it is not known how long all of
+// them would have taken.
+func (r *Recorder) endList(s poll.Summary) {
+	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
+	if o.Ending == poll.Failed {
+		o.Verdict, o.Observation = r.failed.Verdict, r.failed.Observation
+		if s.Endings[poll.TimedOut]+s.Endings[poll.AttemptsExhausted]+s.Endings[poll.HintTooLong] > 0 {
+			o.Ending = poll.TimedOut
+		}
 	}
-	if o, ok := r.list.outcome(s, &r.seen); ok {
-		r.End(ctx, o)
+	if !r.broken {
+		r.run = r.record(context.Background(), o)
 	}
 }
 
-// How long a run waits for others who write to the history. One of them may be stopped.
-const (
-	lockTimeout      = 2 * time.Second
-	lockTimeoutLeast = 100 * time.Millisecond // even after a signal or the deadline
-)
-
-// Save remembers the run that has ended; left is what remains until the deadline. It comes
-// after the result, since other processes may hold the history.
-func (r *Recorder) Save(ctx context.Context, left time.Duration) error {
+// Save remembers the run that has ended. It comes after the result, since other processes may
+// hold the history.
+func (r *Recorder) Save(ctx context.Context) error {
 	if r == nil || r.run == nil || r.saved.Dir == "" {
 		return nil
 	}
-	if ctx.Err() != nil { // the signal that ended the run does not end this
-		ctx, left = context.WithoutCancel(ctx), 0
-	}
-	ctx, cancel := context.WithTimeout(ctx, max(min(left, lockTimeout), lockTimeoutLeast))
-	defer cancel()
 	if err := r.saved.Append(ctx, r.Name, *r.run); err != nil {
 		return fmt.Errorf("this run is not remembered: %w", err)
 	}
@@ -130,136 +155,65 @@ func (r *Recorder) Warnings() []string {
 	return r.warnings
 }
 
-// A completion is what the attempts of a run have seen of the end of the operation,
-// which came between two of them. Times are ages of the operation.
-type completion struct {
-	last       status.Status
-	unfinished time.Duration // when the last attempt that saw it unfinished began; 0 if there was none
-	finished   time.Duration // when the first of the attempts that see it finished ended
-}
-
-// see records an attempt. THROTTLED and an attempt ended from outside tell nothing
-// about the operation. Of several attempts that a threshold requires, the first saw
-// the end.
-func (c *completion) see(ev poll.Event) {
-	if ev.Kind != poll.EventAttempt || ev.Observation != nil && ev.Observation.Stopped() {
-		return
-	}
-	now := ev.Verdict.Status
-	if ofResult(ev.Observation) {
-		now = status.Success
-	}
-	switch now {
-	case status.NotReady:
-		c.unfinished = max(0, ev.Age()-ev.Took)
-	case status.Success, status.Error:
-		if now != c.last {
-			c.finished = ev.Age()
-		}
-	}
-	c.last = now
-}
-
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
 func ofResult(o *status.Observation) bool {
 	return o != nil && o.Following.Monitor == status.MonitorResult
 }
 
-// A listCompletion is what the looks at a list have seen of the end of its last element.
-// It is found backwards: when an element has ended that nothing was told of before, it had
-// not at the look before that one. Times are ages of the list.
-type listCompletion struct {
-	before, last time.Duration // when the last looks began that tell of the elements; 0 for none
-	looked       time.Duration // when the last look ended
-	failed       poll.Outcome  // of the last element that did
-	broken       bool          // the list could not be waited for
-}
-
-// see records an event of the list, or of an element. A look that was THROTTLED, or that no
-// element could be judged by, tells nothing.
-func (l *listCompletion) see(ev poll.Event, end *completion) {
+// record returns what to remember of a run, nil for nothing.
+func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
+	outcome := remembered(o)
+	run := &store.Record{End: time.Now(), Outcome: outcome}
+	seen := r.last
+	if outcome.Finished() {
+		seen, run.Hi = r.unfinished, backoff.Add(r.age, r.finished)
+	}
+	if seen > 0 {
+		run.Lo = backoff.Add(r.age, seen)
+	}
 	switch {
-	case ev.Kind == poll.EventAttempt && ev.N == 0:
-		l.before, l.looked = l.last, ev.Age()
-		if ev.Verdict.Status == status.NotReady && !ev.Observation.Stopped() {
-			l.last = max(0, ev.Age()-ev.Took)
+	case outcome == "" || outcome.Finished() && !r.status.Ends():
+		return nil
+	case !outcome.Finished():
+		return run
+	case r.finishedAt != nil:
+		took, err := r.took(ctx, o.Observation)
+		if err == nil {
+			run.Lo, run.Hi = took, took
+			return run
 		}
-	case ev.Kind == poll.EventAttempt && ev.Verdict.Status.Ends() && ev.State.Streak == 1:
-		end.last, end.unfinished, end.finished = ev.Verdict.Status, l.before, l.looked
-	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
-		l.failed = *ev.Outcome
-		l.broken = l.broken || ev.N == 0 || ev.Outcome.Verdict.Status != status.Error
-	}
-}
-
-// outcome returns that of a list, false if its end was not seen. If an element has failed and
-// another was given up, it is not known how long all of them would have taken.
-func (l *listCompletion) outcome(s poll.Summary, end *completion) (poll.Outcome, bool) {
-	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
-	if o.Ending == poll.Failed {
-		o.Verdict, o.Observation = l.failed.Verdict, l.failed.Observation
-		if s.Endings[poll.TimedOut]+s.Endings[poll.AttemptsExhausted]+s.Endings[poll.HintTooLong] > 0 {
-			o.Ending = poll.TimedOut
-		}
-	}
-	if o.Ending == poll.Succeeded || o.Ending == poll.Failed {
-		return o, !l.broken && end.last != status.None
-	}
-	end.unfinished = l.last
-	return o, true
-}
-
-// record returns what to remember of a run, false for nothing.
-func (r *Recorder) record(ctx context.Context, o poll.Outcome) (store.Record, bool) {
-	outcome, ok := remembered(o)
-	run := store.Record{End: time.Now(), Outcome: outcome}
-	if r.seen.unfinished > 0 {
-		run.Lo = backoff.Add(r.age, r.seen.unfinished)
-	}
-	if !outcome.Finished() {
-		return run, ok
-	}
-	run.Hi = backoff.Add(r.age, r.seen.finished)
-	if r.startedAt == nil {
-		// If the first attempt finds an operation finished that was old already, it
-		// may have ended at any earlier age: nothing to learn from.
-		return run, ok && (r.age == 0 || r.seen.unfinished > 0)
-	}
-	took, err := r.took(ctx, o.Observation)
-	if err != nil {
 		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known only from its attempts: %v", err))
-		return run, ok
+	case r.age > 0 && r.unfinished == 0:
+		// The first attempt found it finished: it may have ended at any earlier age.
+		return nil
 	}
-	run.Lo, run.Hi = took, took
-	return run, ok
+	return run
 }
 
-// remembered returns the outcome for the history, false if the run tells nothing
+// remembered returns the outcome for the history, "" if the run tells nothing
 // about the operation. A wait that stopped before the end, for whatever reason, is
 // a timeout.
-func remembered(o poll.Outcome) (store.Outcome, bool) {
-	if ofResult(o.Observation) {
-		return store.Success, true
+func remembered(o poll.Outcome) store.Outcome {
+	switch {
+	case ofResult(o.Observation), o.Ending == poll.Succeeded:
+		return store.Success
+	case o.Ending == poll.Failed && failed(o):
+		return store.Failure
+	case o.State.Attempts == 0:
+		return ""
 	}
-	switch o.Ending {
-	case poll.Succeeded:
-		return store.Success, true
-	case poll.Failed:
-		return store.Failure, failed(o)
-	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
-		return store.Timeout, o.State.Attempts > 0
-	case poll.Interrupted:
-		return store.Interrupted, o.State.Attempts > 0
-	}
-	return "", false
+	return map[poll.Ending]store.Outcome{
+		poll.TimedOut: store.Timeout, poll.AttemptsExhausted: store.Timeout, poll.HintTooLong: store.Timeout,
+		poll.Interrupted: store.Interrupted,
+	}[o.Ending]
 }
 
 // failed distinguishes a failure of the operation, reported by a rule or a good
-// answer, from one of the probe, such as a wrong password.
+// answer, from one of the probe, such as a wrong password, and from an end from outside.
 func failed(o poll.Outcome) bool {
 	seen := o.Observation
-	return seen != nil && (o.Verdict.Rule != "" || seen.Good() && !seen.Following.Start)
+	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Following.Start)
 }
 
 // took returns how long the operation ran, by the times in its last answer.

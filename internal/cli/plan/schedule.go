@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,9 +104,9 @@ func (q *scheduleQuery) resolved() Waits {
 // comparison answers with the attempts of several strategies.
 func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
-	a.plots = growth("growth of the strategies, base " + asFlag(q.resolved().Base))
 	var all []row
 	var names []string // of the strategies, by row
+	var lines []plot.Series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
 		rows, err := q.rows(q.resolved().Schedules())
@@ -113,11 +114,14 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 			return a, err
 		}
 		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
-		a.plots[0].Series = append(a.plots[0].Series, series(name, rows, startOf))
+		lines = append(lines, series(name, rows, startOf))
 	}
-	a.table = timetable(all)
-	strategy := column{name: "strategy", head: "strategy", value: func(i int) any { return names[i] }}
-	a.table.columns = slices.Insert(a.table.columns, 0, strategy)
+	a = timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
+	a.lines[0] = slices.Insert(a.lines[0], 0, "strategy")
+	for i, name := range names {
+		a.lines[i+1] = slices.Insert(a.lines[i+1], 0, name)
+		a.rows[i].(*record).Strategy = name
+	}
 	return a, nil
 }
 
@@ -137,7 +141,9 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 			series("mean", rows, startOf),
 		}
 	}
-	return answer{timetable(rows), q.totals(rows), growth("when the attempts start: "+w.describe(), lines...)}, nil
+	a = timetable("when the attempts start: "+w.describe(), rows, lines...)
+	a.below = q.totals(rows)
+	return a, nil
 }
 
 // learned answers with the attempts of a learned schedule, and each one's chance of seeing the
@@ -152,21 +158,23 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	}
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
 	rows, err := q.rows(q.waits.Learned(m, nil))
-	alive := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64)
-	seen, sees := make([]float64, len(rows)), make([]float64, len(rows))
-	before := 0.0
-	for i, r := range rows {
-		seen[i] = 1 - (1-m.Done(m.Age(r.At)))/alive
-		sees[i], before = seen[i]-before, seen[i]
+	if err != nil {
+		return a, err
 	}
-	name, t := term.Line(q.past.Learn), timetable(rows)
-	t.columns = append(t.columns, chances("sees", "sees the end", sees), chances("seen", "by then", seen))
-	return answer{
-		table: t,
-		below: fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
-			words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond))),
-		plots: growth("the attempts of the next run of "+name, series("attempts", rows, startOf)),
-	}, err
+	name := term.Line(q.past.Learn)
+	a = timetable("the attempts of the next run of "+name, rows, series("attempts", rows, startOf))
+	a.below = fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
+		words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond)))
+	a.lines[0] = append(a.lines[0], "sees the end", "by then")
+	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
+	for i, r := range rows {
+		seen := 1 - (1-m.Done(m.Age(r.At)))/alive
+		a.lines[i+1] = append(a.lines[i+1], fmt.Sprintf("%.1f%%", 100*(seen-before)), fmt.Sprintf("%.1f%%", 100*seen))
+		told := a.rows[i].(*record)
+		told.Sees, told.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
+		before = seen
+	}
+	return a, nil
 }
 
 // rows returns the attempts of one strategy.
@@ -209,30 +217,31 @@ func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	var last, next, late *time.Duration // nil for an attempt that there is not
+	last, next, late := "-", "-", "-"
+	found := watch{Until: words.InSeconds(*q.until), Attempts: n}
 	if n > 0 {
-		last = &rows[n-1].At
+		at := rows[n-1].At
+		last, found.Last = words.Duration(at), new(words.InSeconds(at))
 	}
 	if n < len(rows) {
-		next, late = &rows[n].At, &rows[n].Max
+		r := rows[n]
+		next, found.Next = words.Duration(r.At), new(words.InSeconds(r.At))
+		late, found.Late = words.Duration(r.Max), new(words.InSeconds(r.Max))
 	}
-	return answer{table: table{rows: 1, isOne: true, columns: []column{
-		moment("until_s", "by", q.until),
-		{name: "attempts", head: "attempts", value: func(int) any { return n }},
-		moment("last_at_s", "the last at", last),
-		moment("next_at_s", "the next at", next),
-		moment("longest_delay_s", "an end is seen late by at most", late),
-	}}}, nil
+	return answer{isOne: true, rows: []any{found}, lines: [][]string{
+		{"by", "attempts", "the last at", "the next at", "an end is seen late by at most"},
+		{words.Duration(*q.until), strconv.Itoa(n), last, next, late},
+	}}, nil
 }
 
-// moment returns the column of a time that there may not be.
-func moment(name, head string, at *time.Duration) column {
-	var value any
-	text := "-"
-	if at != nil {
-		value, text = words.InSeconds(*at), words.Duration(*at)
-	}
-	return column{name, head, func(int) any { return value }, func(int) string { return text }}
+// A watch says how closely a schedule watches a moment. Times are nil for an attempt that there
+// is not.
+type watch struct {
+	Until    float64  `json:"until_s"`
+	Attempts int      `json:"attempts"`
+	Last     *float64 `json:"last_at_s"`
+	Next     *float64 `json:"next_at_s"`
+	Late     *float64 `json:"longest_delay_s"`
 }
 
 // maxRows keeps a typing error from filling the memory.
@@ -269,45 +278,49 @@ func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
 	})
 }
 
-// timetable returns the table of some attempts. People see bounds if the waits are random.
-func timetable(rows []row) table {
-	t := table{rows: len(rows), columns: []column{
-		{name: "attempt", head: "attempt", value: func(i int) any { return rows[i].Attempt }}}}
-	add := func(name, head, seconds string, of func(row) time.Duration) {
-		t.columns = append(t.columns, column{
-			head: head, text: func(i int) string { return words.Duration(of(rows[i])) },
-		}, column{
-			name: name, value: func(i int) any { return words.InSeconds(of(rows[i])) },
-			head: seconds, text: func(i int) string { return secondsText(of(rows[i])) },
+// A record is an attempt for programs, in seconds, of one of several strategies, or with its
+// chance of seeing the end.
+type record struct {
+	Strategy string   `json:"strategy,omitempty"`
+	Attempt  int      `json:"attempt"`
+	Wait     float64  `json:"wait_s"`
+	Min      float64  `json:"wait_min_s"`
+	Max      float64  `json:"wait_max_s"`
+	At       float64  `json:"at_s"`
+	Sees     *float64 `json:"sees,omitempty"`
+	Seen     *float64 `json:"seen,omitempty"`
+}
+
+// timetable answers with some attempts, and a chart of them. People see bounds if the waits are
+// random.
+func timetable(title string, rows []row, series ...plot.Series) (a answer) {
+	y := plot.Axis{Name: "time since the start", Seconds: true}
+	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
+	a.lines = [][]string{{"attempt", "wait", "wait_s", "starts at", "at_s"}}
+	isRandom := jittered(rows)
+	if isRandom {
+		a.lines[0] = slices.Insert(a.lines[0], 3, "min", "min_s", "max", "max_s")
+	}
+	for _, r := range rows {
+		times := []time.Duration{r.Wait, r.At}
+		if isRandom {
+			times = slices.Insert(times, 1, r.Min, r.Max)
+		}
+		line := []string{strconv.Itoa(r.Attempt)}
+		for _, t := range times {
+			line = append(line, words.Duration(t), secondsText(t))
+		}
+		a.lines = append(a.lines, line)
+		a.rows = append(a.rows, &record{
+			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
+			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
 		})
 	}
-	bounds := []string{"min", "min_s", "max", "max_s"}
-	if !jittered(rows) {
-		bounds = make([]string, 4) // for programs only
-	}
-	add("wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait })
-	add("wait_min_s", bounds[0], bounds[1], func(r row) time.Duration { return r.Min })
-	add("wait_max_s", bounds[2], bounds[3], func(r row) time.Duration { return r.Max })
-	add("at_s", "starts at", "at_s", startOf)
-	return t
+	return a
 }
 
 func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
-}
-
-// chances returns a column of probabilities.
-func chances(name, head string, of []float64) column {
-	return column{
-		name: name, value: func(i int) any { return math.Round(1e4*of[i]) / 1e4 },
-		head: head, text: func(i int) string { return fmt.Sprintf("%.1f%%", 100*of[i]) },
-	}
-}
-
-// growth returns the chart of some tables of attempts.
-func growth(title string, series ...plot.Series) []plot.Plot {
-	y := plot.Axis{Name: "time since the start", Seconds: true}
-	return []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
 }
 
 func series(name string, rows []row, of func(row) time.Duration) plot.Series {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pollcli/poll/backoff/simulate"
@@ -92,9 +93,9 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	a := answer{
-		table: resultTable(found),
-		plots: q.plots(found),
+	a := answer{plots: q.plots(found), lines: [][]string{{"clients", "algorithm", "time_ms", "p95", "calls", "retries"}}}
+	for _, r := range found {
+		a.add(r)
 	}
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
@@ -123,36 +124,32 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	return list
 }
 
-// resultTable returns the table of some results. Times are in milliseconds.
-func resultTable(found []simulate.Result) table {
-	number := func(name, head string, of func(simulate.Result) float64) column {
-		return column{
-			name: name, value: func(i int) any {
-				if n := of(found[i]); !math.IsInf(n, 0) {
-					return math.Round(n*1000) / 1000 // of milliseconds, so a microsecond
-				}
-				return nil
-			},
-			head: head, text: func(i int) string {
-				if n := of(found[i]); !math.IsInf(n, 0) {
-					return fmt.Sprintf("%.1f", n)
-				}
-				return ">292 years"
-			},
+// A cell is a result for programs. Times are in milliseconds, nil for one that is infinite.
+type cell struct {
+	Model     simulate.Model `json:"model"`
+	Algorithm string         `json:"algorithm"`
+	Clients   int            `json:"clients"`
+	Trials    int            `json:"trials"`
+	Time      *float64       `json:"time_ms"`
+	TimeP95   *float64       `json:"time_p95_ms"`
+	Calls     float64        `json:"calls"`
+	Retries   float64        `json:"retries"`
+}
+
+// add adds a result to the answer.
+func (a *answer) add(r simulate.Result) {
+	line := []string{strconv.Itoa(r.Clients), r.Algorithm}
+	var rounded [4]*float64 // to a microsecond
+	for i, n := range []float64{r.Time, r.TimeP95, r.Calls, r.TurnedAway} {
+		if math.IsInf(n, 0) {
+			line = append(line, ">292 years")
+			continue
 		}
+		line = append(line, fmt.Sprintf("%.1f", n))
+		rounded[i] = new(math.Round(n*1000) / 1000)
 	}
-	clients := func(i int) any { return found[i].Clients }
-	return table{rows: len(found), columns: []column{
-		{name: "model", value: func(i int) any { return found[i].Model }},
-		{head: "clients", value: clients},
-		{name: "algorithm", head: "algorithm", value: func(i int) any { return found[i].Algorithm }},
-		{name: "clients", value: clients},
-		{name: "trials", value: func(i int) any { return found[i].Trials }},
-		number("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
-		number("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
-		number("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
-		number("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
-	}}
+	a.lines = append(a.lines, line)
+	a.rows = append(a.rows, cell{r.Model, r.Algorithm, r.Clients, r.Trials, rounded[0], rounded[1], *rounded[2], *rounded[3]})
 }
 
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.

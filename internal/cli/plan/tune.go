@@ -93,7 +93,7 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(until), doubling,
+		rounded(factor), meaning, aligned(timetable("", rows[max(0, n-before):]).lines), words.Count(n, "attempt"), withSeconds(until), doubling,
 		withSeconds(rows[n].Wait), withSeconds(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 
