@@ -156,7 +156,7 @@ func TestLimiter_faults(t *testing.T) {
 	for name, fail := range faults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{rate: 20, burst: 20, }
+			a := &api{rate: 20, burst: 20}
 			e := newFake()
 			e.script = func() {
 				time.Sleep(20 * time.Second)
