@@ -74,9 +74,6 @@ type Command struct {
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
 	MaxBody int64
-	// Bodies bounds the memory of the answers of all probes with the same one; nil means
-	// no bound but MaxBody.
-	Bodies *Bodies
 	// Stderr gets the program's standard error as it comes, from another goroutine; nil
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.

@@ -364,14 +364,10 @@ func (l *loop) settle(s *source) {
 		s.sharing.settle()
 	}
 	p, first := s.place, s.lead()
-	session := first.session
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
 		l.settleList(s)
-	}
-	if h, ok := session.(holder); ok {
-		h.Release()
 	}
 	p.usual = max(first.median(), p.usual-p.usual/8)
 	l.wakeAt(s, time.Time{})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
@@ -71,8 +70,6 @@ type (
 		Save() json.RawMessage
 		Resume(kept json.RawMessage) error
 	}
-	// A holder holds a place of [Bodies] for its last answer.
-	holder interface{ Release() }
 	// A sharer has answers that can be shared with other processes.
 	sharer interface {
 		// Identity returns all that makes the next attempt; nil if its answer must not be
@@ -234,15 +231,6 @@ func (w *wait) slim() {
 	}
 	w.last.observation = &o
 }
-
-// Bodies bounds the memory that the answers of several probes take together. The zero
-// value is ready for use, and must not be copied.
-//
-// At most two answers longer than 1 MiB are held at once, each until it was judged. An
-// attempt with another one reads no further until one of them is let go, or its context
-// ends. Answers of up to 1 MiB are only bounded by the number of attempts at once. For a
-// conditional request, an answer is kept if it has at most 32 KiB.
-type Bodies = body.Budget
 
 // The causes with which a run ends the context of an attempt, which a probe gets
 // from [context.Cause]. Any other comes from the caller's context.

@@ -137,17 +137,3 @@ func (r *Reader) id(e *Element) (string, error) {
 	}
 	return strings.Join(parts, "/"), nil
 }
-
-// Names returns what names each of the elements of an answer that is one page.
-func (r *Reader) Names(found []expr.Element) ([]string, error) {
-	all := make([]Element, len(found))
-	for i := range found {
-		all[i].Element = found[i]
-	}
-	all, _, err := r.Name(all)
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].ID
-	}
-	return names, err
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/bits"
 	"os/exec"
 	"time"
 )
@@ -38,10 +37,10 @@ type child struct {
 }
 
 // run starts cmd with its input and outputs connected.
-func (s *Session) run(ctx context.Context, cmd *exec.Cmd) (*child, error) {
+func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
-	c.outputs.stdout = head{ctx: ctx, hold: &s.hold, limit: s.MaxBody}
+	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
@@ -151,9 +150,8 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			continue
 		}
 		// Nothing reports when a group becomes empty, so it is looked at, often at first: most
-		// end at once. To find what only waits to be reaped, all processes have to be looked at.
-		// That is done ever more rarely: many groups may be stopped together.
-		if c.empty(looks >= 4 && bits.OnesCount(uint(looks)) == 1) {
+		// end at once.
+		if c.empty() {
 			return true
 		}
 		look = time.After(time.Millisecond << min(looks, 5))

@@ -84,9 +84,9 @@ func (c *child) tell(sig syscall.Signal) error {
 	return c.cmd.Process.Signal(sig)
 }
 
-// empty reports whether the group of a program that has ended has no member left. Members
-// that wait to be reaped do not count if thorough is true: finding them is costly.
-func (c *child) empty(thorough bool) bool {
+// empty reports whether the group of a program that has ended has no member left. One that has
+// ended is a member until its parent reaps it.
+func (c *child) empty() bool {
 	if !c.group {
 		return true
 	}
@@ -94,7 +94,7 @@ func (c *child) empty(thorough bool) bool {
 	for pid := 1; pid > 0; {
 		pid, _ = syscall.Wait4(-c.cmd.Process.Pid, nil, syscall.WNOHANG, nil)
 	}
-	return errors.Is(c.tell(0), syscall.ESRCH) || thorough && onlyZombies(c.cmd.Process.Pid)
+	return errors.Is(c.tell(0), syscall.ESRCH)
 }
 
 func signalName(sig syscall.Signal) string {

@@ -124,7 +124,7 @@ func (c *child) kill() error {
 func (c *child) reapOrphans() {}
 
 // empty reports whether the job of a program that has ended has no member left.
-func (c *child) empty(bool) bool {
+func (c *child) empty() bool {
 	if c.job == 0 {
 		return true
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
@@ -33,7 +32,6 @@ type Command struct {
 	Foreground  bool
 	Grace       time.Duration
 	MaxBody     int64
-	Bodies      *body.Budget
 	Stderr      io.Writer
 	ReapOrphans bool
 	Hurry       <-chan struct{}
@@ -54,7 +52,6 @@ type Session struct {
 
 	path    string // of the program, "" before it was looked for
 	environ []string
-	hold    body.Hold // of the Bodies, for the last answer
 }
 
 // NewSession returns the session of a command.
@@ -68,7 +65,7 @@ func NewSession(c Command) *Session {
 	}
 	// Environ adds what the system needs: PWD, SYSTEMROOT.
 	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
-	return &Session{Command: c, environ: environ, hold: body.Hold{Budget: c.Bodies}}
+	return &Session{Command: c, environ: environ}
 }
 
 // Probe runs the command once.
@@ -86,8 +83,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	s.Release()
-	c, failure := s.start(ctx, a)
+	c, failure := s.start(a)
 	if failure != nil {
 		obs.Failure = failure
 		return obs
@@ -96,7 +92,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	stopped := s.attend(ctx, c)
 	c.outputs.observe(&obs)
 	switch {
-	case stopped, c.outputs.stdout.refused:
+	case stopped:
 		obs.Failure = endedFailure(ctx, began)
 	case !c.known:
 		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
@@ -109,9 +105,6 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	return obs
 }
 
-// Release gives back what the last answer holds of the Bodies.
-func (s *Session) Release() { s.hold.Release() }
-
 // endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := cause.ErrAttemptTimeout.Error()
@@ -123,7 +116,7 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 
 // start starts the program. Only the first attempt can report that the program cannot be
 // run at all.
-func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *status.Failure) {
+func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
 	if s.path == "" {
 		s.path, failure = s.look()
 	}
@@ -133,7 +126,7 @@ func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *stat
 			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
 		cmd.Dir, cmd.Env = s.Dir, s.environment(a)
-		if c, err = s.run(ctx, cmd); err == nil {
+		if c, err = s.run(cmd); err == nil {
 			return c, nil
 		}
 		failure = s.notStarted(s.path, err)

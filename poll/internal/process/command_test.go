@@ -13,7 +13,7 @@ func wantComplete(t *testing.T, c Command, times int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range times {
-		c, failure := s.start(t.Context(), Attempt{Number: 1})
+		c, failure := s.start(Attempt{Number: 1})
 		if failure != nil {
 			t.Fatal(failure.Reason)
 		}
