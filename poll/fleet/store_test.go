@@ -13,7 +13,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/poll/internal/share"
 )
 
 // All kinds of stores do the same.
@@ -166,7 +165,7 @@ func testAnswers(t *testing.T, where string) {
 	f, notes := open(t, where)
 	g, _ := open(t, where)
 	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
-	var first, second []share.Question
+	var first, second []poll.Question
 	for i, answer := range answers {
 		a := f.Question("place", []byte("answered "+answer), schedule)
 		b := g.Question("place", []byte("answered "+answer), schedule)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -124,8 +123,8 @@ func (s *Session) Identity(name string) []byte {
 		return nil
 	}
 	machine := ""
-	if name == "" && share.IsLocal(s.at.url.Hostname()) {
-		machine = share.Machine()
+	if name == "" && IsLocal(s.at.url.Hostname()) {
+		machine = Machine()
 	}
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{
