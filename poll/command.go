@@ -78,8 +78,8 @@ type Command struct {
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.
 	Stderr io.Writer
-	// ReapOrphans reaps every child of the calling process that has ended, before and
-	// during an attempt. It is for process 1 or a subreaper, which inherits what attempts
+	// ReapOrphans reaps every child of the calling process that has ended, before each
+	// attempt. It is for process 1 or a subreaper, which inherits what attempts
 	// leave behind. All its children must belong to one run. On Windows ReapOrphans does
 	// nothing.
 	ReapOrphans bool
@@ -94,8 +94,7 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 	return c.Session().Probe(ctx, a)
 }
 
-// Session returns the probe of one run, which keeps the place where the program was found.
-// Its Probe must not be called twice at once.
+// Session returns the probe of one run. Its Probe must not be called twice at once.
 func (c Command) Session() Probe {
 	return commandSession{process.NewSession(process.Command(c)), c.Place()}
 }

@@ -173,7 +173,7 @@ func (l *loop) open(s *source) {
 		s.waits = s.waits[:1]
 	}
 	for _, w := range s.waits[1:] {
-		if w.session, w.probe = first.session, first.probe; w.Began.IsZero() {
+		if w.probe = first.probe; w.Began.IsZero() {
 			w.Began = w.Start
 		}
 	}

@@ -177,7 +177,8 @@ func (s *source) look() {
 // With a pace, the requests of an attempt are bounded one by one, without what they wait for.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
+	session, isHTTP := w.probe.(httpSession)
+	if (isHTTP || w.done != nil) && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -187,8 +188,8 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	}
 	begun := time.Now()
 	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if s, ok := w.probe.(httpSession); ok { // which takes the pace, too
-		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+	if isHTTP { // which takes the pace, too
+		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
 		return o, time.Since(begun)
 	}
 	o := w.probe.Probe(ctx, a)

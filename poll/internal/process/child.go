@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// reapInterval is the time between two looks for orphans during an attempt.
-	reapInterval = time.Second
 	// drainTime is how long the outputs are read at least when somebody holds them open
 	// after the end of the program: what the program wrote is in the pipes by then.
 	drainTime = 200 * time.Millisecond
@@ -26,12 +24,7 @@ type child struct {
 	group   bool // it leads a process group, whose number is its own
 	outputs outputs
 	exited  chan struct{} // closed when the program has ended and was reaped
-
-	// Valid when exited is closed.
-	known  bool // how it has ended
-	exit   int
-	signal string
-	err    error // of waiting for it
+	err     error         // of waiting for it, once exited is closed
 
 	unkillable bool
 }
@@ -63,9 +56,6 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 // wait reaps the program.
 func (c *child) wait() {
 	c.err = c.cmd.Wait()
-	if c.cmd.ProcessState != nil {
-		c.record(c.cmd.ProcessState)
-	}
 	close(c.exited)
 }
 
@@ -81,25 +71,17 @@ func (c *child) ended() bool {
 // attend waits until the program has ended, or stops it if ctx is done before that, which
 // it reports.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
-	var orphans <-chan time.Time
-	if s.ReapOrphans {
-		orphans = time.Tick(reapInterval)
-	}
-	for {
-		select {
-		case <-c.exited:
-			s.settle(ctx, c)
-			return false
-		case <-orphans:
-			c.reapOrphans()
-		case <-ctx.Done():
-			if !c.ended() { // both may have happened
-				s.stop(c)
-				c.outputs.finish()
-				return true
-			}
+	select {
+	case <-c.exited:
+	case <-ctx.Done():
+		if !c.ended() { // both may have happened
+			s.stop(c)
+			c.outputs.finish()
+			return true
 		}
 	}
+	s.settle(ctx, c)
+	return false
 }
 
 // settle ends the attempt of a program that has ended: it gives whoever holds the outputs

@@ -45,12 +45,9 @@ type Attempt struct {
 	LastLook bool
 }
 
-// A Session is a command in one run. It keeps the place where the program was found from
-// one attempt to the next.
+// A Session is a command in one run.
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
-
-	path    string // of the program, "" before it was looked for
 	environ []string
 }
 
@@ -77,7 +74,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		return obs
 	}
 	if s.ReapOrphans {
-		new(child).reapOrphans()
+		reap(-1)
 	}
 	// The program ends with this thread (see endWithThread), so no other goroutine may
 	// lock and end it meanwhile.
@@ -94,10 +91,11 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	switch {
 	case stopped:
 		obs.Failure = endedFailure(ctx, began)
-	case !c.known:
+	case c.cmd.ProcessState == nil:
 		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
 	default:
-		obs.Exit, obs.Signal = &c.exit, c.signal
+		exit, signal := ending(c.cmd.ProcessState)
+		obs.Exit, obs.Signal = &exit, signal
 	}
 	if c.unkillable {
 		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
@@ -117,11 +115,9 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 // start starts the program. Only the first attempt can report that the program cannot be
 // run at all.
 func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
-	if s.path == "" {
-		s.path, failure = s.look()
-	}
+	path, failure := s.look()
 	if failure == nil {
-		cmd, err := prepare(s.path, s.Args, !s.Foreground)
+		cmd, err := prepare(path, s.Args, !s.Foreground)
 		if err != nil {
 			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
@@ -129,9 +125,8 @@ func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
 		if c, err = s.run(cmd); err == nil {
 			return c, nil
 		}
-		failure = s.notStarted(s.path, err)
+		failure = s.notStarted(path, err)
 	}
-	s.path = "" // it may have moved
 	if a.Number > 1 {
 		failure.Kind = status.FailureTransient
 	}

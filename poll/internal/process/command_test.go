@@ -18,8 +18,8 @@ func wantComplete(t *testing.T, c Command, times int) {
 			t.Fatal(failure.Reason)
 		}
 		<-c.exited
-		if stopped := s.attend(ctx, c); stopped || c.exit != 5 {
-			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
+		if stopped := s.attend(ctx, c); stopped || c.cmd.ProcessState.ExitCode() != 5 {
+			t.Fatalf("have %v, %s, want exit 5", stopped, c.cmd.ProcessState)
 		}
 		if body := c.outputs.stdout.kept; string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
