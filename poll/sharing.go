@@ -61,10 +61,10 @@ func (s *source) claim() {
 	if s.sharing == nil {
 		s.sharing = &sharing{source: s}
 	}
-	h, w := s.sharing, s.lead()
-	session := w.probe.(sharer)
+	h := s.sharing
+	session := s.probe.(sharer)
 	h.turn = Turn{Ask: true}
-	h.ask(session.Identity(w.p.AnswersName))
+	h.ask(session.Identity(s.p.AnswersName))
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
@@ -72,10 +72,10 @@ func (s *source) claim() {
 	if h.turn.Answer != nil && !h.take(session) {
 		h.turn = Turn{Ask: true, Alone: true}
 	}
-	s.granted = h.turn.Ask || h.answer != nil || w.LastLook || h.next.IsZero() // whoever makes it may hang
+	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
 	if !s.granted {
-		w.Due, w.Reserved = h.next, false
-		w.plan(time.Now(), time.Time{})
+		s.Due, s.Reserved = h.next, false
+		s.plan(time.Now(), time.Time{})
 	}
 }
 
@@ -85,8 +85,8 @@ func (h *sharing) ask(identity []byte) {
 		return
 	}
 	h.leave()
-	if w := h.source.lead(); identity != nil {
-		h.question, h.identity = w.p.Answers.Question(h.source.place.name, identity, w.commonWait), identity
+	if s := h.source; identity != nil {
+		h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.commonWait), identity
 	}
 }
 
@@ -109,7 +109,7 @@ func (h *sharing) answered(o status.Observation) {
 		return
 	}
 	var answer []byte
-	if session, ok := h.source.lead().probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := h.source.probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)
