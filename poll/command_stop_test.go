@@ -248,8 +248,9 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 
 	// Those who end within the grace have their say.
 	c = shell("(sleep 0.1; echo late) & echo early")
-	obs, took = probeFor(t, c, time.Minute)
-	if string(obs.Body) != "early\nlate\n" || took >= poll.DefaultGrace {
+	c.Grace = time.Minute
+	obs, took = probeFor(t, c, time.Hour)
+	if string(obs.Body) != "early\nlate\n" || took >= c.Grace {
 		t.Errorf("have %q after %v, want both lines", obs.Body, took)
 	}
 }
