@@ -97,10 +97,7 @@ func (r *Reader) choose(found []Element) error {
 		return r.name(found)
 	}
 	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
-		key, err := expr.CompileValue(source)
-		if err != nil {
-			panic(err)
-		}
+		key, _ := expr.CompileValue(source)
 		if r.Keys = []*expr.Expr{key}; r.name(found) == nil {
 			return nil
 		}

@@ -53,10 +53,7 @@ func (s *Session) saved() saved {
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
-	text, err := json.Marshal(k)
-	if err != nil {
-		panic(err) // it has only text and numbers
-	}
+	text, _ := json.Marshal(k) // it has only text and numbers
 	if string(text) == "{}" && !s.starts() {
 		return nil
 	}
