@@ -6,8 +6,9 @@ import (
 )
 
 // wantComplete runs c, which writes answer and exits with 5, as many times: a program that has
-// ended before the context was done has answered, even if both are known only later.
-func wantComplete(t *testing.T, c Command, times int) {
+// ended before the context was done has answered, even if both are known only later. It returns the
+// number of the last one.
+func wantComplete(t *testing.T, c Command, times int) (pid int) {
 	t.Helper()
 	s := NewSession(c)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -25,5 +26,7 @@ func wantComplete(t *testing.T, c Command, times int) {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.release()
+		pid = c.cmd.Process.Pid
 	}
+	return pid
 }
