@@ -193,6 +193,8 @@ func TestListEnds(t *testing.T) {
 7s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 12 * time.Second},
 		{name: "or it is the last before the deadline", lists: []string{"a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3450 * time.Millisecond},
+		{name: "and one that shows it for the first time is not enough", lists: []string{"a=run", "a=run", "a=run", "a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+			want: `3.45s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3475 * time.Millisecond},
 		{name: "a look that confirms does not wait for the schedule", lists: []string{"a=run", "a=done"},
 			change: func(p *poll.Poller) { p.Schedule = backoff.Fixed(20 * time.Second) },
 			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 45 * time.Second},
