@@ -186,6 +186,7 @@ func (l *loop) plan(s *source) {
 		if s.sharing != nil {
 			s.sharing.leave()
 		}
+		s.wait = nil // of thousands that have ended nothing is kept
 		return
 	}
 	now := time.Now()

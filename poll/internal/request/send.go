@@ -141,6 +141,9 @@ func (c *client) read(a *answer, resp *http.Response) (err error) {
 // to any size. The size is then limit+1.
 func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err error) {
 	kept, err = io.ReadAll(io.LimitReader(resp.Body, limit))
+	if len(kept) < cap(kept) { // as it is for a short one: thousands may be kept
+		kept = bytes.Clone(kept)
+	}
 	size = int64(len(kept))
 	rest := io.Reader(resp.Body)
 	switch {
