@@ -19,7 +19,7 @@ const asleep = -1
 func (a agenda) Len() int { return len(a) }
 
 func (a agenda) Less(i, j int) bool {
-	return cmp.Or(a[i].wake.Compare(a[j].wake), cmp.Compare(a[i].n, a[j].n)) < 0
+	return cmp.Or(a[i].wake.Compare(a[j].wake), cmp.Compare(a[i].order, a[j].order)) < 0
 }
 
 func (a agenda) Swap(i, j int) {
@@ -65,7 +65,7 @@ func (m *semaphore) release() *source {
 	for len(m.line) > 0 {
 		next := m.line[0]
 		m.line = m.line[1:]
-		if !next.ended() {
+		if !next.over {
 			return next
 		}
 	}
@@ -98,20 +98,16 @@ const (
 // sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
 // that was due already, "" if it was not.
 func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
-	first := s.lead()
-	for _, w := range s.waits {
-		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
-		e := w.event(EventWait, now)
-		e.HeldBy = by
-		l.emit(e)
-	}
-	l.wakeAt(s, earliest(first.deadline, first.Due))
+	e := s.event(EventWait, now)
+	e.HeldBy = by
+	l.emit(e)
+	l.wakeAt(s, earliest(s.deadline, s.Due))
 }
 
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
 	name := ""
-	if p, ok := s.lead().probe.(placer); ok {
+	if p, ok := s.probe.(placer); ok {
 		name = p.Place()
 	}
 	if p := l.places[name]; p != nil {
@@ -151,7 +147,7 @@ func (l *loop) admit(s *source) {
 	case s.has[s.step] || s.place.steps[s.step].acquire(s):
 		l.pass(s)
 	default:
-		l.wakeAt(s, s.lead().deadline)
+		l.wakeAt(s, s.deadline)
 	}
 }
 
@@ -195,17 +191,17 @@ func (l *loop) lend(s *source, now time.Time) {
 // closed tells that the place of a source has asked for a wait, and ends the targets for which it
 // opens too late.
 func (l *loop) closed(s *source, now time.Time) {
-	p, first := s.place, s.lead()
-	if first.Due.After(p.opens) {
-		p.opens = first.Due.Add(clockSpread)
+	p := s.place
+	if s.Due.After(p.opens) {
+		p.opens = s.Due.Add(clockSpread)
 		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: first.Due, Reason: s.closed}})
+			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
 	}
-	if deadline := first.deadline; deadline.IsZero() || first.Due.Before(deadline) {
+	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
 		l.sleepUntilDue(s, HeldByGate, now)
 		return
 	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(first.Due.Sub(now)), s.closed)
+	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
 	for _, w := range s.all() {
 		w.closed = why
 	}

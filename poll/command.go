@@ -74,15 +74,12 @@ type Command struct {
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
 	MaxBody int64
-	// Bodies bounds the memory of the answers of all probes with the same one; nil means
-	// no bound but MaxBody.
-	Bodies *Bodies
 	// Stderr gets the program's standard error as it comes, from another goroutine; nil
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.
 	Stderr io.Writer
-	// ReapOrphans reaps every child of the calling process that has ended, before and
-	// during an attempt. It is for process 1 or a subreaper, which inherits what attempts
+	// ReapOrphans reaps every child of the calling process that has ended, before each
+	// attempt. It is for process 1 or a subreaper, which inherits what attempts
 	// leave behind. All its children must belong to one run. On Windows ReapOrphans does
 	// nothing.
 	ReapOrphans bool
@@ -97,8 +94,7 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 	return c.Session().Probe(ctx, a)
 }
 
-// Session returns the probe of one run, which keeps the place where the program was found.
-// Its Probe must not be called twice at once.
+// Session returns the probe of one run. Its Probe must not be called twice at once.
 func (c Command) Session() Probe {
 	return commandSession{process.NewSession(process.Command(c)), c.Place()}
 }

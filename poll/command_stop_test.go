@@ -248,30 +248,9 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 
 	// Those who end within the grace have their say.
 	c = shell("(sleep 0.1; echo late) & echo early")
-	obs, took = probeFor(t, c, time.Minute)
-	if string(obs.Body) != "early\nlate\n" || took >= poll.DefaultGrace {
+	c.Grace = time.Minute
+	obs, took = probeFor(t, c, time.Hour)
+	if string(obs.Body) != "early\nlate\n" || took >= c.Grace {
 		t.Errorf("have %q after %v, want both lines", obs.Body, took)
-	}
-}
-
-// The context may be done while the outputs are waited for: then who holds them
-// is stopped, and the answer is complete even so.
-func TestCommandStoppedWithHeldOutputs(t *testing.T) {
-	t.Parallel()
-	const ended = "until ps -o stat= -p $$ | grep -q Z || ! kill -0 $$ 2>/dev/null; do sleep 0.01; done; echo >&2; sleep 60"
-	for _, script := range []string{
-		"echo $$; (" + ended + ") & exit 3",
-		"echo $$; (trap '' TERM; " + ended + ") & exit 3",
-	} {
-		c := shell(script)
-		c.Grace = time.Second
-		obs, took := probeUntilReady(t, c, poll.ErrAttemptTimeout)
-		if obs.Failure != nil || obs.Exit == nil || *obs.Exit != 3 {
-			t.Errorf("have %+v, want exit 3", obs)
-		}
-		if took > c.Grace+slack {
-			t.Errorf("took %v", took)
-		}
-		wantGroupGone(t, obs)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -344,23 +343,6 @@ func writeProgram(t *testing.T, path, content string) {
 	}
 	if err := os.Chmod(path, 0o755); err != nil { // it may have been there
 		t.Fatal(err)
-	}
-}
-
-// A command that waits for a place is not taken for one whose output is held open.
-func TestBodiesOfCommands(t *testing.T) {
-	t.Parallel()
-	var bodies poll.Bodies
-	flood := helper("flood", "1", "3000000")
-	flood.Grace, flood.Bodies = poll.NoGrace, &bodies
-	all := slices.Repeat([]poll.Poller{{Probe: flood, Immediate: true}}, 6)
-	for e := range (&poll.Group{Parallel: 6}).Events(t.Context(), slices.Values(all)) {
-		if e.Kind == poll.EventAttempt {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if e.Kind == poll.EventEnd && len(e.Outcome.Observation.Body) != 3_000_000 {
-			t.Errorf("%s with %d bytes", e.Outcome.Reason, len(e.Outcome.Observation.Body))
-		}
 	}
 }
 

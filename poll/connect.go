@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
-	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
 
@@ -293,7 +292,7 @@ func (c Connect) Through() string {
 		to = []string{"localhost"}
 	}
 	if slices.ContainsFunc(to, leadsToLocal) {
-		parts = append(parts, share.Machine())
+		parts = append(parts, request.Machine())
 	}
 	return fmt.Sprintf("%#v %q", c, parts)
 }
@@ -304,7 +303,7 @@ func leadsToLocal(address string) bool {
 		return false
 	}
 	u, err := parseProxy(address)
-	return err != nil || share.IsLocal(u.Hostname())
+	return err != nil || request.IsLocal(u.Hostname())
 }
 
 // TCP is a [Probe] that connects to an address and closes the connection at once.

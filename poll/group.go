@@ -13,10 +13,6 @@ import (
 // A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
 // schedule and limits. The zero value waits until all of them have succeeded.
 //
-// Targets with the same Probe, a pointer to one value, and the same deadline share its
-// attempts, unless they start something: each judges the answers by its own rules, and
-// the first of them that is still waiting sets the schedule.
-//
 // A Poller with [Elements] is a list: each element of its answers is a target. The events of
 // the list itself, a wait, a start and an attempt for each look, have no N. An element has
 // an EventAttempt only when its verdict is a new one or its JSON has changed, and one
@@ -56,7 +52,7 @@ type Summary struct {
 	// many ended in which way.
 	Targets, Need int
 	Endings       map[Ending]int
-	// Attempts counts the attempts made. One that several targets share counts once.
+	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
 	// Taken and Alone count as in a [State].
 	Taken, Alone int

@@ -190,49 +190,6 @@ func TestAThousandTargetsForAnHour(t *testing.T) {
 	}
 }
 
-func TestGroupSharesTheAttemptsOfOneProbe(t *testing.T) {
-	t.Parallel()
-	shared := &counting{states: []string{"a", "b", "c"}}
-	target := func(state string) poll.Poller {
-		return poll.Poller{Target: state, Probe: shared, Rules: until(t, `.state == "`+state+`"`), Schedule: backoff.Fixed(time.Second)}
-	}
-	have := groupTimeline(t, poll.Group{}, target("c"), target("a"), target("b"))
-	wantTimeline(t, ends(have), `
-2: 1s      end     succeeded SUCCESS after 1: .state is "a"
-3: 2s      end     succeeded SUCCESS after 2: .state is "b"
-1: 3s      end     succeeded SUCCESS after 3: .state is "c"
-3s      goal    succeeded 3/3 of 3, 3 attempts: 3 succeeded
-`)
-}
-
-// counting answers with one state after the other.
-type counting struct {
-	states   []string
-	attempts int
-}
-
-func (c *counting) Probe(context.Context, poll.Attempt) status.Observation {
-	state := c.states[c.attempts]
-	c.attempts++
-	return poll.Observe(context.Background(), []byte(`{"state":"`+state+`"}`), nil)
-}
-
-func TestGroupDoesNotShareAStart(t *testing.T) {
-	t.Parallel()
-	probe := &starting{operation: operation{readyAt: time.Second}}
-	target := poll.Poller{Probe: probe, Schedule: backoff.Fixed(2 * time.Second)}
-	have := groupTimeline(t, poll.Group{Parallel: 1}, target, target)
-	wantTimeline(t, only(poll.EventStart, have)+ends(have), `
-1: 0s      start   #1
-2: 0s      start   #1
-1: 2s      start   #2
-2: 2s      start   #2
-1: 2s      end     succeeded SUCCESS after 2: HTTP 200 OK
-2: 2s      end     succeeded SUCCESS after 2: HTTP 200 OK
-2s      goal    succeeded 2/2 of 2, 4 attempts: 2 succeeded
-`)
-}
-
 // A spaced limiter allows an attempt each interval at a place, and closes it as it is told.
 type spaced struct {
 	mu       sync.Mutex

@@ -68,9 +68,6 @@ type HTTP struct {
 	// MaxBody is how many bytes of an answer, with all its pages, are kept at most. The rest
 	// of the page is read and counted, unless it was decompressed. Zero means 64 MiB.
 	MaxBody int64
-	// Bodies bounds the memory of the answers of all probes with the same one; nil means
-	// no bound but MaxBody.
-	Bodies *Bodies
 	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 means
 	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the redirect
 	// itself is the answer. A redirect beyond MaxRedirects is an ERROR.

@@ -40,14 +40,11 @@ type Result struct {
 // reserve asks the limiter when the request may go.
 func (s *source) reserve() {
 	var had time.Time
-	if first := s.lead(); first.Reserved {
-		had = first.Due
+	if s.Reserved {
+		had = s.Due
 	}
-	had, s.closed = s.loop.Limiter.Next(s.place.name, had)
-	s.granted = !had.After(time.Now())
-	for _, w := range s.waits {
-		w.Due, w.Reserved = had, true
-	}
+	s.Due, s.held = s.loop.Limiter.Next(s.place.name, had)
+	s.granted, s.Reserved = !s.Due.After(time.Now()), true
 }
 
 // A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
@@ -76,23 +73,12 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 // Done tells the limiter what the answer to a request said, and reports whether it was refused
 // for load and may be asked for again before the deadline.
 func (p *paced) Done(place string, o status.Observation) (again bool) {
-	w, v := p.lead(), status.Verdict{}
+	v := status.Verdict{}
 	if !o.Good() && !o.Elsewhere {
-		v = w.p.Rules.Classify(p.loop.ctx, o)
+		v = p.p.Rules.Classify(p.loop.ctx, o)
 	}
 	p.tellLimiter(place, p.sent, &o, v)
-	return v.Status == status.Throttled && (o.Hint == nil || w.deadline.IsZero() || o.Hint.Wait < time.Until(w.deadline))
-}
-
-// inform tells the limiter what the attempt saw.
-func (s *source) inform() {
-	v := s.lead().last.verdict
-	for _, w := range s.waits {
-		if w.last.verdict.Status == status.Throttled {
-			v = w.last.verdict
-		}
-	}
-	s.tellLimiter(s.place.name, s.begun, s.lead().last.observation, v)
+	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
 }
 
 // tellLimiter tells the limiter what the answer to a request said, if it is of use to it.

@@ -103,7 +103,7 @@ func (l *loop) addList(lead *wait) {
 	list.asked = len(list.waiting)
 	list.number()
 	lead.list = list
-	l.add(lead).list = list
+	l.add(lead)
 	l.lists++
 }
 
@@ -125,8 +125,8 @@ func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] 
 
 // openList begins a list, unless its elements are all that is left to look at, or had ended
 // before.
-func (l *loop) openList(s *source) (begun bool) {
-	list, lead := s.list, s.lead()
+func (l *loop) openList(s *source) {
+	list, lead := s.list, s.wait
 	if forks, ok := lead.probe.(forker); ok && forks.Lists() {
 		list.forks = forks
 	}
@@ -136,10 +136,9 @@ func (l *loop) openList(s *source) (begun bool) {
 		}
 		list.alone = true
 	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
-		return true
+		return
 	}
 	l.endList(s, "")
-	return false
 }
 
 // join makes an element a target.
@@ -336,7 +335,7 @@ func (l *list) progress(o *status.Observation) string {
 // settleList tells what an attempt was judged to be, and ends the targets for which it was the
 // last, and the list once that is over.
 func (l *loop) settleList(s *source) {
-	list, lead, now := s.list, s.lead(), time.Now()
+	list, lead, now := s.list, s.wait, time.Now()
 	if how := lead.unrunnable(); how != "" {
 		lead.Attempts--
 		l.endList(s, how)
@@ -400,7 +399,7 @@ func (l *loop) endList(s *source, how Ending) {
 	} else {
 		l.endSome(s, func(*wait) Ending { return how })
 	}
-	s.waits, s.list = nil, nil
+	s.over = true
 	l.lists--
 	if list.Known == nil {
 		l.growing--

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"time"
 )
@@ -109,10 +108,8 @@ func (l *loop) limit() (release func()) {
 	}
 }
 
-// read makes the sources of the targets. Targets whose probe is one pointer, and which have the
-// same deadline, share one.
+// read makes the sources of the targets.
 func (l *loop) read(targets iter.Seq[Poller]) {
-	shared := make(map[Probe]*source)
 	for p := range targets {
 		w := newWait(l, p)
 		if p.Elements != nil && !l.alone {
@@ -120,23 +117,13 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 			continue
 		}
 		l.number(w)
-		if p.Probe == nil || reflect.TypeOf(p.Probe).Kind() != reflect.Pointer {
-			l.add(w)
-			continue
-		}
-		if s := shared[p.Probe]; s != nil && s.lead().deadline.Equal(w.deadline) {
-			s.waits = append(s.waits, w)
-			continue
-		}
-		shared[p.Probe] = l.add(w)
+		l.add(w)
 	}
 }
 
 // add adds the source of a wait.
-func (l *loop) add(w *wait) *source {
-	s := &source{loop: l, waits: []*wait{w}, n: len(l.sources), at: asleep}
-	l.sources = append(l.sources, s)
-	return s
+func (l *loop) add(w *wait) {
+	l.sources = append(l.sources, &source{wait: w, order: len(l.sources), at: asleep})
 }
 
 // number makes a wait a target.
@@ -148,39 +135,22 @@ func (l *loop) number(w *wait) {
 }
 
 // open opens the session of a source, and ends the targets for which no attempt can succeed,
-// or nothing is left to do. A request that starts an operation is not shared.
+// or nothing is left to do.
 func (l *loop) open(s *source) {
-	l.endSome(s, (*wait).endingOfPast)
-	if s.ended() {
-		return
+	if s.list != nil {
+		l.endSome(s, (*wait).endingOfPast)
 	}
-	first := s.lead()
-	how := first.endingOfPast() // of a list
+	how := s.endingOfPast()
 	if how == "" {
-		how = first.open()
+		how = s.wait.open()
 	}
-	if how != "" {
+	switch {
+	case how != "":
 		l.fail(s, how)
-		return
-	}
-	if s.list != nil && !l.openList(s) {
-		return
-	}
-	if first.startDue() {
-		for _, w := range s.waits[1:] {
-			l.add(w)
-		}
-		s.waits = s.waits[:1]
-	}
-	for _, w := range s.waits[1:] {
-		if w.session, w.probe = first.session, first.probe; w.Began.IsZero() {
-			w.Began = w.Start
-		}
-	}
-	if s.list == nil {
-		for _, w := range s.waits {
-			w.p.Probe = nil // the session is looked at
-		}
+	case s.list != nil:
+		l.openList(s)
+	default:
+		s.p.Probe = nil // the session is looked at
 	}
 }
 
@@ -197,9 +167,9 @@ func (l *loop) openAll() {
 
 // fail ends a source of which no attempt can succeed.
 func (l *loop) fail(s *source, how Ending) {
-	why := s.lead().hopeless
-	if s.lead().Ended() {
-		why = errors.New(s.lead().Reason)
+	why := s.hopeless
+	if s.Ended() {
+		why = errors.New(s.Reason)
 	}
 	for _, w := range s.all() {
 		w.hopeless = why
@@ -212,26 +182,27 @@ func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.
 
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
-	if s.ended() {
+	if s.over {
 		if s.sharing != nil {
 			s.sharing.leave()
 		}
+		s.wait = nil // of thousands that have ended nothing is kept
 		return
 	}
-	now, first := time.Now(), s.lead()
+	now := time.Now()
 	s.place = l.placeOf(s)
-	first.others = l.timeForOthers(s, first.median())
-	known := l.stepping && !first.Due.IsZero() // by the last step
+	s.others = l.timeForOthers(s, s.median())
+	known := l.stepping && !s.Due.IsZero() // by the last step
 	if !known {
 		var shared time.Time
 		if s.sharing != nil {
 			shared = s.sharing.next
 		}
-		first.plan(now, shared)
+		s.plan(now, shared)
 	}
 	s.step = claim
-	if known && !first.Due.After(now) {
-		l.wakeAt(s, first.Due)
+	if known && !s.Due.After(now) {
+		l.wakeAt(s, s.Due)
 		return
 	}
 	l.sleepUntilDue(s, "", now)
@@ -280,12 +251,11 @@ func (l *loop) await() {
 func (l *loop) wake(now time.Time) {
 	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.stepping && l.Attempts > 0) {
 		s := heap.Pop(&l.agenda).(*source)
-		deadline := s.lead().deadline
 		switch {
 		case s.busy && s.step == attempt:
 			l.lend(s, now)
 		case s.busy: // what it finds out comes first
-		case !deadline.IsZero() && !now.Before(deadline):
+		case !s.deadline.IsZero() && !now.Before(s.deadline):
 			l.end(s)
 		default:
 			l.admit(s)
@@ -308,9 +278,7 @@ func (l *loop) begin(s *source) {
 		w.begin()
 	}
 	l.Attempts++
-	for _, w := range s.waits {
-		l.emit(w.event(EventStart, s.begun))
-	}
+	l.emit(s.event(EventStart, s.begun))
 	l.do(s)
 	l.release(s, p, turn)
 }
@@ -350,7 +318,7 @@ func (l *loop) finish(s *source) {
 		s.step++
 		l.admit(s)
 	case l.over():
-	case s.step == turn && s.closed != "":
+	case s.step == turn && s.held != "":
 		l.closed(s, now)
 	default:
 		l.sleepUntilDue(s, by, now)
@@ -363,23 +331,19 @@ func (l *loop) settle(s *source) {
 	if s.sharing != nil {
 		s.sharing.settle()
 	}
-	p, first := s.place, s.lead()
-	session := first.session
+	p := s.place
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
 		l.settleList(s)
 	}
-	if h, ok := session.(holder); ok {
-		h.Release()
-	}
-	p.usual = max(first.median(), p.usual-p.usual/8)
+	p.usual = max(s.median(), p.usual-p.usual/8)
 	l.wakeAt(s, time.Time{})
 	if s.lent {
 		s.lent = false
 		p.lent--
 	}
-	if s.ended() || l.ctx.Err() == nil && !l.brokenOff {
+	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
 	l.release(s, p, room)
@@ -409,7 +373,7 @@ func (l *loop) settleWaits(s *source) {
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
-	l.endAll(s, cmp.Or(s.lead().stopped(), TimedOut))
+	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
 	l.wakeAt(s, time.Time{})
 	for step := range steps {
 		l.release(s, s.place, step)
@@ -428,18 +392,19 @@ func (l *loop) endAll(s *source, how Ending) {
 
 // endSome ends the targets of a source that have an ending. The others go on.
 func (l *loop) endSome(s *source, ending func(*wait) Ending) {
-	waits := &s.waits
-	if s.list != nil {
-		waits = &s.list.waiting
-	}
-	*waits = slices.DeleteFunc(*waits, func(w *wait) bool {
+	isEnd := func(w *wait) bool {
 		how := ending(w)
 		if how != "" {
 			l.live--
 			l.tellEnd(w, how)
 		}
 		return how != ""
-	})
+	}
+	if s.list == nil {
+		s.over = isEnd(s.wait)
+		return
+	}
+	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
 }
 
 // tellEnd counts and tells an end.
@@ -467,7 +432,7 @@ func (l *loop) stop() {
 // endResting ends the targets of which no attempt is under way.
 func (l *loop) endResting() {
 	for i := 0; i < len(l.sources); i++ { // a list that ends may add its elements
-		if s := l.sources[i]; !s.busy && !s.ended() {
+		if s := l.sources[i]; !s.busy && !s.over {
 			l.end(s)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
@@ -71,8 +70,6 @@ type (
 		Save() json.RawMessage
 		Resume(kept json.RawMessage) error
 	}
-	// A holder holds a place of [Bodies] for its last answer.
-	holder interface{ Release() }
 	// A sharer has answers that can be shared with other processes.
 	sharer interface {
 		// Identity returns all that makes the next attempt; nil if its answer must not be
@@ -87,18 +84,16 @@ type (
 	}
 )
 
-// A source is what is looked at again and again: the session of a probe. The waits that share
-// it judge each of its answers by their own rules, and the first of them sets the schedule; or
-// it is a list, whose elements have waits. A source is in one of these states: it sleeps until
-// it is due, stands in line for a step of its admission, or is busy in another goroutine with
-// what the step asks, or the attempt.
+// A source is what is looked at again and again: the session of a probe, for a wait; or a list,
+// whose elements have waits of their own. A source is in one of these states: it sleeps until it is
+// due, stands in line for a step of its admission, or is busy in another goroutine with what the
+// step asks, or the attempt.
 type source struct {
-	loop  *loop
-	waits []*wait // that have not ended; of a list, its own
-	list  *list   // nil unless the answers hold elements, or once it is over
-	n     int     // its number, from 0
+	*wait // which sets the schedule; of a list, its lead
+	order int
 	place *place
 
+	over    bool // there is nothing more to look for
 	busy    bool
 	wake    time.Time   // when it wakes
 	at      int         // its index in the agenda
@@ -107,22 +102,17 @@ type source struct {
 	begun   time.Time   // the attempt that is under way
 	lent    bool        // another has its room, since its attempt takes so long
 	granted bool        // the attempt is this process's, and the request may go now
-	closed  string      // why its place is closed until it is due, in words
+	held    string      // why its place is closed until it is due, in words
 	sharing *sharing    // nil unless its answers are shared with other processes
 }
 
-// lead returns the wait that sets the schedule.
-func (s *source) lead() *wait { return s.waits[0] }
-
-// ended reports whether there is nothing more to look for.
-func (s *source) ended() bool { return len(s.waits) == 0 }
-
-// all returns all waits, that of a list first.
+// all returns the waits that have not ended, that of a list first.
 func (s *source) all() []*wait {
+	waits := []*wait{s.wait}
 	if s.list != nil {
-		return append(s.waits[:1:1], s.list.waiting...)
+		waits = append(waits, s.list.waiting...)
 	}
-	return s.waits
+	return waits
 }
 
 // do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
@@ -135,7 +125,7 @@ func (s *source) do() {
 	case attempt:
 		s.look()
 		if s.place.limited && !s.isTaken() {
-			s.inform()
+			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
 		}
 	}
 }
@@ -143,15 +133,14 @@ func (s *source) do() {
 // shares reports whether it has to be known who makes the next attempt. One that starts
 // something is everybody's own.
 func (s *source) shares() bool {
-	w := s.lead()
-	_, ok := w.probe.(sharer) // and not its result
-	return ok && w.p.Answers != nil && !w.startDue()
+	_, ok := s.probe.(sharer) // and not its result
+	return ok && s.p.Answers != nil && !s.startDue()
 }
 
 // isTaken reports whether the attempt is another process's.
 func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
 
-// look makes the attempt, and judges it for every wait.
+// look makes the attempt, and judges it.
 func (s *source) look() {
 	var o status.Observation
 	var took time.Duration
@@ -159,20 +148,17 @@ func (s *source) look() {
 	if s.place.limited {
 		pace = &paced{source: s}
 	}
-	first := s.lead()
 	if s.isTaken() {
 		o = *s.sharing.answer
 	} else {
-		o, took = first.look(pace)
+		o, took = s.wait.look(pace)
 	}
 	if s.sharing != nil {
 		s.sharing.answered(o) // before the session goes on to a result
 	}
-	for _, w := range s.waits {
-		w.answered(o, took)
-	}
-	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
-		first.lookForResult(pace)
+	s.answered(o, took)
+	if s.list == nil && s.unrunnable() == "" {
+		s.lookForResult(pace)
 	}
 }
 
@@ -180,7 +166,8 @@ func (s *source) look() {
 // With a pace, the requests of an attempt are bounded one by one, without what they wait for.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
+	session, isHTTP := w.probe.(httpSession)
+	if (isHTTP || w.done != nil) && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -190,8 +177,8 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	}
 	begun := time.Now()
 	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if s, ok := w.probe.(httpSession); ok { // which takes the pace, too
-		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+	if isHTTP { // which takes the pace, too
+		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
 		return o, time.Since(begun)
 	}
 	o := w.probe.Probe(ctx, a)
@@ -234,15 +221,6 @@ func (w *wait) slim() {
 	}
 	w.last.observation = &o
 }
-
-// Bodies bounds the memory that the answers of several probes take together. The zero
-// value is ready for use, and must not be copied.
-//
-// At most two answers longer than 1 MiB are held at once, each until it was judged. An
-// attempt with another one reads no further until one of them is let go, or its context
-// ends. Answers of up to 1 MiB are only bounded by the number of attempts at once. For a
-// conditional request, an answer is kept if it has at most 32 KiB.
-type Bodies = body.Budget
 
 // The causes with which a run ends the context of an attempt, which a probe gets
 // from [context.Cause]. Any other comes from the caller's context.

@@ -16,14 +16,10 @@ import (
 // second and has the next of the answers, the last again and again.
 type finishing struct {
 	operation
-	looks    []status.Observation
-	released int
+	looks []status.Observation
 }
 
 func (f *finishing) Session() poll.Probe { return f }
-
-// Release is called once an answer was judged, which may take a place of poll.Bodies.
-func (f *finishing) Release() { f.released++ }
 
 func (f *finishing) Result(status.Observation) (func(context.Context) status.Observation, string) {
 	look := func(ctx context.Context) status.Observation {
@@ -42,15 +38,6 @@ func (f *finishing) Result(status.Observation) (func(context.Context) status.Obs
 // finishingAfter is done at its first attempt, or as often as a threshold asks.
 func finishingAfter(looks ...status.Observation) *finishing {
 	return &finishing{operation: operation{readyAt: 1}, looks: looks}
-}
-
-func TestTheResultIsLetGo(t *testing.T) {
-	t.Parallel()
-	probe := finishingAfter(answer(503), answer(200))
-	timeline(t, poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Second)})
-	if probe.released != 2 {
-		t.Errorf("let go %d times, want 2: after each attempt", probe.released)
-	}
 }
 
 func TestLimitsAndTheResult(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
 
@@ -20,15 +19,39 @@ type Answers interface {
 	// with its credentials. Only what is asked for from now on counts. schedule returns the wait
 	// after so many steps; u, from 0 to 1, is its jitter: the same for all who share the
 	// question, so that they agree on the time.
-	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) share.Question
+	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) Question
+}
+
+// A Question is what one wait asks. Its methods are called one at a time, on
+// any goroutine. None fails, and each takes a bounded time.
+type Question interface {
+	// Claim says who makes the attempt that is due.
+	Claim(now time.Time) Turn
+	// Answered shares the answer to the attempt that Claim gave to this process; nil if there
+	// is none to share. It returns when the next attempt is due.
+	Answered(answer []byte) (next time.Time)
+	// Close is called once the wait is over, or asks something else.
+	Close()
+}
+
+// A Turn says who makes an attempt.
+type Turn struct {
+	// Ask is true if this process makes the attempt, and calls Answered once it has. Alone is
+	// true if it has to because nothing is shared for now.
+	Ask, Alone bool
+	// Answer is what another process was answered since the last Claim; nil if there is none.
+	Answer []byte
+	// Next is when the next attempt is due, with an Answer; without one and without Ask, when
+	// to claim again: another process asks, or will.
+	Next time.Time
 }
 
 // A sharing is what a source has of the answers that are shared.
 type sharing struct {
 	source   *source
-	question share.Question // nil if the next attempt is not shared
-	identity []byte         // of question
-	turn     share.Turn     // of the attempt that is due, or under way
+	question Question // nil if the next attempt is not shared
+	identity []byte   // of question
+	turn     Turn     // of the attempt that is due, or under way
 	answer   *status.Observation
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
@@ -38,21 +61,21 @@ func (s *source) claim() {
 	if s.sharing == nil {
 		s.sharing = &sharing{source: s}
 	}
-	h, w := s.sharing, s.lead()
-	session := w.probe.(sharer)
-	h.turn = share.Turn{Ask: true}
-	h.ask(session.Identity(w.p.AnswersName))
+	h := s.sharing
+	session := s.probe.(sharer)
+	h.turn = Turn{Ask: true}
+	h.ask(session.Identity(s.p.AnswersName))
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
 	}
 	if h.turn.Answer != nil && !h.take(session) {
-		h.turn = share.Turn{Ask: true, Alone: true}
+		h.turn = Turn{Ask: true, Alone: true}
 	}
-	s.granted = h.turn.Ask || h.answer != nil || w.LastLook || h.next.IsZero() // whoever makes it may hang
+	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
 	if !s.granted {
-		w.Due, w.Reserved = h.next, false
-		w.plan(time.Now(), time.Time{})
+		s.Due, s.Reserved = h.next, false
+		s.plan(time.Now(), time.Time{})
 	}
 }
 
@@ -62,8 +85,8 @@ func (h *sharing) ask(identity []byte) {
 		return
 	}
 	h.leave()
-	if w := h.source.lead(); identity != nil {
-		h.question, h.identity = w.p.Answers.Question(h.source.place.name, identity, w.commonWait), identity
+	if s := h.source; identity != nil {
+		h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.commonWait), identity
 	}
 }
 
@@ -86,7 +109,7 @@ func (h *sharing) answered(o status.Observation) {
 		return
 	}
 	var answer []byte
-	if session, ok := h.source.lead().probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := h.source.probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)
@@ -107,7 +130,7 @@ func (h *sharing) settle() {
 		w.Taken += taken
 		w.Alone += alone
 	}
-	h.turn, h.answer = share.Turn{}, nil
+	h.turn, h.answer = Turn{}, nil
 }
 
 // leave ends what is shared.

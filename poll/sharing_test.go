@@ -20,7 +20,6 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
-	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
 
@@ -170,15 +169,15 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 // forging is Answers whose only answer is a text.
 type forging []byte
 
-func (f forging) Question(string, []byte, func(int, float64) time.Duration) share.Question {
+func (f forging) Question(string, []byte, func(int, float64) time.Duration) poll.Question {
 	return forgery(f)
 }
 
 type forgery []byte
 
-func (f forgery) Claim(time.Time) share.Turn { return share.Turn{Answer: f} }
-func (f forgery) Answered([]byte) time.Time  { return time.Time{} }
-func (f forgery) Close()                     {}
+func (f forgery) Claim(time.Time) poll.Turn { return poll.Turn{Answer: f} }
+func (f forgery) Answered([]byte) time.Time { return time.Time{} }
+func (f forgery) Close()                    {}
 
 // What is followed survives a change of who asks. The entity tag is everybody's own.
 func TestSharedAnswers_session(t *testing.T) {

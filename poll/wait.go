@@ -18,8 +18,7 @@ type wait struct {
 	p        Poller // with its defaults
 	n        int    // its number in a group, 0 for none
 	loop     *loop
-	session  Probe         // of p.Probe, or p.Probe itself if that has none
-	probe    Probe         // the session, or that of the result once done is set
+	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	others   time.Duration // how long the last looks of all others take
@@ -154,11 +153,10 @@ func (w *wait) prepare() error {
 
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
-	w.session = w.p.Probe
+	w.probe = w.p.Probe
 	if s, ok := w.p.Probe.(sessioner); ok {
-		w.session = s.Session()
+		w.probe = s.Session()
 	}
-	w.probe = w.session
 }
 
 // context returns the one of an attempt, which is done at the wait's deadline, too, and after

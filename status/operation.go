@@ -134,10 +134,7 @@ func withDetail(words string, env *expr.Env, wrong ...statement) string {
 var errorDetail = sync.OnceValue(func() (values []*expr.Expr) {
 	for _, source := range strings.Fields(".error.message .error .error.code " +
 		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message") {
-		x, err := expr.CompileValue(source)
-		if err != nil {
-			panic(err)
-		}
+		x, _ := expr.CompileValue(source)
 		values = append(values, x)
 	}
 	return values

@@ -3,10 +3,8 @@ package status
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -232,12 +230,9 @@ func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 
 // isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).
 func (o *Observation) isOnePage() bool {
-	return o.Within == nil && linkNext().MatchString(strings.Join(o.Header["Link"], ","))
+	links := strings.ToLower(strings.Join(o.Header["Link"], ","))
+	return o.Within == nil && strings.Contains(strings.ReplaceAll(links, `"`, ""), "rel=next")
 }
-
-var linkNext = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\brel\s*=\s*["']?[^"',;]*\bnext\b`)
-})
 
 // firstText returns the first value that is a text, on one line, "" for none.
 func firstText(values []*expr.Expr, env *expr.Env) string {

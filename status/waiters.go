@@ -19,13 +19,7 @@ var waitersFile []byte
 func Waiters() []Preset { return builtin(waiterText()) }
 
 func waiterText() string {
-	r, err := gzip.NewReader(bytes.NewReader(waitersFile))
-	if err != nil {
-		panic(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		panic(err)
-	}
+	r, _ := gzip.NewReader(bytes.NewReader(waitersFile)) // which the tests read
+	text, _ := io.ReadAll(r)
 	return string(text)
 }

@@ -70,7 +70,7 @@ func aimTCP(address string) (probe poll.TCP, err error) {
 // readHTTP reads what the flags say of a request, but for the password of a host.
 func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
-		Method: r.Request, MaxBody: r.MaxBody, Bodies: r.bodies, LookupEnv: r.LookupEnv,
+		Method: r.Request, MaxBody: r.MaxBody, LookupEnv: r.LookupEnv,
 		MaxRedirects: r.maxRedirects(), LocationTrusted: r.LocationTrusted,
 		NoConditional: r.NoConditional,
 		Follow:        r.Follow, FollowEach: r.followsEach(),
@@ -222,7 +222,7 @@ func (r *reader) readCommand() (*poll.Command, error) {
 		r.nested = nest(r.world, r.Grace)
 	}
 	c := *r.nested
-	c.Foreground, c.MaxBody, c.Bodies = r.Foreground, r.MaxBody, r.bodies
+	c.Foreground, c.MaxBody = r.Foreground, r.MaxBody
 	// As process 1 of a container. One that reaps for one target would reap the programs of
 	// others.
 	c.ReapOrphans = os.Getpid() == 1 && !r.several

@@ -44,7 +44,6 @@ type reader struct {
 	programs   map[string]bool            // that can be run
 	names      map[string]int             // how often each was given
 	nested     *poll.Command              // what all commands have in common; nil until there is one
-	bodies     *poll.Bodies               // nil for one target
 
 	kinds   []status.Kind
 	targets []*target
@@ -53,17 +52,13 @@ type reader struct {
 }
 
 func newReader(s *Spec, world World) *reader {
-	r := &reader{
+	return &reader{
 		Spec: s, world: world, several: s.isSeveral(),
 		bases:      make(map[string]*target),
 		transports: make(map[string]*http.Transport),
 		programs:   make(map[string]bool),
 		names:      make(map[string]int),
 	}
-	if r.several {
-		r.bodies = new(poll.Bodies)
-	}
-	return r
 }
 
 // isSeveral reports whether the command line is for several targets, though it may turn

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/share"
+	"github.com/pollcli/poll/poll"
 )
 
 // mostAnswer is the size of an answer that is shared, at most.
@@ -18,7 +18,7 @@ const mostAnswer = 64 << 10
 // Question begins a wait for answers of a place. Nobody is elected: whose time comes first asks,
 // and has the lease on the question until then; the others look again when the answer should be
 // there. All compute the same time for the next attempt. Only what is asked for later counts.
-func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) share.Question {
+func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) poll.Question {
 	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
 	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
@@ -46,7 +46,7 @@ type wait struct {
 }
 
 // Claim is called when an attempt is due.
-func (w *wait) Claim(now time.Time) share.Turn {
+func (w *wait) Claim(now time.Time) poll.Turn {
 	var q question
 	var at, seen, ask int64
 	var left time.Duration
@@ -65,28 +65,28 @@ func (w *wait) Claim(now time.Time) share.Turn {
 	})
 	switch {
 	case !shared:
-		return share.Turn{Ask: true, Alone: true}
+		return poll.Turn{Ask: true, Alone: true}
 	case isNew:
 		return w.take(&q, at, now)
 	}
 	w.seen = seen
 	if ask == 0 {
-		return share.Turn{Next: now.Add(left)}
+		return poll.Turn{Next: now.Add(left)}
 	}
 	w.begin(ask)
-	return share.Turn{Ask: true}
+	return poll.Turn{Ask: true}
 }
 
 // take returns the answer that a question has. If that is none, this process asks for itself.
-func (w *wait) take(q *question, at int64, now time.Time) share.Turn {
+func (w *wait) take(q *question, at int64, now time.Time) poll.Turn {
 	w.seen = q.Had
 	answer := w.open(q)
 	if answer == nil {
-		return share.Turn{Ask: true}
+		return poll.Turn{Ask: true}
 	}
 	w.step++
 	w.heard, w.mine = now, false
-	return share.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at, now)))}
+	return poll.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at, now)))}
 }
 
 // wait returns the wait after the last attempt.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/pace"
-	"github.com/pollcli/poll/poll/internal/share"
+	"github.com/pollcli/poll/poll/internal/request"
 )
 
 const (
@@ -117,8 +117,8 @@ func (f *Fleet) limitOf(name string) string {
 		return "name " + f.o.Name
 	}
 	text := "place " + name
-	if u, err := url.Parse(name); err == nil && share.IsLoopback(u.Hostname()) {
-		text += "\x00" + share.Machine()
+	if u, err := url.Parse(name); err == nil && request.IsLoopback(u.Hostname()) {
+		text += "\x00" + request.Machine()
 	}
 	if f.o.Key != nil {
 		text += "\x00" + f.o.Key(name)
@@ -126,7 +126,7 @@ func (f *Fleet) limitOf(name string) string {
 	return text
 }
 
-// change takes a step on the limit that all share. It reports false without the store.
+// change takes a step on the limit that all request. It reports false without the store.
 func (p *place) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared bool) {
 	var told limit
 	var signed int64

@@ -149,12 +149,14 @@ func TestLimiter_crowd(t *testing.T) {
 
 // In whatever way the store fails, a hundred processes go on about as fast as they did, and
 // hardly 1% is refused: where they come back one by one, some still have a slot of their own.
+// The API names no wait: while the store is away, one that is named to one process refuses all
+// that the others send meanwhile, so that a single refusal becomes dozens in one run of a hundred.
 func TestLimiter_faults(t *testing.T) {
 	t.Parallel()
 	for name, fail := range faults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{rate: 20, burst: 20, hint: 5 * time.Second}
+			a := &api{rate: 20, burst: 20}
 			e := newFake()
 			e.script = func() {
 				time.Sleep(20 * time.Second)
@@ -162,7 +164,7 @@ func TestLimiter_faults(t *testing.T) {
 			}
 			crowdOf(t, 100, a, e, 20, true, time.Minute)
 			used := float64(len(a.answered)) / (a.rate * time.Minute.Seconds())
-			if len(a.refused) > 12 || used < 0.7 {
+			if len(a.refused) > 12 || used < 0.6 {
 				t.Errorf("that is not polite, or too little: refused %d, used %.1f%%", len(a.refused), 100*used)
 			}
 		})

@@ -97,10 +97,7 @@ func (r *Reader) choose(found []Element) error {
 		return r.name(found)
 	}
 	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
-		key, err := expr.CompileValue(source)
-		if err != nil {
-			panic(err)
-		}
+		key, _ := expr.CompileValue(source)
 		if r.Keys = []*expr.Expr{key}; r.name(found) == nil {
 			return nil
 		}
@@ -136,18 +133,4 @@ func (r *Reader) id(e *Element) (string, error) {
 		}
 	}
 	return strings.Join(parts, "/"), nil
-}
-
-// Names returns what names each of the elements of an answer that is one page.
-func (r *Reader) Names(found []expr.Element) ([]string, error) {
-	all := make([]Element, len(found))
-	for i := range found {
-		all[i].Element = found[i]
-	}
-	all, _, err := r.Name(all)
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].ID
-	}
-	return names, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -40,8 +41,13 @@ func TestNames(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		elements, _ := each.Elements(expr.NewDoc([]byte(test.doc)))
-		names, err := (&Reader{Each: each, Keys: keys}).Names(elements)
+		r := &Reader{Each: each, Keys: keys}
+		found, _, _ := r.Read(&status.Observation{Body: []byte(test.doc)})
+		found, _, err = r.Name(found)
+		names := make([]string, len(found))
+		for i, e := range found {
+			names[i] = e.ID
+		}
 		if have := fmt.Sprint(names, err); have != test.want {
 			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
 		}

@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/bits"
 	"os/exec"
 	"time"
 )
 
 const (
-	// reapInterval is the time between two looks for orphans during an attempt.
-	reapInterval = time.Second
 	// drainTime is how long the outputs are read at least when somebody holds them open
 	// after the end of the program: what the program wrote is in the pipes by then.
 	drainTime = 200 * time.Millisecond
@@ -27,21 +24,16 @@ type child struct {
 	group   bool // it leads a process group, whose number is its own
 	outputs outputs
 	exited  chan struct{} // closed when the program has ended and was reaped
-
-	// Valid when exited is closed.
-	known  bool // how it has ended
-	exit   int
-	signal string
-	err    error // of waiting for it
+	err     error         // of waiting for it, once exited is closed
 
 	unkillable bool
 }
 
 // run starts cmd with its input and outputs connected.
-func (s *Session) run(ctx context.Context, cmd *exec.Cmd) (*child, error) {
+func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
-	c.outputs.stdout = head{ctx: ctx, hold: &s.hold, limit: s.MaxBody}
+	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
@@ -64,9 +56,6 @@ func (s *Session) run(ctx context.Context, cmd *exec.Cmd) (*child, error) {
 // wait reaps the program.
 func (c *child) wait() {
 	c.err = c.cmd.Wait()
-	if c.cmd.ProcessState != nil {
-		c.record(c.cmd.ProcessState)
-	}
 	close(c.exited)
 }
 
@@ -82,25 +71,17 @@ func (c *child) ended() bool {
 // attend waits until the program has ended, or stops it if ctx is done before that, which
 // it reports.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
-	var orphans <-chan time.Time
-	if s.ReapOrphans {
-		orphans = time.Tick(reapInterval)
-	}
-	for {
-		select {
-		case <-c.exited:
-			s.settle(ctx, c)
-			return false
-		case <-orphans:
-			c.reapOrphans()
-		case <-ctx.Done():
-			if !c.ended() { // both may have happened
-				s.stop(c)
-				c.outputs.finish()
-				return true
-			}
+	select {
+	case <-c.exited:
+	case <-ctx.Done():
+		if !c.ended() { // both may have happened
+			s.stop(c)
+			c.outputs.finish()
+			return true
 		}
 	}
+	s.settle(ctx, c)
+	return false
 }
 
 // settle ends the attempt of a program that has ended: it gives whoever holds the outputs
@@ -151,9 +132,8 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			continue
 		}
 		// Nothing reports when a group becomes empty, so it is looked at, often at first: most
-		// end at once. To find what only waits to be reaped, all processes have to be looked at.
-		// That is done ever more rarely: many groups may be stopped together.
-		if c.empty(looks >= 4 && bits.OnesCount(uint(looks)) == 1) {
+		// end at once.
+		if c.empty() {
 			return true
 		}
 		look = time.After(time.Millisecond << min(looks, 5))

@@ -39,29 +39,20 @@ func launch(cmd *exec.Cmd) (job, error) { return job{}, cmd.Start() }
 
 func (c *child) release() {}
 
-// record notes how the program has ended.
-func (c *child) record(state *os.ProcessState) { c.recordStatus(state.Sys().(syscall.WaitStatus)) }
-
-func (c *child) recordStatus(ws syscall.WaitStatus) {
-	c.known, c.exit = true, ws.ExitStatus()
+// ending returns how a program has ended.
+func ending(state *os.ProcessState) (exit int, signal string) {
+	ws := state.Sys().(syscall.WaitStatus)
 	if ws.Signaled() {
-		c.exit, c.signal = 128+int(ws.Signal()), signalName(ws.Signal())
+		return 128 + int(ws.Signal()), signalName(ws.Signal())
 	}
+	return ws.ExitStatus(), ""
 }
 
-// reapOrphans reaps every child of this process that has ended. The program may
-// be one of them: then its own waiting fails, and how it ended is known here.
-func (c *child) reapOrphans() {
-	for {
-		var ws syscall.WaitStatus
-		pid, _ := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
-		if pid <= 0 {
-			return
-		}
-		if c.cmd != nil && pid == c.cmd.Process.Pid {
-			<-c.exited
-			c.recordStatus(ws)
-		}
+// reap reaps the children of this process that have ended: -1 is all of them, and a negative
+// number those of a group.
+func reap(children int) {
+	for pid := 1; pid > 0; {
+		pid, _ = syscall.Wait4(children, nil, syscall.WNOHANG, nil)
 	}
 }
 
@@ -84,17 +75,14 @@ func (c *child) tell(sig syscall.Signal) error {
 	return c.cmd.Process.Signal(sig)
 }
 
-// empty reports whether the group of a program that has ended has no member left. Members
-// that wait to be reaped do not count if thorough is true: finding them is costly.
-func (c *child) empty(thorough bool) bool {
+// empty reports whether the group of a program that has ended has no member left. One that has
+// ended is a member until its parent reaps it.
+func (c *child) empty() bool {
 	if !c.group {
 		return true
 	}
-	// As process 1, poll has to reap orphans itself.
-	for pid := 1; pid > 0; {
-		pid, _ = syscall.Wait4(-c.cmd.Process.Pid, nil, syscall.WNOHANG, nil)
-	}
-	return errors.Is(c.tell(0), syscall.ESRCH) || thorough && onlyZombies(c.cmd.Process.Pid)
+	reap(-c.cmd.Process.Pid) // as process 1 has to
+	return errors.Is(c.tell(0), syscall.ESRCH)
 }
 
 func signalName(sig syscall.Signal) string {

@@ -95,8 +95,8 @@ func (j job) limit(flags uint32) error {
 	return err
 }
 
-// record notes how the program has ended.
-func (c *child) record(state *os.ProcessState) { c.known, c.exit = true, state.ExitCode() }
+// ending returns how a program has ended.
+func ending(state *os.ProcessState) (exit int, signal string) { return state.ExitCode(), "" }
 
 // terminate asks the program and its group to end, as Ctrl-Break does: of Ctrl-C a group of
 // its own hears nothing. It reports whether it could: without a console, as in a service,
@@ -121,10 +121,10 @@ func (c *child) kill() error {
 	return nil
 }
 
-func (c *child) reapOrphans() {}
+func reap(int) {}
 
 // empty reports whether the job of a program that has ended has no member left.
-func (c *child) empty(bool) bool {
+func (c *child) empty() bool {
 	if c.job == 0 {
 		return true
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
@@ -33,7 +32,6 @@ type Command struct {
 	Foreground  bool
 	Grace       time.Duration
 	MaxBody     int64
-	Bodies      *body.Budget
 	Stderr      io.Writer
 	ReapOrphans bool
 	Hurry       <-chan struct{}
@@ -47,14 +45,10 @@ type Attempt struct {
 	LastLook bool
 }
 
-// A Session is a command in one run. It keeps the place where the program was found from
-// one attempt to the next.
+// A Session is a command in one run.
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
-
-	path    string // of the program, "" before it was looked for
 	environ []string
-	hold    body.Hold // of the Bodies, for the last answer
 }
 
 // NewSession returns the session of a command.
@@ -68,7 +62,7 @@ func NewSession(c Command) *Session {
 	}
 	// Environ adds what the system needs: PWD, SYSTEMROOT.
 	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
-	return &Session{Command: c, environ: environ, hold: body.Hold{Budget: c.Bodies}}
+	return &Session{Command: c, environ: environ}
 }
 
 // Probe runs the command once.
@@ -80,14 +74,13 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		return obs
 	}
 	if s.ReapOrphans {
-		new(child).reapOrphans()
+		reap(-1)
 	}
 	// The program ends with this thread (see endWithThread), so no other goroutine may
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	s.Release()
-	c, failure := s.start(ctx, a)
+	c, failure := s.start(a)
 	if failure != nil {
 		obs.Failure = failure
 		return obs
@@ -96,21 +89,19 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	stopped := s.attend(ctx, c)
 	c.outputs.observe(&obs)
 	switch {
-	case stopped, c.outputs.stdout.refused:
+	case stopped:
 		obs.Failure = endedFailure(ctx, began)
-	case !c.known:
+	case c.cmd.ProcessState == nil:
 		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
 	default:
-		obs.Exit, obs.Signal = &c.exit, c.signal
+		exit, signal := ending(c.cmd.ProcessState)
+		obs.Exit, obs.Signal = &exit, signal
 	}
 	if c.unkillable {
 		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
 	}
 	return obs
 }
-
-// Release gives back what the last answer holds of the Bodies.
-func (s *Session) Release() { s.hold.Release() }
 
 // endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
@@ -123,22 +114,19 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 
 // start starts the program. Only the first attempt can report that the program cannot be
 // run at all.
-func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *status.Failure) {
-	if s.path == "" {
-		s.path, failure = s.look()
-	}
+func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
+	path, failure := s.look()
 	if failure == nil {
-		cmd, err := prepare(s.path, s.Args, !s.Foreground)
+		cmd, err := prepare(path, s.Args, !s.Foreground)
 		if err != nil {
 			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
 		cmd.Dir, cmd.Env = s.Dir, s.environment(a)
-		if c, err = s.run(ctx, cmd); err == nil {
+		if c, err = s.run(cmd); err == nil {
 			return c, nil
 		}
-		failure = s.notStarted(s.path, err)
+		failure = s.notStarted(path, err)
 	}
-	s.path = "" // it may have moved
 	if a.Number > 1 {
 		failure.Kind = status.FailureTransient
 	}

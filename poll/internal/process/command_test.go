@@ -6,24 +6,27 @@ import (
 )
 
 // wantComplete runs c, which writes answer and exits with 5, as many times: a program that has
-// ended before the context was done has answered, even if both are known only later.
-func wantComplete(t *testing.T, c Command, times int) {
+// ended before the context was done has answered, even if both are known only later. It returns the
+// number of the last one.
+func wantComplete(t *testing.T, c Command, times int) (pid int) {
 	t.Helper()
 	s := NewSession(c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range times {
-		c, failure := s.start(t.Context(), Attempt{Number: 1})
+		c, failure := s.start(Attempt{Number: 1})
 		if failure != nil {
 			t.Fatal(failure.Reason)
 		}
 		<-c.exited
-		if stopped := s.attend(ctx, c); stopped || c.exit != 5 {
-			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
+		if stopped := s.attend(ctx, c); stopped || c.cmd.ProcessState.ExitCode() != 5 {
+			t.Fatalf("have %v, %s, want exit 5", stopped, c.cmd.ProcessState)
 		}
 		if body := c.outputs.stdout.kept; string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.release()
+		pid = c.cmd.Process.Pid
 	}
+	return pid
 }

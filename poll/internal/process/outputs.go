@@ -2,15 +2,12 @@ package process
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/status"
 )
 
@@ -50,22 +47,15 @@ func (o *outputs) read() {
 	close(o.done)
 }
 
-// finish ends the reading. What the program wrote before it ended is read, for which a long
-// answer may have to wait for a place: once, and the rest is read after that.
+// finish ends the reading, but not of what the program wrote before it ended.
 func (o *outputs) finish() {
-	for range 2 {
-		select {
-		case <-o.done:
-			return
-		case <-time.After(drainTime / 2):
-		}
-		o.stdout.storing.Lock()
-		//lint:ignore SA2001 once the lock was had, the answer has its place
-		o.stdout.storing.Unlock()
+	select {
+	case <-o.done:
+	case <-time.After(drainTime):
+		closeAll(o.readers)
+		<-o.done
+		o.cut = true
 	}
-	closeAll(o.readers)
-	<-o.done
-	o.cut = true
 }
 
 // observe notes what was kept, which is then the observation's.
@@ -77,35 +67,15 @@ func (o *outputs) observe(obs *status.Observation) {
 
 // A head keeps the beginning of what it reads and counts the rest.
 type head struct {
-	ctx     context.Context // ends the waiting for a place
-	hold    *body.Hold
-	limit   int64 // how much is kept, in bytes
-	kept    []byte
-	size    int64
-	refused bool // ctx was done before there was a place
-
-	from    io.Reader
-	storing sync.Mutex // held unless something is waited for from the reader
+	limit int64 // how much is kept, in bytes
+	kept  []byte
+	size  int64
 }
 
 func (h *head) read(r io.Reader) {
-	h.from = r
-	h.storing.Lock()
-	kept, end, err := h.hold.Read(h.ctx, h, -1, h.limit)
-	h.storing.Unlock()
-	h.kept = kept
-	h.refused = err != nil && !errors.Is(err, os.ErrClosed)
-	h.size = int64(len(kept))
-	if !end {
-		rest, _ := io.Copy(io.Discard, r)
-		h.size += rest
-	}
-}
-
-func (h *head) Read(p []byte) (int, error) {
-	h.storing.Unlock()
-	defer h.storing.Lock()
-	return h.from.Read(p)
+	h.kept, _ = io.ReadAll(io.LimitReader(r, h.limit))
+	rest, _ := io.Copy(io.Discard, r)
+	h.size = int64(len(h.kept)) + rest
 }
 
 // A tail keeps the end of what is written to it.

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/status"
 )
 
@@ -37,7 +36,6 @@ type client struct {
 	*base
 	header  http.Header // with what was renewed
 	renewed []string    // what no text repeats of that, the last ones first
-	hold    body.Hold   // of Bodies, for the last answer
 	// withheld is the last origin that got no credentials, though there are some; untold is
 	// true until a remark says so.
 	withheld string
@@ -59,7 +57,7 @@ func newClient(r Request) (*client, error) {
 
 // client returns a client that has its base in common with others.
 func (b *base) client(header http.Header) *client {
-	return &client{base: b, header: header, hold: body.Hold{Budget: b.Bodies}}
+	return &client{base: b, header: header}
 }
 
 // secrets returns what no text repeats.

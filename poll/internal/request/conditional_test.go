@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/pollcli/poll/poll/internal/body"
 )
 
 func TestConditionsOn(t *testing.T) {
@@ -39,17 +37,17 @@ func TestConditionsOn(t *testing.T) {
 	}
 }
 
-// Where answers share a budget, a long one is asked for as a whole each time.
+// A long answer is not kept, and asked for as a whole each time.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]string{maxShared: `"a"`, maxShared + 1: ""} {
+	for size, want := range map[int]string{maxKept: `"a"`, maxKept + 1: ""} {
 		var asked string
 		server := roundTrip(func(r *http.Request) (*http.Response, error) {
 			asked = r.Header.Get("If-None-Match")
 			text := io.NopCloser(strings.NewReader(strings.Repeat("x", size)))
 			return &http.Response{StatusCode: 200, Header: http.Header{"Etag": {`"a"`}}, ContentLength: -1, Body: text}, nil
 		})
-		s, err := NewSession(Request{URL: "http://h/", Transport: server, Bodies: &body.Budget{}})
+		s, err := NewSession(Request{URL: "http://h/", Transport: server})
 		if err != nil {
 			t.Fatal(err)
 		}

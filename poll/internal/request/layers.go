@@ -92,7 +92,7 @@ type layer interface {
 func layers(c *client, next *pager) layer {
 	all := layer(c)
 	if !c.NoConditional && next == nil && !asksForPart(c.Header) {
-		all = &conditional{layer: all, short: c.Bodies != nil}
+		all = &conditional{layer: all}
 	}
 	if c.Refresh != nil {
 		all = renewed{all, c}
@@ -125,14 +125,13 @@ const (
 	unconditionalEvery = 5
 )
 
-// maxShared is how long an answer may be that is kept where answers share a budget, in
-// bytes: there may be thousands of them.
-const maxShared = 32 << 10
+// maxKept is how long an answer may be that is kept to be confirmed, in bytes: each of thousands
+// of targets may keep one.
+const maxKept = 1 << 20
 
 // A conditional has the last answer, which it keeps, confirmed if it has not changed (304).
 type conditional struct {
 	layer
-	short bool    // only a short answer is kept
 	looks int     // since the start, conditional or not
 	kept  *answer // nil for none
 }
@@ -153,8 +152,7 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 		return confirm(next.kept, a)
 	}
 	c.kept = nil
-	tooLong := c.short && len(a.Body) > maxShared
-	if a.code == http.StatusOK && !tooLong && len(conditionsOn(a.Header)) > 0 {
+	if a.code == http.StatusOK && len(a.Body) <= maxKept && len(conditionsOn(a.Header)) > 0 {
 		c.kept = a
 	}
 	return a
@@ -164,7 +162,7 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.Observation
-	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
+	o.Hint, o.Exhausted, o.Quota, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.Remarks
 	o.NotModified = true
 	return &confirmed
 }

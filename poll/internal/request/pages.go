@@ -41,7 +41,7 @@ func (p pages) do(ctx context.Context, next call) *answer {
 		return whole
 	}
 	seen := map[string]int{next.at.identity(): 1, whole.asked.at.identity(): 1}
-	last, hold := whole, &p.client.hold
+	last, room := whole, p.client.MaxBody
 	for n := 1; !whole.Truncated; {
 		to, err := p.after(ctx, last, n, seen)
 		if err != nil {
@@ -50,8 +50,7 @@ func (p pages) do(ctx context.Context, next call) *answer {
 		if to.url == nil {
 			return whole
 		}
-		hold.Kept += int64(len(last.Body))
-		room := p.client.MaxBody - hold.Kept
+		room -= int64(len(last.Body))
 		if whole.Truncated = room <= 0; whole.Truncated {
 			break
 		}

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pollcli/poll/poll/internal/body"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -192,40 +189,6 @@ func TestPages_longURL(t *testing.T) {
 	o := s.Look(t.Context(), Attempt{})
 	if want := "its Link to the next page is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
 		t.Errorf("after %d requests: have %q, want %q", requests, reason(o), want)
-	}
-}
-
-// Pages of one list share one place of a budget, which they take once they are long
-// together.
-func TestPagesBudget(t *testing.T) {
-	t.Parallel()
-	for pages, want := range map[int]int{3: 2, 2: 3} { // of 400 kB
-		var budget body.Budget
-		request := Request{URL: "http://h/?1", Next: "auto", Bodies: &budget, Transport: serve(func(r *http.Request) reply {
-			text := "[" + strings.Repeat(" ", 400_000) + "]"
-			var n int
-			if fmt.Sscan(r.URL.RawQuery, &n); n == pages {
-				return replied(text)
-			}
-			return replied(text, fmt.Sprintf("Link: <?%d>; rel=next", n+1))
-		})}
-		var sessions [3]*Session
-		good := 0
-		for i := range sessions {
-			sessions[i] = newTestSession(t, request)
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // a place that is free is taken nevertheless
-			if o := sessions[i].Look(ctx, Attempt{}); o.Failure == nil {
-				good++
-			}
-		}
-		if good != want {
-			t.Errorf("%d pages: %d lists are held at once", pages, good)
-		}
-		sessions[0].Release()
-		if o := sessions[2].Look(t.Context(), Attempt{}); o.Failure != nil || len(o.Pages) != pages-1 {
-			t.Errorf("%d pages: %v, %d further pages", pages, o.Failure, len(o.Pages))
-		}
 	}
 }
 

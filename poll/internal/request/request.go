@@ -22,8 +22,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/pollcli/poll/poll/internal/body"
 )
 
 const (
@@ -45,7 +43,6 @@ type Request struct {
 	Refresh         func(ctx context.Context, refused bool) (http.Header, error)
 	User            *url.Userinfo
 	MaxBody         int64
-	Bodies          *body.Budget
 	MaxRedirects    int
 	Follow          string
 	FollowEach      bool

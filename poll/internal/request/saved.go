@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -54,10 +53,7 @@ func (s *Session) saved() saved {
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
-	text, err := json.Marshal(k)
-	if err != nil {
-		panic(err) // it has only text and numbers
-	}
+	text, _ := json.Marshal(k) // it has only text and numbers
 	if string(text) == "{}" && !s.starts() {
 		return nil
 	}
@@ -124,8 +120,8 @@ func (s *Session) Identity(name string) []byte {
 		return nil
 	}
 	machine := ""
-	if name == "" && share.IsLocal(s.at.url.Hostname()) {
-		machine = share.Machine()
+	if name == "" && IsLocal(s.at.url.Hostname()) {
+		machine = Machine()
 	}
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{

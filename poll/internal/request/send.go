@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
@@ -49,7 +48,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a := &answer{code: resp.StatusCode, asked: next}
 	a.asked.kept = nil // or each answer would hold the one before
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header}
-	if err := c.read(own, a, resp); err != nil {
+	if err := c.read(a, resp); err != nil {
 		return c.unanswered(ctx, err, true, next)
 	}
 	hint.Read(&a.Observation, received)
@@ -115,11 +114,11 @@ func (c *client) setHeader(req *http.Request, next call) {
 
 // read reads the body of an answer. After a 101 the connection goes on in another protocol,
 // without a body.
-func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err error) {
+func (c *client) read(a *answer, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
 	}
-	a.Body, a.Size, err = readBody(ctx, resp, &c.hold, cmp.Or(a.asked.room, c.MaxBody))
+	a.Body, a.Size, err = readBody(resp, cmp.Or(a.asked.room, c.MaxBody))
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
@@ -140,12 +139,15 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 //
 // One that was decompressed is not read past the limit, since a small answer can decompress
 // to any size. The size is then limit+1.
-func readBody(ctx context.Context, resp *http.Response, hold *body.Hold, limit int64) (kept []byte, size int64, err error) {
-	kept, end, err := hold.Read(ctx, resp.Body, resp.ContentLength, limit)
+func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err error) {
+	kept, err = io.ReadAll(io.LimitReader(resp.Body, limit))
+	if len(kept) < cap(kept) { // as it is for a short one: thousands may be kept
+		kept = bytes.Clone(kept)
+	}
 	size = int64(len(kept))
 	rest := io.Reader(resp.Body)
 	switch {
-	case err != nil, end:
+	case err != nil, size < limit:
 		return kept, size, err
 	case resp.Uncompressed:
 		rest = io.LimitReader(rest, 1)

@@ -85,12 +85,8 @@ func (s *Session) Credentials() string {
 	return fmt.Sprintf("%q", all)
 }
 
-// Release gives back what the last answer holds of the Bodies.
-func (s *Session) Release() { s.client.hold.Release() }
-
 // Look makes one attempt.
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
-	s.Release()
 	s.attempt = a
 	switch {
 	case s.startDue:

@@ -1,4 +1,4 @@
-package share
+package request
 
 import (
 	"net/netip"
