@@ -88,8 +88,13 @@ func (o *Observation) unconditional(words string) Verdict {
 func badHTTP(o *Observation) Verdict {
 	v := Verdict{Status: Error, Reason: o.answer()}
 	switch code := *o.Code; {
+	case o.ShouldRetry != nil && !*o.ShouldRetry:
+		v.Reason += ", and the server says not to ask again"
 	case o.RefusedForLoad():
 		return throttled(v.Reason, o.Hint)
+	case o.ShouldRetry != nil:
+		v.Status = NotReady
+		v.Reason += ", and the server says to ask again"
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
 	case o.Renewed:
 		v.Status = NotReady

@@ -83,6 +83,9 @@ type Observation struct {
 	// Quota is what the answer's header says is left of a rate limit, nil if it says
 	// nothing.
 	Quota *Quota `json:"quota,omitempty"`
+	// ShouldRetry is what the server said about asking again at all
+	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
+	ShouldRetry *bool `json:"should_retry,omitempty"`
 
 	// Renewed is true if the credentials that were refused with a 401 have been renewed
 	// since, so that the next attempt may be let in.

@@ -21,13 +21,13 @@ func TestObservation_json(t *testing.T) {
 		Exit: new(1), Signal: "KILL", Stderr: []byte("x"), StderrCut: true, Code: new(429), Header: http.Header{"A": {"b"}},
 		Failure:   &status.Failure{Kind: status.FailureHopeless, Class: status.FailureTLS, Reason: "r", Err: http.ErrHandlerTimeout, Advice: status.Advice{Code: status.AdviceTrust, Path: ".p"}},
 		Hint:      &status.Hint{Wait: time.Second, Source: "Retry-After"},
-		Exhausted: true, Quota: &status.Quota{Remaining: 1, Reset: time.Second}, Renewed: true, NotModified: true,
+		Exhausted: true, Quota: &status.Quota{Remaining: 1, Reset: time.Second}, ShouldRetry: new(true), Renewed: true, NotModified: true,
 		Following: status.Following{Start: true, Monitor: status.MonitorAzure, Next: "n", Earlier: "e", Missing: "m", Each: true, Untrusted: true, Due: true},
 		Doubt:     "d", Elsewhere: true, Redirect: "/login", Taken: true, Remarks: []string{"x"},
 	}
 	const want = `{"kind":2,"body":"e30=","size":2,"truncated":true,"pages":["W10="],"page":1,"exit":1,"signal":"KILL","stderr":"eA==",` +
 		`"stderr_cut":true,"code":429,"header":{"A":["b"]},"failure":{"kind":2,"class":"tls","reason":"r","advice":{"code":1,"path":".p"}},` +
-		`"hint":{"wait":1000000000,"source":"Retry-After"},"exhausted":true,"quota":{"remaining":1,"reset":1000000000},` +
+		`"hint":{"wait":1000000000,"source":"Retry-After"},"exhausted":true,"quota":{"remaining":1,"reset":1000000000},"should_retry":true,` +
 		`"renewed":true,"not_modified":true,"following":{"start":true,"monitor":2,"next":"n","earlier":"e","missing":"m","each":true,` +
 		`"untrusted":true,"due":true},"doubt":"d","elsewhere":true,"redirect":"/login","remarks":["x"]}`
 	text, err := json.Marshal(o)

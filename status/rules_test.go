@@ -112,6 +112,10 @@ func TestClassify(t *testing.T) {
 		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP answer comes"},
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 
+		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.ShouldRetry = new(false) }), want: status.Error, reason: "not to ask again"},
+		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.NotReady, reason: "to ask again"},
+		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.Throttled},
+
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand,
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},

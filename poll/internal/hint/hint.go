@@ -30,7 +30,7 @@ const maxSkew = 24 * time.Hour
 const secondaryLimitWait = time.Minute
 
 // Read reads what the answer in an observation, which was received at now, says
-// about asking again: it sets Hint, Exhausted and Quota. The first of these
+// about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. The first of these
 // that names a wait is the hint:
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
@@ -46,6 +46,7 @@ const secondaryLimitWait = time.Minute
 // which does not repeat it.
 func Read(o *status.Observation, now time.Time) {
 	r := reader{Observation: o, now: serverTime(o.Header, now)}
+	o.ShouldRetry = r.shouldRetry()
 	for _, h := range retryAfterHeaders {
 		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
 	}
@@ -83,6 +84,18 @@ func (r *reader) ignore(name, why string) {
 func (r *reader) value(name string) (value string, sent bool) {
 	values := slices.Compact(slices.Clone(r.Header.Values(name)))
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
+}
+
+func (r *reader) shouldRetry() *bool {
+	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
+		switch value, sent := r.value(name); {
+		case value == "true", value == "false":
+			return new(value == "true")
+		case sent:
+			r.ignore(name, "neither true nor false")
+		}
+	}
+	return nil
 }
 
 // retryAfterHeaders are the headers that ask for a wait, the most exact first.

@@ -162,7 +162,7 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.Observation
-	o.Hint, o.Exhausted, o.Quota, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.Remarks
+	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.NotModified = true
 	return &confirmed
 }
