@@ -241,7 +241,7 @@ func (r *Reporter) lackWords(lack crowd) string {
 	if lack[0].ending == poll.Cancelled {
 		return text
 	}
-	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack)
+	return text + ", " + cmp.Or(lack.reason(), "no answer yet") + ": " + r.names(lack)
 }
 
 // failed returns the lists that could not be waited for.

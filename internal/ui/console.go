@@ -10,8 +10,7 @@ import (
 // ignored: they are no reason to end a run.
 type console struct {
 	w     io.Writer
-	drawn string          // what drew the status lines on the terminal, "" for none
-	held  strings.Builder // what was said above them since
+	drawn string // what drew the status lines on the terminal, "" for none
 }
 
 // eraseLines goes to the first column and clears everything after it: the status
@@ -35,31 +34,19 @@ func drawing(lines []string) string {
 	return text
 }
 
-// say writes whole lines, above the status lines when those are drawn again: there may be
-// many a second.
+// say writes whole lines, above the status lines.
 func (c *console) say(text string) {
-	if c.drawn == "" {
-		c.write(text)
-		return
+	if c.drawn != "" && text != "" {
+		text = eraseLines + text + c.drawn
 	}
-	c.held.WriteString(text)
+	c.write(text)
 }
 
 // draw replaces the status lines. Together they must be fewer than the rows of the
 // terminal.
 func (c *console) draw(lines []string) {
-	before := ""
-	if c.held.Len() > 0 {
-		before = eraseLines + c.takeHeld()
-	}
 	c.drawn = drawing(lines)
-	c.write(before + c.drawn)
-}
-
-// takeHeld returns what was said and not written.
-func (c *console) takeHeld() string {
-	defer c.held.Reset()
-	return c.held.String()
+	c.write(c.drawn)
 }
 
 // around calls write, which writes whole lines to the same terminal in another way,
@@ -74,7 +61,6 @@ func (c *console) around(write func()) {
 
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
-	text = c.takeHeld() + text
 	if c.drawn != "" {
 		text = eraseLines + text
 	}

@@ -87,8 +87,8 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-// After Clear nothing is drawn until the end.
-func TestLive_clear(t *testing.T) {
+// After the end nothing is drawn.
+func TestLive_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 80, 30)
@@ -105,12 +105,11 @@ func TestLive_clear(t *testing.T) {
 		if !drawn() {
 			t.Fatal("nothing is drawn")
 		}
-		r.Clear()
+		r.Event(events[last])
+		r.Close()
 		if drawn() {
 			t.Errorf("it is drawn again:\n%s", m.text())
 		}
-		r.Event(events[last])
-		r.Close()
 		if !strings.Contains(m.text(), "\npoll: SUCCESS after 1 attempt") {
 			t.Errorf("have %q, want closing words", m.text())
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -129,7 +128,6 @@ func (r Result) AtEnd() bool {
 
 // stdout is what several targets write there.
 type stdout struct {
-	mu     sync.Mutex
 	begun  bool // a line was written
 	rows   []TargetResult
 	winner *Result       // that succeeded, where one is enough
@@ -157,8 +155,6 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return nil
 	}
 	s, out, o := &r.stdout, result.output, result.Outcome
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	target := TargetResult{N: n, Name: o.Target, end: endOf(o, exit)}
 	target.setValue(result.values)
 	if out.JSON {
@@ -225,8 +221,6 @@ func (r *Reporter) writeLine(line []byte) (err error) {
 // and where one target was enough its result. Then it closes stdout. exit is the exit code of
 // the process. An error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
-	r.stdout.mu.Lock()
-	defer r.stdout.mu.Unlock()
 	switch winner := r.stdout.winner; {
 	case out.JSON:
 		return writeObject(r.cfg.Streams, r.summaryOf(s, exit))

@@ -47,8 +47,8 @@ func (r *Reporter) nameOf(row *Row) string {
 	return term.CutFront(oneLine(row.name), 2*r.width()/5, r.glyphs.ellipsis) + "  "
 }
 
-// stateOf returns the state of a row, which may be long.
-func stateOf(row *Row) string { return term.Cut(row.state(), len(outOfAttempts), "") }
+// stateOf returns the state of a row, whose mark says whether it is still that.
+func stateOf(row *Row) string { return strings.TrimPrefix(row.state(), "still ") }
 
 // pad fills text up with spaces.
 func pad(text string, columns int) string {

@@ -27,6 +27,7 @@ package ui
 
 import (
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -109,16 +110,13 @@ type Reporter struct {
 	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
-	drew     time.Time     // when the status lines were
-	leftAge  time.Duration // of leftText, which is what was forecast last
-	leftText string
-	median   string   // of past runs, "" if there are none
-	told     []string // by Say, so far
+	drew time.Time // when the status lines were
+	told []string  // by Say, so far
 
 	annotations []string // for GitHub
 
 	newest poll.Event
-	quiet  bool // the last event was shown, or all was cleared since the last event
+	quiet  bool // the last event was shown
 	closed bool
 }
 
@@ -130,11 +128,7 @@ func New(cfg Config) *Reporter {
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
 		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
-	if cfg.Forecast != nil {
-		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
-	}
-	r.timer = time.AfterFunc(time.Hour, r.tick)
-	r.timer.Stop()
+	r.timer = time.AfterFunc(math.MaxInt64, r.tick)
 	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
@@ -150,7 +144,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.closed {
 		return
 	}
-	if r.child != nil && ev.Kind == poll.EventAttempt {
+	if r.inBackground(); r.child != nil && ev.Kind == poll.EventAttempt {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
@@ -172,10 +166,8 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.quiet:
-		r.inBackground()
 		r.con.finish(r.last(ev.At) + r.closing(ev))
 	case r.cfg.Face == Live:
-		r.inBackground()
 		r.lines.event(row, ev, found)
 		if now := time.Now(); now.Sub(r.drew) >= redraw {
 			r.draw(now)
@@ -227,7 +219,7 @@ type stderr struct{ r *Reporter }
 func (s stderr) Write(p []byte) (int, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	if !s.r.closed {
+	if s.r.inBackground(); !s.r.closed {
 		s.r.con.say(s.r.child.Add(p))
 	}
 	return len(p), nil
@@ -243,17 +235,6 @@ func (r *Reporter) Close() {
 	r.inBackground()
 	r.con.finish("")
 	r.closed = true
-	r.timer.Stop()
-}
-
-// Clear erases what is drawn, so that something else can be written there. Nothing
-// is drawn until the next event.
-func (r *Reporter) Clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inBackground()
-	r.con.finish("")
-	r.quiet = true
 }
 
 // inBackground reports whether the terminal belongs to another process group. What
@@ -279,7 +260,6 @@ func (r *Reporter) due() time.Time {
 
 // rearm sets the timer to when something is due.
 func (r *Reporter) rearm() {
-	r.timer.Stop()
 	if due := r.due(); !due.IsZero() && !r.quiet {
 		r.timer.Reset(time.Until(due))
 	}

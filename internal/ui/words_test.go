@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -51,5 +52,34 @@ func TestExcerpt(t *testing.T) {
 	}
 	if have, want := excerpt([]byte("a\nb\nc"), 2, true), "| ...\n| b\n| c\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+// A target that goes on, in this wait or after it, is told from those that have failed.
+func TestState(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		row   *Row
+		state string
+		tone  term.Tone
+	}{
+		{nil, "waiting", "waiting"},
+		{&Row{status: status.NotReady}, "NOT_READY", term.Pending},
+		{&Row{status: status.Success}, "NOT_READY", term.Pending},
+		{&Row{status: status.Throttled}, "THROTTLED", term.Slow},
+		{&Row{ending: poll.TimedOut}, "still NOT_READY", term.Bad},
+		{&Row{status: status.Success, ending: poll.TimedOut}, "still NOT_READY", term.Bad},
+		{&Row{status: status.Throttled, ending: poll.HintTooLong}, "still THROTTLED", term.Bad},
+		{&Row{status: status.Success, ending: poll.Succeeded}, "SUCCESS", term.Good},
+		{&Row{ending: poll.CannotRun}, "ERROR", term.Bad},
+		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, "out of attempts", term.Bad},
+		{&Row{status: status.NotReady, ending: poll.Cancelled}, "cancelled", "cancelled"},
+	} {
+		if have := test.row.state(); have != test.state {
+			t.Errorf("%+v: have %q, want %q", test.row, have, test.state)
+		}
+		if test.row != nil && test.row.tone() != test.tone {
+			t.Errorf("%s: have tone %q, want %q", test.state, test.row.tone(), test.tone)
+		}
 	}
 }
