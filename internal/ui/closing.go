@@ -167,27 +167,13 @@ func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	how := p.Paint(term.Tone(verdict), string(verdict)) + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o)
+	how := p.Paint(term.Tone(verdict), string(verdict)) + " after " + words.Count(o.State.Attempts, "attempt")
 	return how + " in " + clock(o.Elapsed) + limited + reason
 }
 
 // endedByVerdict reports whether the status alone explains the ending.
 func endedByVerdict(e poll.Ending) bool {
 	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
-}
-
-// shareWords says how many of the attempts others made, "" if none.
-func shareWords(o *poll.Outcome) string {
-	all, parts := sharingOf(o.State), []string{}
-	if all.Taken+all.Alone == 0 {
-		return ""
-	}
-	for i, n := range []int{all.Asked, all.Taken, all.Alone} {
-		if n > 0 {
-			parts = append(parts, fmt.Sprint(n, []string{" asked", " taken", " alone"}[i]))
-		}
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // isLacking reports whether a target has ended, and not as was waited for.

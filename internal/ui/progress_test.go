@@ -85,7 +85,8 @@ func TestLook(t *testing.T) {
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
 		var zero scale
-		found := newMeter(values(t, test.show...)).look(test.o, &zero)
+		s, _, _ := term.Buffers("")
+		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o, &zero)
 		have := found.words()
 		if found.values != nil {
 			var texts []any

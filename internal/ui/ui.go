@@ -105,15 +105,13 @@ type Reporter struct {
 	con    *console
 	glyphs glyphs
 	lines  lines
-	meter  meter
+	usual  func() []*expr.Expr // the members that usually tell of a progress
 	timer  *time.Timer
 	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
 	drew time.Time // when the status lines were
 	told []string  // by Say, so far
-
-	annotations []string // for GitHub
 
 	newest poll.Event
 	quiet  bool // the last event was shown
@@ -127,7 +125,7 @@ func New(cfg Config) *Reporter {
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
-		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
+		glyphs: glyphsOf(cfg.Streams.Unicode), usual: sync.OnceValue(usualMembers)}
 	r.timer = time.AfterFunc(math.MaxInt64, r.tick)
 	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
@@ -149,7 +147,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	}
 	row := r.board.Update(ev)
 	r.newest, r.quiet = ev, r.isEnd(ev)
-	r.tellGitHub(row, ev)
+	r.tellGitHub(ev)
 	r.show(row, ev)
 	r.rearm()
 }
