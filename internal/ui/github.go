@@ -32,6 +32,6 @@ func Annotation(getenv func(string) string, what, message string) string {
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func annotation(what, message string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return "::error title=" + property.Replace("poll: "+what) + "::" + data.Replace(message) + "\n"
+	property := strings.NewReplacer(":", "%3A", ",", "%2C")
+	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
 }

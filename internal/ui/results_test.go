@@ -65,6 +65,18 @@ func TestResults_golden(t *testing.T) {
 	}
 }
 
+// A target whose --print gives nothing writes no line, also on a terminal.
+func TestResults_nothing(t *testing.T) {
+	t.Parallel()
+	s, stdout, _ := term.Buffers("")
+	s.OutIsTerminal = true
+	r := New(Config{Streams: s, Face: None, Goal: "all"})
+	result := Output{PerTarget: true, Print: printed("", "null")}.Settle(success(httpAnswer(200, "{}")))
+	if err := r.WriteTarget(1, result, 0); err != nil || stdout.Len() > 0 {
+		t.Errorf("have %q, %v", stdout, err)
+	}
+}
+
 // Columns are sanitized for a terminal, and only there.
 func TestResults_columnsOnTerminal(t *testing.T) {
 	t.Parallel()

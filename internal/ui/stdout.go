@@ -100,7 +100,10 @@ func (out Output) printsBody() bool {
 // --print and a newline, and nothing on failure. Several values are columns, with a tab in
 // between: a backslash, tab, newline or carriage return in one is written as \\, \t, \n or \r, as
 // jq's @tsv does. So it is in the line of one of several targets.
-func (r Result) Answer() []byte {
+func (r Result) Answer() []byte { return r.answer(false) }
+
+// answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer.
+func (r Result) answer(isTerminal bool) []byte {
 	o, values := r.Outcome, r.values
 	switch {
 	case o.Ending != poll.Succeeded, len(values) == 0 && o.Observation == nil:
@@ -115,7 +118,11 @@ func (r Result) Answer() []byte {
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	var texts []string
 	for _, v := range values {
-		texts = append(texts, escaped.Replace(v.Text))
+		text := escaped.Replace(v.Text)
+		if isTerminal {
+			text = term.Line(text)
+		}
+		texts = append(texts, text)
 	}
 	return []byte(strings.Join(texts, "\t") + "\n")
 }
@@ -144,7 +151,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	case result.Outcome.Ending != poll.Succeeded:
 		return nil
 	}
-	return WriteOut(r.cfg.Streams, r.answer(result))
+	return WriteOut(r.cfg.Streams, result.answer(r.cfg.Streams.OutIsTerminal))
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
@@ -167,7 +174,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if out.JSON || !out.PerTarget || o.Resumed {
 		return nil
 	}
-	line := r.answer(result)
+	line := result.answer(r.cfg.Streams.OutIsTerminal)
 	if len(out.Print) == 0 {
 		line = target.line(result)
 	}
@@ -176,20 +183,6 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return &ResultError{Err: err}
 	}
 	return nil
-}
-
-// answer returns the [Result.Answer] as it is written to stdout: on a terminal, columns pass the
-// sanitizer.
-func (r *Reporter) answer(result Result) []byte {
-	text := result.Answer()
-	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 && !result.output.PerTarget {
-		return text
-	}
-	columns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\t")
-	for i, column := range columns {
-		columns[i] = term.Line(column)
-	}
-	return []byte(strings.Join(columns, "\t") + "\n")
 }
 
 // line returns what a target writes as it ends.
