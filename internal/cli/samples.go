@@ -66,7 +66,7 @@ func judgeSample(ctx context.Context, p status.Preset, body []byte, want status.
 		return v, err
 	}
 	page := expr.NewDoc(body)
-	elements, problem := list.Elements(page)
+	elements, _, problem := list.Elements(page)
 	v = status.Verdict{Status: status.NotReady, Reason: problem}
 	for _, e := range elements {
 		o.Body, o.Within = []byte(e.Raw), page

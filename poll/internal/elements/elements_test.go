@@ -40,7 +40,7 @@ func TestNames(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		elements, _ := each.Elements(expr.NewDoc([]byte(test.doc)))
+		elements, _, _ := each.Elements(expr.NewDoc([]byte(test.doc)))
 		names, err := (&Reader{Each: each, Keys: keys}).Names(elements)
 		if have := fmt.Sprint(names, err); have != test.want {
 			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
