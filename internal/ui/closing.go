@@ -115,15 +115,10 @@ func (r *Reporter) outcome(s *poll.Summary) poll.Outcome {
 
 // statusOf returns what an ending says of all that was waited for.
 func statusOf(e poll.Ending) status.Status {
-	switch e {
-	case poll.Succeeded:
-		return status.Success
-	case poll.Failed, poll.CannotRun:
-		return status.Error
-	case poll.HintTooLong:
-		return status.Throttled
+	known := map[poll.Ending]status.Status{
+		poll.Succeeded: status.Success, poll.Failed: status.Error, poll.CannotRun: status.Error, poll.HintTooLong: status.Throttled,
 	}
-	return status.NotReady
+	return cmp.Or(known[e], status.NotReady)
 }
 
 // verdict says whether the goal was reached and, unless all targets succeeded, how they
@@ -172,9 +167,7 @@ func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 }
 
 // endedByVerdict reports whether the status alone explains the ending.
-func endedByVerdict(e poll.Ending) bool {
-	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
-}
+func endedByVerdict(e poll.Ending) bool { return statusOf(e).Ends() }
 
 // isLacking reports whether a target has ended, and not as was waited for.
 func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
