@@ -42,6 +42,19 @@ func TestNewFile(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"picture.svg": "half a pict"})
 }
 
+// A new file has the mode of any other.
+func TestNewFile_mode(t *testing.T) {
+	t.Parallel()
+	path, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	if err := errors.Join(WriteFile(path, nil), os.WriteFile(other, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	have, _ := os.Stat(path)
+	if want, _ := os.Stat(other); have.Mode() != want.Mode() {
+		t.Errorf("have %v, want %v", have.Mode(), want.Mode())
+	}
+}
+
 func wantFiles(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -87,6 +87,21 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
+// What cannot be redrawn, or is kept, is told in lines.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	for want, all := range map[Face][]term.Streams{Live: {{ErrIsTerminal: true}}, Lines: {{}, {ErrIsTerminal: true, Dumb: true}}} {
+		for _, s := range all {
+			if have := Auto.choose(&s, environment()); have != want {
+				t.Errorf("%+v: have %s, want %s", s, have, want)
+			}
+		}
+	}
+	if have := Auto.choose(&term.Streams{ErrIsTerminal: true}, environment("CI", "true")); have != Lines {
+		t.Errorf("in CI: have %s", have)
+	}
+}
+
 // After the end nothing is drawn.
 func TestLive_close(t *testing.T) {
 	t.Parallel()

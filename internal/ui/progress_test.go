@@ -124,6 +124,16 @@ func TestShow_latest(t *testing.T) {
 	}
 }
 
+// Programs are told of the progress of each of many targets.
+func TestShow_many(t *testing.T) {
+	t.Parallel()
+	ev := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, `{"progress":50}`)).last
+	ev.N = 1
+	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * fewRows, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
+		t.Errorf("have %s", have)
+	}
+}
+
 // copying is a job that tells of its progress.
 func copying() []poll.Event {
 	r := newRecording(jobURL, 10*time.Minute, 0)
