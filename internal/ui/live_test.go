@@ -179,3 +179,16 @@ func TestLive_layout(t *testing.T) {
 		golden(t, "layout.txt", b.String())
 	})
 }
+
+// Of a drawing that Ctrl-C broke off, the terminal may not have the end, which lets lines wrap again.
+func TestConsole_brokenOff(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	c := console{w: &b}
+	c.draw([]string{"one", "two"})
+	b.Reset()
+	c.finish("the end\n")
+	if have, want := b.String(), wrapOn+eraseLines+"the end\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}

@@ -77,6 +77,15 @@ func TestResults_nothing(t *testing.T) {
 	}
 }
 
+// Where one target is enough, the first that succeeds gives the result.
+func TestResults_first(t *testing.T) {
+	t.Parallel()
+	have := written(t, together(poll.Summary{Ending: poll.Succeeded}, jobRun("a", 1, queued, succeeded), jobRun("b", 1, queued, succeeded)), Output{JSON: true})
+	if !strings.Contains(have, `"result":{"n":1,`) {
+		t.Errorf("have %s", have)
+	}
+}
+
 // Columns are sanitized for a terminal, and only there.
 func TestResults_columnsOnTerminal(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,17 @@ func TestInsteadOfAnUntrustedLead(t *testing.T) {
 		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Following: status.Following{Start: true, Untrusted: untrusted}}}
 		if have := instead(&o); strings.Contains(have, "--location-trusted") != untrusted {
 			t.Errorf("untrusted: %v: have %q", untrusted, have)
+		}
+	}
+}
+
+// A resource that is not there yet, or is locked, may be waited for.
+func TestInsteadOfAnError(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]bool{404: true, 409: true, 423: true, 403: false} {
+		o := poll.Outcome{Ending: poll.Failed, Observation: httpAnswer(code, "")}
+		if have := instead(&o); strings.Contains(have, fmt.Sprintf("--not-ready-if '$status==%d'", code)) != want {
+			t.Errorf("%d: have %q", code, have)
 		}
 	}
 }
