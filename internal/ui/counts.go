@@ -49,7 +49,7 @@ func (r *Row) state() string {
 // pending returns the status of a target that is not done. A SUCCESS or an ERROR was then not seen
 // often enough.
 func (r *Row) pending() string {
-	if r.status == status.Throttled {
+	if r.status == status.Throttled || r.ending == poll.HintTooLong {
 		return string(status.Throttled)
 	}
 	return string(status.NotReady)
