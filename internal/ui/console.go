@@ -24,14 +24,14 @@ const wrapOff, wrapOn = "\x1b[?7l", "\x1b[?7h"
 // drawing returns what draws status lines. The rest of each row is cleared
 // afterwards, so that nothing flickers; the cursor is left in the first column of
 // the first row, where it stays if the terminal gets narrower and wraps the lines.
-// A terminal that got narrower before they came, over a network perhaps, cuts several
-// lines off: if it wrapped them, the first row would be further up.
+// A terminal that got narrower before they came, over a network perhaps, cuts them
+// off: if it wrapped them, the first row would be further up.
 func drawing(lines []string) string {
-	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
+	text := wrapOff + "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
-		return wrapOff + text + fmt.Sprintf("\x1b[%dA", up) + wrapOn
+		text += fmt.Sprintf("\x1b[%dA", up)
 	}
-	return text
+	return text + wrapOn
 }
 
 // say writes whole lines, above the status lines.
@@ -61,11 +61,8 @@ func (c *console) around(write func()) {
 
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
-	if c.drawn != "" {
-		text = eraseLines + text
-	}
-	if strings.HasPrefix(c.drawn, wrapOff) {
-		text = wrapOn + text // Ctrl-C may have kept the end of a drawing from the terminal
+	if c.drawn != "" { // Ctrl-C may have kept the end of a drawing from the terminal
+		text = wrapOn + eraseLines + text
 	}
 	c.drawn = ""
 	c.write(text)

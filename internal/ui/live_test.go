@@ -185,7 +185,7 @@ func TestConsole_brokenOff(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	c := console{w: &b}
-	c.draw([]string{"one", "two"})
+	c.draw([]string{"one"})
 	b.Reset()
 	c.finish("the end\n")
 	if have, want := b.String(), wrapOn+eraseLines+"the end\n"; have != want {

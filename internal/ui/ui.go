@@ -165,13 +165,11 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.quiet:
 		r.con.finish(r.last(ev.At) + r.closing(ev))
-	case r.cfg.Face == Live:
-		r.lines.event(row, ev, found)
-		if now := time.Now(); now.Sub(r.drew) >= redraw {
-			r.draw(now)
-		}
 	default:
 		r.lines.event(row, ev, found)
+		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
+			r.draw(now)
+		}
 	}
 }
 
@@ -187,12 +185,10 @@ func (r *Reporter) Say(note string) {
 
 // say writes notes, unless nothing is to be said, or programs read it.
 func (r *Reporter) say(notes ...string) {
-	if r.cfg.Face == JSON || r.cfg.Face == None || r.cfg.Face == Live && r.inBackground() {
+	if r.cfg.Face == JSON || r.cfg.Face == None || r.inBackground() {
 		return
 	}
-	for _, line := range oneLines("poll: note: ", notes) {
-		r.con.say(line + "\n")
-	}
+	r.con.say(prefixed("", oneLines("poll: note: ", notes)))
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized
@@ -238,7 +234,7 @@ func (r *Reporter) Close() {
 // inBackground reports whether the terminal belongs to another process group. What
 // was drawn on it then is no longer poll's to erase.
 func (r *Reporter) inBackground() bool {
-	if r.cfg.Streams.Foreground() {
+	if r.cfg.Face != Live || r.cfg.Streams.Foreground() {
 		return false
 	}
 	r.con.drawn = ""
