@@ -51,7 +51,9 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	if len(text) > 0 { // a device may refuse even nothing
+		_, err = f.Write(text)
+	}
 	return cmp.Or(err, f.Close())
 }
 
