@@ -180,12 +180,19 @@ func TestLive_layout(t *testing.T) {
 	})
 }
 
-// Of a drawing that Ctrl-C broke off, the terminal may not have the end, which lets lines wrap again.
-func TestConsole_brokenOff(t *testing.T) {
+// What is said stands above what is drawn. Of a drawing that Ctrl-C broke off, the terminal may not have
+// the end, which lets lines wrap again.
+func TestConsole(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	c := console{w: &b}
 	c.draw([]string{"one"})
+	drawn := b.String()
+	b.Reset()
+	c.say("more\n")
+	if have, want := b.String(), eraseLines+"more\n"+drawn; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
 	b.Reset()
 	c.finish("the end\n")
 	if have, want := b.String(), wrapOn+eraseLines+"the end\n"; have != want {
