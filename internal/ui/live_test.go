@@ -109,7 +109,7 @@ func TestLive_close(t *testing.T) {
 		replay(r, recordings()["succeeded"], nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if text := m.text(); strings.ContainsAny(text, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(text, "\npoll: SUCCESS after ") {
+		if text := m.text(); strings.ContainsAny(text, "✓⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(text, "\npoll: SUCCESS after ") {
 			t.Errorf("have %q, want closing words", text)
 		}
 		r.Close()

@@ -254,7 +254,7 @@ func (r *Reporter) due() time.Time {
 
 // rearm sets the timer to when something is due.
 func (r *Reporter) rearm() {
-	if due := r.due(); !due.IsZero() && !r.quiet {
+	if due := r.due(); !due.IsZero() {
 		r.timer.Reset(time.Until(due))
 	}
 }
