@@ -344,7 +344,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if kind == KindHTTP && flagOf(line, "--next") == "" && NextPage(list.Answer) != "" {
 		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
 	}
-	elements, problem := each.Elements(page)
+	elements, _, problem := each.Elements(page)
 	if len(elements) != len(list.Want) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
 	}

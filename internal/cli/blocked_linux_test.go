@@ -156,13 +156,13 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	}
 }
 
-// Somebody who reads the result slowly gets all of it, though the time is over: here less within
-// the grace than a pipe has room for at once, until long after that.
+// Somebody who reads the result slowly gets all of it, though the time is over: here a few pages
+// of the pipe within the grace, until long after that.
 func TestReaderIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, timeout := blockages()["result"].startStuck(t, false, 500*time.Millisecond, "1ms")
 	read := 0
-	const little = 100
+	const little = 2000
 	for enough := time.Now().Add(timeout + margin + time.Second); time.Now().Before(enough); read += little {
 		if _, err := io.ReadFull(s.pipe, make([]byte, little)); err != nil {
 			t.Fatal(err)

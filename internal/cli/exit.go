@@ -161,9 +161,7 @@ func (w World) limit(l limit) {
 }
 
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
-	out := os.Stdout.Fd() // of which only whole pages make room to write
-	delivered := func() int64 { return s.Written() - int64(system.Unread(out)) }
-	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: delivered}
+	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Written}
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()

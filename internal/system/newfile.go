@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,66 +13,56 @@ import (
 )
 
 // WriteFile replaces the content of a file, completely or not at all.
-func WriteFile(path string, text []byte) error {
-	f, err := create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return f.end(err)
-}
+func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
 // CheckFile returns a path if WriteFile could write the file, and otherwise an error that names it.
 func CheckFile(path string) (string, error) {
-	f, err := create(path)
-	if err != nil {
+	if err := cause(replace(path, nil, true)); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	f.end(errOnlyChecked)
 	return path, nil
 }
 
-var errOnlyChecked = errors.New("only checked")
-
-// A newFile is written under a temporary name beside the final one, so that a
-// partial file is never seen, and an older one stays until the end.
-type newFile struct {
-	*os.File
-	path string // "" if it is not a regular file and is written in place
-}
-
-func create(path string) (*newFile, error) {
-	mode := fs.FileMode(0o666) // minus the umask
+// replace writes a file under a temporary name beside the final one, so that a partial file is
+// never seen, and an older one stays until the end. What is not a regular file is written in place.
+// Where it is only tried, nothing changes.
+func replace(path string, text []byte, try bool) error {
 	info, err := os.Stat(path)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		return &newFile{File: f}, cause(err)
-	case err == nil:
+	if err == nil && !info.Mode().IsRegular() {
+		if try && !info.IsDir() {
+			return nil // who reads from a pipe would see its end
+		}
+		return write(path, os.O_WRONLY, 0, text)
+	}
+	mode := fs.FileMode(0o666) // minus the umask
+	if err == nil {
 		mode = info.Mode().Perm()
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return nil, cause(err)
+			return err
 		}
 	}
 	dir, name := filepath.Split(path)
 	temporary := filepath.Join(dir, fmt.Sprintf(".%s.%016x", name, rand.Uint64()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	return &newFile{f, path}, cause(err)
+	err = write(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode, text)
+	if err == nil && !try {
+		err = rename(temporary, path)
+	}
+	if err != nil || try {
+		os.Remove(temporary)
+	}
+	return err
 }
 
-// end gives the file its name, unless something has failed. A file system may
-// report only here that it is full.
-func (f *newFile) end(err error) error {
-	if closed := f.Close(); err == nil {
-		err = closed
+// write opens and writes a file. A file system may report only at the end that it is full.
+func write(path string, flags int, mode fs.FileMode, text []byte) error {
+	f, err := os.OpenFile(path, flags, mode)
+	if err != nil {
+		return err
 	}
-	if err == nil && f.path != "" {
-		err = rename(f.Name(), f.path)
+	if len(text) > 0 { // a device may refuse even nothing
+		_, err = f.Write(text)
 	}
-	if err != nil && f.path != "" {
-		os.Remove(f.Name())
-	}
-	return cause(err)
+	return cmp.Or(err, f.Close())
 }
 
 // rename replaces the file at a path. On Windows that fails while anybody reads one of the two,

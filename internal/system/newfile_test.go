@@ -2,7 +2,6 @@ package system
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,36 +9,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What fails half-way leaves what was there before.
-func TestNewFile(t *testing.T) {
+// What is tried, or fails, leaves what was there before.
+func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "picture.svg")
-	write := func(failed error) error {
-		f, err := create(path)
-		if err != nil {
-			t.Fatal(err)
+	for _, text := range []string{"older", "newer"} {
+		if _, err := CheckFile(path); err != nil {
+			t.Error(err)
 		}
-		io.WriteString(f, "half a pict")
-		return f.end(failed)
+		if err := WriteFile(path, []byte(text)); err != nil {
+			t.Error(err)
+		}
+		if _, err := CheckFile(path); err != nil {
+			t.Error(err)
+		}
+		wantFiles(t, dir, map[string]string{"picture.svg": text})
 	}
-	broken := errors.New("broken")
-	if err := write(broken); !errors.Is(err, broken) {
-		t.Errorf("have %v, want %v", err, broken)
+	for _, bad := range []string{filepath.Join(path, "picture.svg"), filepath.Join(dir, "no", "picture.svg")} {
+		if _, err := CheckFile(bad); err == nil || WriteFile(bad, nil) == nil {
+			t.Errorf("%s is written", bad)
+		}
 	}
-	wantFiles(t, dir, map[string]string{})
-	if err := WriteFile(path, []byte("older")); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(broken)
-	if _, err := CheckFile(path); err != nil {
-		t.Error(err)
+	if _, err := CheckFile(filepath.Join(dir, "folder")); err == nil {
+		t.Error("a folder is no file")
 	}
-	wantFiles(t, dir, map[string]string{"picture.svg": "older"})
-	if err := write(nil); err != nil {
-		t.Error(err)
+}
+
+// A new file has the mode of any other.
+func TestWriteFile_mode(t *testing.T) {
+	t.Parallel()
+	path, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	if err := errors.Join(WriteFile(path, nil), os.WriteFile(other, nil, 0o666)); err != nil {
+		t.Fatal(err)
 	}
-	wantFiles(t, dir, map[string]string{"picture.svg": "half a pict"})
+	have, _ := os.Stat(path)
+	if want, _ := os.Stat(other); have.Mode() != want.Mode() {
+		t.Errorf("have %v, want %v", have.Mode(), want.Mode())
+	}
 }
 
 func wantFiles(t *testing.T, dir string, want map[string]string) {

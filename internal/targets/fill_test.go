@@ -25,6 +25,7 @@ func TestFill(t *testing.T) {
 		{"https://h/v/{}{}", ".", "!leads out of its place in the path"},
 		{"https://h/v/{}%2e", ".", "!leads out of its place in the path"},
 		{"https://h/v/x{}", "..", "https://h/v/x.."},
+		{"https://h/../{}", "a.b", "https://h/../a.b"},
 		{"https://h/../{}", "..", "!leads out of its place in the path"},
 		{"https://h/v/{}/w", "../..", "https://h/v/..%2F../w"},
 		{"/v/{}/http://x", "..", "!leads out of its place in the path"},

@@ -81,19 +81,13 @@ func instead(o *poll.Outcome) string {
 
 // remedy returns the flags that follow a verdict's advice, "" for none.
 func remedy(a status.Advice) string {
-	switch a.Code {
-	case status.AdviceTrust:
-		return "to trust it: --cacert FILE names another authority, -k accepts any certificate"
-	case status.AdviceFollow:
-		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
-	case status.AdviceKey:
-		return "to name the elements otherwise: --id EXPR, which may be repeated"
-	case status.AdviceFinalStates:
-		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
-	case status.AdviceEach:
-		return "to look at all pages, and wait for each element: --each EXPR, such as --each .items"
-	case status.AdviceDone:
-		return `to say when it is done: --until EXPR, such as --until '.state == "done"'`
+	text := map[status.AdviceCode]string{
+		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
+		status.AdviceFollow:      "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none",
+		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
+		status.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
+		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
+		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
-	return ""
+	return text[a.Code]
 }

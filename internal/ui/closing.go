@@ -115,15 +115,10 @@ func (r *Reporter) outcome(s *poll.Summary) poll.Outcome {
 
 // statusOf returns what an ending says of all that was waited for.
 func statusOf(e poll.Ending) status.Status {
-	switch e {
-	case poll.Succeeded:
-		return status.Success
-	case poll.Failed, poll.CannotRun:
-		return status.Error
-	case poll.HintTooLong:
-		return status.Throttled
+	known := map[poll.Ending]status.Status{
+		poll.Succeeded: status.Success, poll.Failed: status.Error, poll.CannotRun: status.Error, poll.HintTooLong: status.Throttled,
 	}
-	return status.NotReady
+	return cmp.Or(known[e], status.NotReady)
 }
 
 // verdict says whether the goal was reached and, unless all targets succeeded, how they
@@ -167,28 +162,12 @@ func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	how := p.Paint(term.Tone(verdict), string(verdict)) + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o)
+	how := p.Paint(term.Tone(verdict), string(verdict)) + " after " + words.Count(o.State.Attempts, "attempt")
 	return how + " in " + clock(o.Elapsed) + limited + reason
 }
 
 // endedByVerdict reports whether the status alone explains the ending.
-func endedByVerdict(e poll.Ending) bool {
-	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
-}
-
-// shareWords says how many of the attempts others made, "" if none.
-func shareWords(o *poll.Outcome) string {
-	all, parts := sharingOf(o.State), []string{}
-	if all.Taken+all.Alone == 0 {
-		return ""
-	}
-	for i, n := range []int{all.Asked, all.Taken, all.Alone} {
-		if n > 0 {
-			parts = append(parts, fmt.Sprint(n, []string{" asked", " taken", " alone"}[i]))
-		}
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
-}
+func endedByVerdict(e poll.Ending) bool { return statusOf(e).Ends() }
 
 // isLacking reports whether a target has ended, and not as was waited for.
 func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
@@ -241,7 +220,7 @@ func (r *Reporter) lackWords(lack crowd) string {
 	if lack[0].ending == poll.Cancelled {
 		return text
 	}
-	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack)
+	return text + ", " + cmp.Or(lack.reason(), "no answer yet") + ": " + r.names(lack)
 }
 
 // failed returns the lists that could not be waited for.

@@ -10,8 +10,7 @@ import (
 // ignored: they are no reason to end a run.
 type console struct {
 	w     io.Writer
-	drawn string          // what drew the status lines on the terminal, "" for none
-	held  strings.Builder // what was said above them since
+	drawn string // what drew the status lines on the terminal, "" for none
 }
 
 // eraseLines goes to the first column and clears everything after it: the status
@@ -25,41 +24,29 @@ const wrapOff, wrapOn = "\x1b[?7l", "\x1b[?7h"
 // drawing returns what draws status lines. The rest of each row is cleared
 // afterwards, so that nothing flickers; the cursor is left in the first column of
 // the first row, where it stays if the terminal gets narrower and wraps the lines.
-// A terminal that got narrower before they came, over a network perhaps, cuts several
-// lines off: if it wrapped them, the first row would be further up.
+// A terminal that got narrower before they came, over a network perhaps, cuts them
+// off: if it wrapped them, the first row would be further up.
 func drawing(lines []string) string {
-	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
+	text := wrapOff + "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
-		return wrapOff + text + fmt.Sprintf("\x1b[%dA", up) + wrapOn
+		text += fmt.Sprintf("\x1b[%dA", up)
 	}
-	return text
+	return text + wrapOn
 }
 
-// say writes whole lines, above the status lines when those are drawn again: there may be
-// many a second.
+// say writes whole lines, above the status lines.
 func (c *console) say(text string) {
-	if c.drawn == "" {
-		c.write(text)
-		return
+	if c.drawn != "" && text != "" {
+		text = eraseLines + text + c.drawn
 	}
-	c.held.WriteString(text)
+	c.write(text)
 }
 
 // draw replaces the status lines. Together they must be fewer than the rows of the
 // terminal.
 func (c *console) draw(lines []string) {
-	before := ""
-	if c.held.Len() > 0 {
-		before = eraseLines + c.takeHeld()
-	}
 	c.drawn = drawing(lines)
-	c.write(before + c.drawn)
-}
-
-// takeHeld returns what was said and not written.
-func (c *console) takeHeld() string {
-	defer c.held.Reset()
-	return c.held.String()
+	c.write(c.drawn)
 }
 
 // around calls write, which writes whole lines to the same terminal in another way,
@@ -74,12 +61,8 @@ func (c *console) around(write func()) {
 
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
-	text = c.takeHeld() + text
-	if c.drawn != "" {
-		text = eraseLines + text
-	}
-	if strings.HasPrefix(c.drawn, wrapOff) {
-		text = wrapOn + text // Ctrl-C may have kept the end of a drawing from the terminal
+	if c.drawn != "" { // Ctrl-C may have kept the end of a drawing from the terminal
+		text = wrapOn + eraseLines + text
 	}
 	c.drawn = ""
 	c.write(text)

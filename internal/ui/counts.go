@@ -34,18 +34,25 @@ func (r *Row) state() string {
 	switch {
 	case r == nil || r.status == status.None && !r.over():
 		return "waiting"
-	case !r.over() && r.status.Ends(): // it was not seen often enough
-		return string(status.NotReady)
+	case isOpen(r.ending):
+		return "still " + r.pending()
 	case !r.over():
-		return string(r.status)
-	case r.ending == poll.Succeeded:
-		return string(status.Success)
-	case r.ending == poll.Failed || r.ending == poll.CannotRun:
-		return string(status.Error)
+		return r.pending()
+	case endedByVerdict(r.ending):
+		return string(statusOf(r.ending))
 	case r.ending == poll.AttemptsExhausted:
 		return outOfAttempts
 	}
 	return string(r.ending)
+}
+
+// pending returns the status of a target that is not done. A SUCCESS or an ERROR was then not seen
+// often enough.
+func (r *Row) pending() string {
+	if r.status == status.Throttled || r.ending == poll.HintTooLong {
+		return string(status.Throttled)
+	}
+	return string(status.NotReady)
 }
 
 // tone returns the colour of the state.
@@ -62,8 +69,7 @@ func (b *Board) counts() string {
 	for _, r := range b.rows {
 		n[r.state()]++
 	}
-	return words.Counts(n, string(status.Success), string(status.Error), string(poll.HintTooLong), outOfAttempts,
-		string(poll.TimedOut), string(poll.Interrupted), string(poll.Cancelled), string(status.NotReady), string(status.Throttled), "waiting")
+	return words.Counts(n, "SUCCESS", "ERROR", outOfAttempts, "interrupted", "cancelled", "still NOT_READY", "still THROTTLED", "NOT_READY", "THROTTLED", "waiting")
 }
 
 // A crowd is targets that have a state and a reason in common, but for its numbers.

@@ -149,11 +149,7 @@ func (r *Reporter) sharing(s poll.State) *sharing {
 	if !r.cfg.Shared {
 		return nil
 	}
-	return new(sharingOf(s))
-}
-
-func sharingOf(s poll.State) sharing {
-	return sharing{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone}
+	return &sharing{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone}
 }
 
 // endingWords returns the endings as words for programs.

@@ -22,26 +22,27 @@ type Forecast interface {
 const late = 0.98
 
 // left says how long a run that is not over at this age usually goes on, by the median of
-// those: "about 3m left". It is computed once a second at most.
-func (r *Reporter) left(age time.Duration) string {
-	if age = age.Truncate(time.Second); r.leftText != "" && r.leftAge == age {
-		return r.leftText
+// those: "about 3m left".
+func left(f Forecast, age time.Duration) string {
+	age = age.Truncate(time.Second)
+	over := done(f, age)
+	if over >= late {
+		return "later than usual"
 	}
-	f := r.cfg.Forecast
-	r.leftAge, r.leftText = age, "later than usual"
-	if over := done(f, age); over < late {
-		r.leftText = "about " + rough(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
-	}
-	return r.leftText
+	return "about " + rough(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
 }
+
+// usual returns the median of past runs.
+func usual(f Forecast) string { return rough(f.Quantile(0.5)) }
 
 // forecast says how long the run may go on: "about 3m left (usually 8m)". It is empty
 // without a forecast.
 func (r *Reporter) forecast(age time.Duration) string {
-	if r.cfg.Forecast == nil {
+	f := r.cfg.Forecast
+	if f == nil {
 		return ""
 	}
-	return r.left(age) + " (usually " + r.median + ")"
+	return left(f, age) + " (usually " + usual(f) + ")"
 }
 
 // outlook says at the beginning how long such runs take, with the range of four in five, and,
@@ -52,9 +53,9 @@ func (r *Reporter) outlook() string {
 	if f == nil {
 		return ""
 	}
-	text := fmt.Sprintf("usually %s (%s to %s, %s)", r.median, rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
+	text := fmt.Sprintf("usually %s (%s to %s, %s)", usual(f), rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
 	if done(f, 0) > 0 {
-		text += "; " + r.left(0)
+		text += "; " + left(f, 0)
 	}
 	return text
 }

@@ -82,4 +82,8 @@ func TestForecast_age(t *testing.T) {
 	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
+	at := func(age time.Duration) string { return left(evenly{longest: 16 * time.Second}, age) }
+	if at(1500*time.Millisecond) != at(time.Second) || at(2*time.Second) == at(time.Second) {
+		t.Error("what is left changes, but once a second")
+	}
 }

@@ -7,30 +7,16 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// maxAnnotations is how many GitHub shows of a step, less one for the goal.
-const maxAnnotations = 10 - 1
-
-// tellGitHub tells GitHub Actions how a run or a group ended: a failure becomes an
-// annotation. Of several targets it tells that at the end: where the goal was reached, none of them is worth an annotation.
-func (r *Reporter) tellGitHub(row *Row, ev poll.Event) {
-	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
+// tellGitHub tells GitHub Actions of a failure at the end: it becomes an annotation.
+func (r *Reporter) tellGitHub(ev poll.Event) {
+	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" || r.cfg.Face == JSON || !r.isEnd(ev) || isSuccess(ev) {
 		return
 	}
-	if o := ev.Outcome; o != nil && row.isMissed() && len(r.annotations) < maxAnnotations {
-		message := strings.Join(append([]string{ending(o, term.Palette{}, false)}, advice(o)...), "\n")
-		r.annotations = append(r.annotations, annotation(oneLine(o.Target), message))
+	what, message := r.cfg.Goal, unprefixed(r.closing(ev))
+	if o := ev.Outcome; o != nil {
+		what, message = oneLine(o.Target), strings.Join(append([]string{ending(o, term.Palette{}, false)}, advice(o)...), "\n")
 	}
-	if !r.isEnd(ev) {
-		return
-	}
-	if s := ev.Summary; s != nil && s.Ending == poll.Succeeded {
-		r.annotations = nil
-	} else if s != nil {
-		r.annotations = append(r.annotations, annotation(r.cfg.Goal, unprefixed(r.closing(ev))))
-	}
-	if r.cfg.Face != JSON {
-		r.con.say(strings.Join(r.annotations, ""))
-	}
+	r.con.say(annotation(what, message))
 }
 
 // Annotation returns what GitHub Actions shows of a failure before there is a run, "" if
@@ -46,6 +32,6 @@ func Annotation(getenv func(string) string, what, message string) string {
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func annotation(what, message string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return "::error title=" + property.Replace("poll: "+what) + "::" + data.Replace(message) + "\n"
+	property := strings.NewReplacer(":", "%3A", ",", "%2C")
+	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
 }

@@ -39,17 +39,11 @@ func annotations(events []poll.Event, cfg Config) (text string) {
 	return text
 }
 
-// Of several targets there are at most ten annotations, the last of them for all, and none if
-// the goal was reached.
+// Of several targets there is one annotation for all, and none if the goal was reached.
 func TestActions_group(t *testing.T) {
 	t.Parallel()
-	for name, events := range map[string][]poll.Event{"some": groups()["some"], "any": groups()["any"], "1000": manyJobs(1000)} {
-		size := groupSize(events)
-		have := annotations(events, Config{Face: None, Targets: size, Goal: allOf(size)})
-		if name != "1000" {
-			golden(t, "actions/group-"+name+".txt", have)
-		} else if n := strings.Count(have, "\n"); n != 10 || !strings.Contains(have, "::error title=poll%3A all of 1000 targets::500 of 1000 targets not done:%0A") {
-			t.Errorf("%d annotations:\n%s", n, have)
-		}
+	for _, name := range []string{"some", "any"} {
+		size := groupSize(groups()[name])
+		golden(t, "actions/group-"+name+".txt", annotations(groups()[name], Config{Face: None, Targets: size, Goal: allOf(size)}))
 	}
 }

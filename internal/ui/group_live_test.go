@@ -60,7 +60,7 @@ func TestGroupLive_resize(t *testing.T) {
 			if text := m.text(); strings.Count(text, "(all of ") != 1 {
 				t.Errorf("the counts are not there once:\n%s", text)
 			}
-			r.Clear()
+			r.Close()
 			if text := m.text(); strings.ContainsAny(text, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏✓✗━") || strings.Contains(text, "(all of ") {
 				t.Errorf("left over:\n%s", text)
 			}
@@ -143,7 +143,7 @@ func TestGroupLive_height(t *testing.T) {
 				if have := !strings.Contains(m.text(), " done  "); have != inTable {
 					t.Errorf("height %d, %d targets: a table: %v, want %v:\n%s", height, size, have, inTable, m.text())
 				}
-				r.Clear()
+				r.Close()
 				if have := strings.Count(m.text(), "\n"); have != 1 {
 					t.Errorf("height %d, %d targets: left over:\n%s", height, size, m.text())
 				}

@@ -221,7 +221,7 @@ func (l *lines) row(ev poll.Event, what, text string) {
 }
 
 func (l *lines) say(text string) {
-	if text == "" || l.r.cfg.Face == Live && !l.r.cfg.Streams.Foreground() {
+	if text == "" || l.r.inBackground() {
 		return
 	}
 	l.spoke = time.Now()

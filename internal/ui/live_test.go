@@ -73,9 +73,7 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
-	for name, width := range map[string]int{"succeeded": 80} {
-		golden(t, "one/"+name+"-live.txt", film(t, width, 200*time.Millisecond, recordings()[name], Config{Until: []string{`.state=="done"`}}))
-	}
+	golden(t, "one/succeeded-live.txt", film(t, 80, 200*time.Millisecond, recordings()["succeeded"], Config{Until: []string{`.state=="done"`}}))
 }
 
 // longRun looks every ten seconds, for ten minutes.
@@ -87,33 +85,34 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-// After Clear nothing is drawn until the end.
-func TestLive_clear(t *testing.T) {
+// What cannot be redrawn, or is kept, is told in lines.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	for want, all := range map[Face][]term.Streams{Live: {{ErrIsTerminal: true}}, Lines: {{}, {ErrIsTerminal: true, Dumb: true}}} {
+		for _, s := range all {
+			if have := Auto.choose(&s, environment()); have != want {
+				t.Errorf("%+v: have %s, want %s", s, have, want)
+			}
+		}
+	}
+	if have := Auto.choose(&term.Streams{ErrIsTerminal: true}, environment("CI", "true")); have != Lines {
+		t.Errorf("in CI: have %s", have)
+	}
+}
+
+// After the end nothing is drawn.
+func TestLive_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 80, 30)
 		r := New(Config{Streams: m.streams()})
-		events := newRecording(jobURL, time.Minute, 0).wait(2*time.Second, nil).attempt(notReady("queued"), httpAnswer(202, "")).
-			end(poll.Outcome{Ending: poll.Succeeded})
-		last := len(events) - 1
-		replay(r, events[:last], nil)
-		drawn := func() bool {
-			time.Sleep(time.Second)
-			synctest.Wait()
-			return strings.ContainsAny(m.text(), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+		replay(r, recordings()["succeeded"], nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if text := m.text(); strings.ContainsAny(text, "✓⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(text, "\npoll: SUCCESS after ") {
+			t.Errorf("have %q, want closing words", text)
 		}
-		if !drawn() {
-			t.Fatal("nothing is drawn")
-		}
-		r.Clear()
-		if drawn() {
-			t.Errorf("it is drawn again:\n%s", m.text())
-		}
-		r.Event(events[last])
 		r.Close()
-		if !strings.Contains(m.text(), "\npoll: SUCCESS after 1 attempt") {
-			t.Errorf("have %q, want closing words", m.text())
-		}
 	})
 }
 
@@ -164,4 +163,24 @@ func TestLive_layout(t *testing.T) {
 		}
 		golden(t, "layout.txt", b.String())
 	})
+}
+
+// What is said stands above what is drawn. Of a drawing that Ctrl-C broke off, the terminal may not have
+// the end, which lets lines wrap again.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	c := console{w: &b}
+	c.draw([]string{"one"})
+	drawn := b.String()
+	b.Reset()
+	c.say("more\n")
+	if have, want := b.String(), eraseLines+"more\n"+drawn; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+	b.Reset()
+	c.finish("the end\n")
+	if have, want := b.String(), wrapOn+eraseLines+"the end\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
 }

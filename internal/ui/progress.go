@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -26,14 +25,7 @@ type reading struct {
 	share  float64 // of the bar, from 0 to 1
 }
 
-// A meter finds what answers say of the progress.
-type meter struct {
-	show  []*expr.Expr        // what was asked for
-	usual func() []*expr.Expr // the usual members, if nothing was: compiled when they are first needed
-}
-
-func newMeter(show []*expr.Expr) meter { return meter{show, sync.OnceValue(usualMembers)} }
-
+// usualMembers are compiled when they are first needed.
 func usualMembers() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
 		if x, err := expr.CompileValue(path); err == nil { // they all compile
@@ -51,13 +43,13 @@ const (
 )
 
 // look finds what an answer says of the progress, the zero reading for nothing.
-func (m meter) look(o *status.Observation, s *scale) (found reading) {
-	show, isUsual := m.show, len(m.show) == 0
+func (r *Reporter) look(o *status.Observation, s *scale) (found reading) {
+	show, isUsual := r.cfg.Show, len(r.cfg.Show) == 0
 	if o == nil || o.Stopped() || isUsual && !mayTell(o) {
 		return reading{}
 	}
 	if isUsual {
-		show = m.usual()
+		show = r.usual()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
@@ -95,7 +87,7 @@ func (r *Reporter) read(row *Row, ev poll.Event) reading {
 	if ev.Kind != poll.EventAttempt || r.cfg.Face == None || isList || !isShown {
 		return reading{}
 	}
-	found := r.meter.look(ev.Observation, &row.scale)
+	found := r.look(ev.Observation, &row.scale)
 	if found.values != nil || ev.Observation != nil && ev.Observation.Good() {
 		row.progress = found
 	}

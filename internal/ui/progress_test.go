@@ -85,7 +85,8 @@ func TestLook(t *testing.T) {
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
 		var zero scale
-		found := newMeter(values(t, test.show...)).look(test.o, &zero)
+		s, _, _ := term.Buffers("")
+		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o, &zero)
 		have := found.words()
 		if found.values != nil {
 			var texts []any
@@ -120,6 +121,16 @@ func TestShow_latest(t *testing.T) {
 		if have := r.board.rows[0].progress.words(); have != test.want {
 			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
 		}
+	}
+}
+
+// Programs are told of the progress of each of many targets.
+func TestShow_many(t *testing.T) {
+	t.Parallel()
+	ev := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, `{"progress":50}`)).last
+	ev.N = 1
+	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * fewRows, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
+		t.Errorf("have %s", have)
 	}
 }
 

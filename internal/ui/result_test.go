@@ -19,12 +19,6 @@ func success(o *status.Observation) poll.Outcome {
 		Verdict: verdict(status.Success, until, "ok"), Observation: o}
 }
 
-func failure(o *status.Observation) poll.Outcome {
-	out := success(o)
-	out.Ending, out.Status, out.Reason = poll.Failed, status.Error, "HTTP 500"
-	return out
-}
-
 func writeResult(s *term.Streams, r Result) error { return New(Config{Streams: s}).WriteResult(r, 0) }
 
 // A printer is what Output.Print holds.
@@ -37,47 +31,6 @@ func printed(text, json string) []printer {
 var notPrinted = []printer{func(*status.Observation) (Value, error) {
 	return Value{}, errors.New("--print .output[0] is missing")
 }}
-
-func truncated() *status.Observation {
-	o := httpAnswer(200, `{"a":`)
-	o.Size, o.Truncated = 100, true
-	return o
-}
-
-func TestResult_stdout(t *testing.T) {
-	t.Parallel()
-	binary := "\x00\xff\r\nno newline at the end"
-	tests := []struct {
-		name    string
-		output  Output
-		outcome poll.Outcome
-		want    string
-		reason  string // of an ERROR instead
-	}{
-		{"body byte for byte", Output{}, success(httpAnswer(200, binary)), binary, ""},
-		{"empty body", Output{}, success(exitAnswer(0, "", "")), "", ""},
-		{"no observation", Output{}, success(nil), "", ""},
-		{"nothing on failure", Output{}, failure(httpAnswer(500, "oops")), "", "HTTP 500"},
-		{"value", Output{Print: printed("a b", `"a b"`)}, success(httpAnswer(200, "{}")), "a b\n", ""},
-		{"no value on failure", Output{Print: printed("a", `"a"`)}, failure(httpAnswer(500, "{}")), "", "HTTP 500"},
-		{"missing value", Output{Print: notPrinted}, success(httpAnswer(200, "{}")), "", "it is done, but --print .output[0] is missing"},
-		{"truncated", Output{}, success(truncated()), "", "it is done, but its answer of 100 bytes is longer than the 5 that are kept"},
-		{"truncated but not printed", Output{Print: printed("200", "200")}, success(truncated()), "200\n", ""},
-	}
-	for _, test := range tests {
-		s, out, _ := term.Buffers("")
-		r := test.output.Settle(test.outcome)
-		if err := writeResult(s, r); err != nil {
-			t.Fatal(err)
-		}
-		if have := out.String(); have != test.want {
-			t.Errorf("%s: have %q, want %q", test.name, have, test.want)
-		}
-		if o := r.Outcome; (o.Status == status.Error) != (test.reason != "") || test.reason != "" && o.Reason != test.reason {
-			t.Errorf("%s: have %v, %s; want %q", test.name, o.Ending, o.Reason, test.reason)
-		}
-	}
-}
 
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -65,7 +66,16 @@ func TestResults_golden(t *testing.T) {
 	}
 }
 
-// Columns are sanitized for a terminal, and only there.
+// Where one target is enough, the first that succeeds gives the result.
+func TestResults_first(t *testing.T) {
+	t.Parallel()
+	have := written(t, together(poll.Summary{Ending: poll.Succeeded}, jobRun("a", 1, queued, succeeded), jobRun("b", 1, queued, succeeded)), Output{JSON: true})
+	if !strings.Contains(have, `"result":{"n":1,`) {
+		t.Errorf("have %s", have)
+	}
+}
+
+// Columns are sanitized for a terminal, and only there. What --print gives nothing for has no line.
 func TestResults_columnsOnTerminal(t *testing.T) {
 	t.Parallel()
 	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
@@ -74,7 +84,8 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 		s, stdout, _ := term.Buffers("")
 		s.OutIsTerminal = isTerminal
 		r := New(Config{Streams: s, Face: None, Goal: "all"})
-		if err := r.WriteTarget(1, result, 0); err != nil || stdout.String() != want {
+		nothing := Output{PerTarget: true, Print: printed("", "null")}.Settle(success(httpAnswer(200, "{}")))
+		if err := errors.Join(r.WriteTarget(1, nothing, 0), r.WriteTarget(2, result, 0)); err != nil || stdout.String() != want {
 			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
 		}
 	}

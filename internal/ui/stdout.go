@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -101,7 +100,10 @@ func (out Output) printsBody() bool {
 // --print and a newline, and nothing on failure. Several values are columns, with a tab in
 // between: a backslash, tab, newline or carriage return in one is written as \\, \t, \n or \r, as
 // jq's @tsv does. So it is in the line of one of several targets.
-func (r Result) Answer() []byte {
+func (r Result) Answer() []byte { return r.answer(false) }
+
+// answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer.
+func (r Result) answer(isTerminal bool) []byte {
 	o, values := r.Outcome, r.values
 	switch {
 	case o.Ending != poll.Succeeded, len(values) == 0 && o.Observation == nil:
@@ -116,7 +118,11 @@ func (r Result) Answer() []byte {
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	var texts []string
 	for _, v := range values {
-		texts = append(texts, escaped.Replace(v.Text))
+		text := escaped.Replace(v.Text)
+		if isTerminal {
+			text = term.Line(text)
+		}
+		texts = append(texts, text)
 	}
 	return []byte(strings.Join(texts, "\t") + "\n")
 }
@@ -129,7 +135,6 @@ func (r Result) AtEnd() bool {
 
 // stdout is what several targets write there.
 type stdout struct {
-	mu     sync.Mutex
 	begun  bool // a line was written
 	rows   []TargetResult
 	winner *Result       // that succeeded, where one is enough
@@ -146,7 +151,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	case result.Outcome.Ending != poll.Succeeded:
 		return nil
 	}
-	return WriteOut(r.cfg.Streams, r.answer(result))
+	return WriteOut(r.cfg.Streams, result.answer(r.cfg.Streams.OutIsTerminal))
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
@@ -157,8 +162,6 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return nil
 	}
 	s, out, o := &r.stdout, result.output, result.Outcome
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	target := TargetResult{N: n, Name: o.Target, end: endOf(o, exit)}
 	target.setValue(result.values)
 	if out.JSON {
@@ -171,7 +174,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if out.JSON || !out.PerTarget || o.Resumed {
 		return nil
 	}
-	line := r.answer(result)
+	line := result.answer(r.cfg.Streams.OutIsTerminal)
 	if len(out.Print) == 0 {
 		line = target.line(result)
 	}
@@ -180,20 +183,6 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return &ResultError{Err: err}
 	}
 	return nil
-}
-
-// answer returns the [Result.Answer] as it is written to stdout: on a terminal, columns pass the
-// sanitizer.
-func (r *Reporter) answer(result Result) []byte {
-	text := result.Answer()
-	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 && !result.output.PerTarget {
-		return text
-	}
-	columns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\t")
-	for i, column := range columns {
-		columns[i] = term.Line(column)
-	}
-	return []byte(strings.Join(columns, "\t") + "\n")
 }
 
 // line returns what a target writes as it ends.
@@ -225,8 +214,6 @@ func (r *Reporter) writeLine(line []byte) (err error) {
 // and where one target was enough its result. Then it closes stdout. exit is the exit code of
 // the process. An error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
-	r.stdout.mu.Lock()
-	defer r.stdout.mu.Unlock()
 	switch winner := r.stdout.winner; {
 	case out.JSON:
 		return writeObject(r.cfg.Streams, r.summaryOf(s, exit))

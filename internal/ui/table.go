@@ -47,8 +47,8 @@ func (r *Reporter) nameOf(row *Row) string {
 	return term.CutFront(oneLine(row.name), 2*r.width()/5, r.glyphs.ellipsis) + "  "
 }
 
-// stateOf returns the state of a row, which may be long.
-func stateOf(row *Row) string { return term.Cut(row.state(), len(outOfAttempts), "") }
+// stateOf returns the state of a row, whose mark says whether it is still that.
+func stateOf(row *Row) string { return strings.TrimPrefix(row.state(), "still ") }
 
 // pad fills text up with spaces.
 func pad(text string, columns int) string {
@@ -76,14 +76,13 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 		return " " + clock(r.board.age(row, now)) + " " + r.wordsOn(row, now)
 	}
 	text := fmt.Sprintf("  %-3s %6s", fmt.Sprintf("#%d", row.attempt), clock(r.board.age(row, now)))
-	isLooked := row.n == 0 // and not an element, for example
 	if r.board.single() && row.limit > 0 {
 		text += "/" + words.Short(row.limit)
 	}
 	if bars > 0 {
 		text += "  " + pad(row.progress.bar(r.glyphs), bars)
 	}
-	if isLooked {
+	if row.n == 0 { // and not an element, for example
 		text += "  " + pad(row.next(now), phaseWidth)
 	}
 	return text + "  " + r.wordsOn(row, now)

@@ -27,6 +27,7 @@ package ui
 
 import (
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -104,21 +105,16 @@ type Reporter struct {
 	con    *console
 	glyphs glyphs
 	lines  lines
-	meter  meter
+	usual  func() []*expr.Expr // the members that usually tell of a progress
 	timer  *time.Timer
 	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
-	drew     time.Time     // when the status lines were
-	leftAge  time.Duration // of leftText, which is what was forecast last
-	leftText string
-	median   string   // of past runs, "" if there are none
-	told     []string // by Say, so far
-
-	annotations []string // for GitHub
+	drew time.Time // when the status lines were
+	told []string  // by Say, so far
 
 	newest poll.Event
-	quiet  bool // the last event was shown, or all was cleared since the last event
+	quiet  bool // the last event was shown
 	closed bool
 }
 
@@ -129,12 +125,8 @@ func New(cfg Config) *Reporter {
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
-		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
-	if cfg.Forecast != nil {
-		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
-	}
-	r.timer = time.AfterFunc(time.Hour, r.tick)
-	r.timer.Stop()
+		glyphs: glyphsOf(cfg.Streams.Unicode), usual: sync.OnceValue(usualMembers)}
+	r.timer = time.AfterFunc(math.MaxInt64, r.tick)
 	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
@@ -150,12 +142,12 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.closed {
 		return
 	}
-	if r.child != nil && ev.Kind == poll.EventAttempt {
+	if r.inBackground(); r.child != nil && ev.Kind == poll.EventAttempt {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
 	r.newest, r.quiet = ev, r.isEnd(ev)
-	r.tellGitHub(row, ev)
+	r.tellGitHub(ev)
 	r.show(row, ev)
 	r.rearm()
 }
@@ -172,16 +164,12 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.quiet:
-		r.inBackground()
 		r.con.finish(r.last(ev.At) + r.closing(ev))
-	case r.cfg.Face == Live:
-		r.inBackground()
-		r.lines.event(row, ev, found)
-		if now := time.Now(); now.Sub(r.drew) >= redraw {
-			r.draw(now)
-		}
 	default:
 		r.lines.event(row, ev, found)
+		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
+			r.draw(now)
+		}
 	}
 }
 
@@ -197,12 +185,10 @@ func (r *Reporter) Say(note string) {
 
 // say writes notes, unless nothing is to be said, or programs read it.
 func (r *Reporter) say(notes ...string) {
-	if r.cfg.Face == JSON || r.cfg.Face == None || r.cfg.Face == Live && r.inBackground() {
+	if r.cfg.Face == JSON || r.cfg.Face == None || r.inBackground() {
 		return
 	}
-	for _, line := range oneLines("poll: note: ", notes) {
-		r.con.say(line + "\n")
-	}
+	r.con.say(prefixed("", oneLines("poll: note: ", notes)))
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized
@@ -227,7 +213,7 @@ type stderr struct{ r *Reporter }
 func (s stderr) Write(p []byte) (int, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	if !s.r.closed {
+	if s.r.inBackground(); !s.r.closed {
 		s.r.con.say(s.r.child.Add(p))
 	}
 	return len(p), nil
@@ -243,23 +229,12 @@ func (r *Reporter) Close() {
 	r.inBackground()
 	r.con.finish("")
 	r.closed = true
-	r.timer.Stop()
-}
-
-// Clear erases what is drawn, so that something else can be written there. Nothing
-// is drawn until the next event.
-func (r *Reporter) Clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inBackground()
-	r.con.finish("")
-	r.quiet = true
 }
 
 // inBackground reports whether the terminal belongs to another process group. What
 // was drawn on it then is no longer poll's to erase.
 func (r *Reporter) inBackground() bool {
-	if r.cfg.Streams.Foreground() {
+	if r.cfg.Face != Live || r.cfg.Streams.Foreground() {
 		return false
 	}
 	r.con.drawn = ""
@@ -279,8 +254,7 @@ func (r *Reporter) due() time.Time {
 
 // rearm sets the timer to when something is due.
 func (r *Reporter) rearm() {
-	r.timer.Stop()
-	if due := r.due(); !due.IsZero() && !r.quiet {
+	if due := r.due(); !due.IsZero() {
 		r.timer.Reset(time.Until(due))
 	}
 }

@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -34,6 +36,17 @@ func TestInsteadOfAnUntrustedLead(t *testing.T) {
 	}
 }
 
+// A resource that is not there yet, or is locked, may be waited for.
+func TestInsteadOfAnError(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]bool{404: true, 409: true, 423: true, 403: false} {
+		o := poll.Outcome{Ending: poll.Failed, Observation: httpAnswer(code, "")}
+		if have := instead(&o); strings.Contains(have, fmt.Sprintf("--not-ready-if '$status==%d'", code)) != want {
+			t.Errorf("%d: have %q", code, have)
+		}
+	}
+}
+
 // Long text is cut between characters, wherever the cut falls.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
@@ -51,5 +64,35 @@ func TestExcerpt(t *testing.T) {
 	}
 	if have, want := excerpt([]byte("a\nb\nc"), 2, true), "| ...\n| b\n| c\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+// A target that goes on, in this wait or after it, is told from those that have failed.
+func TestState(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		row   *Row
+		state string
+		tone  term.Tone
+	}{
+		{nil, "waiting", "waiting"},
+		{&Row{status: status.NotReady}, "NOT_READY", term.Pending},
+		{&Row{status: status.Success}, "NOT_READY", term.Pending},
+		{&Row{status: status.Throttled}, "THROTTLED", term.Slow},
+		{&Row{ending: poll.TimedOut}, "still NOT_READY", term.Bad},
+		{&Row{status: status.Success, ending: poll.TimedOut}, "still NOT_READY", term.Bad},
+		{&Row{status: status.Throttled, ending: poll.TimedOut}, "still THROTTLED", term.Bad},
+		{&Row{ending: poll.HintTooLong}, "still THROTTLED", term.Bad},
+		{&Row{status: status.Success, ending: poll.Succeeded}, "SUCCESS", term.Good},
+		{&Row{ending: poll.CannotRun}, "ERROR", term.Bad},
+		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, "out of attempts", term.Bad},
+		{&Row{status: status.NotReady, ending: poll.Cancelled}, "cancelled", "cancelled"},
+	} {
+		if have := test.row.state(); have != test.state {
+			t.Errorf("%+v: have %q, want %q", test.row, have, test.state)
+		}
+		if test.row != nil && test.row.tone() != test.tone {
+			t.Errorf("%s: have tone %q, want %q", test.state, test.row.tone(), test.tone)
+		}
 	}
 }

@@ -142,7 +142,7 @@ func BenchmarkElements(b *testing.B) {
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
-			elements, problem := jobs.Elements(expr.NewDoc(page))
+			elements, _, problem := jobs.Elements(expr.NewDoc(page))
 			if len(elements) != 5000 {
 				b.Fatal(problem)
 			}

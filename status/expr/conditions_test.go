@@ -78,7 +78,7 @@ func runExample(t *testing.T, kind, src string, env *expr.Env) string {
 	case "elements":
 		return runElements(src, env)
 	case "each":
-		elements, _ := mustEach(t, ".jobs").Elements(env.Doc)
+		elements, _, _ := mustEach(t, ".jobs").Elements(env.Doc)
 		var outcomes []string
 		for _, e := range elements {
 			outcomes = append(outcomes, runExample(t, "condition", src, &expr.Env{Doc: env.Doc, Element: e.Doc()}))
@@ -118,7 +118,7 @@ func runElements(src string, env *expr.Env) string {
 		_, message, _ := strings.Cut(err.Error(), ": ")
 		return message
 	}
-	elements, problem := x.Elements(env.Doc)
+	elements, _, problem := x.Elements(env.Doc)
 	return cmp.Or(problem, spell(elements), "no elements")
 }
 

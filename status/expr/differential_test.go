@@ -475,7 +475,7 @@ func TestDifferentialElements(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := expr.NewDoc(raw)
-		elements, problem := each.Elements(page)
+		elements, _, problem := each.Elements(page)
 		if len(elements) != len(items) {
 			t.Fatalf("have %d elements (%s) of %s", len(elements), problem, raw)
 		}

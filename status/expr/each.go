@@ -57,10 +57,15 @@ func (x *Each) String() string { return x.src }
 
 // Elements returns the elements in the order of the answer. A null where a list should be
 // is an empty list, which some servers write so, and for ".." so is an empty answer. If there
-// is no list, problem says why: ".items is missing, and is no list". No member or element is then
+// is no list, problem says why: ".items is missing, and is no list". No element is then
 // returned.
-func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
-	w := x.walker(doc)
+//
+// ofObject is true if the expression leads through an object, whose members are the elements or
+// hold them, even if it has none. Whoever has seen a list there can tell an object without
+// members, perhaps the body of an error, from an empty list.
+func (x *Each) Elements(doc *Doc) (elements []Element, ofObject bool, problem string) {
+	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{}, nullIsList: true}
+	w := &walker{evaluator: e, path: x.path}
 	w.visit = func(v value) (more bool) {
 		switch {
 		case v.kind == KindUnknown:
@@ -75,28 +80,11 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 	w.walk(w.root(x.path), x.path.steps)
 	switch {
 	case w.problem.detail == "":
-		return elements, ""
+		return elements, w.objects, ""
 	case x.path.root == rootLines && w.problem.detail == emptyBody:
-		return nil, ""
+		return nil, false, ""
 	}
-	return nil, words.OneLine(strings.Join(slices.Concat([]string{w.problem.detail}, w.hints.near, w.hints.has), "; "))
-}
-
-// walker goes through the elements of an answer.
-func (x *Each) walker(doc *Doc) *walker {
-	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{}, nullIsList: true}
-	return &walker{evaluator: e, path: x.path}
-}
-
-// Members reports whether the expression leads through an object, whose members are the
-// elements or hold them, even if it has none. With it, whoever has seen a list there can tell
-// an object without members, perhaps the body of an error, from an empty list. A null is a
-// list, and so is what [Each.Elements] cannot read.
-func (x *Each) Members(doc *Doc) bool {
-	w := x.walker(doc)
-	w.visit = func(value) (more bool) { return !w.objects }
-	w.walk(w.root(x.path), x.path.steps)
-	return w.objects
+	return nil, false, words.OneLine(strings.Join(slices.Concat([]string{w.problem.detail}, w.hints.near, w.hints.has), "; "))
 }
 
 // Doc returns the element as a document, without a copy.

@@ -28,7 +28,7 @@ func FuzzEach(f *testing.F) {
 			checkError(t, src, err)
 			return
 		}
-		elements, problem := x.Elements(expr.NewDoc([]byte(body)))
+		elements, _, problem := x.Elements(expr.NewDoc([]byte(body)))
 		if problem != "" && elements != nil || strings.ContainsAny(problem, "\x00\x1b\r\n") || strings.Contains(problem, "a defect of poll") {
 			t.Errorf("%d elements, and %q", len(elements), problem)
 		}

@@ -69,7 +69,7 @@ func TestElements(t *testing.T) {
 		{`..`, `<html>`, `the body is not JSON (line 1, column 1: "<html>")`},
 		{`.items`, "{}\n{}\n", `the body holds 2 JSON documents: ..0.name is of the first, and .. is the list of them`},
 	} {
-		elements, problem := mustEach(t, test.each).Elements(expr.NewDoc([]byte(test.doc)))
+		elements, _, problem := mustEach(t, test.each).Elements(expr.NewDoc([]byte(test.doc)))
 		if have := spell(elements) + problem; have != test.want {
 			t.Errorf("%s of %s\nhave %s\nwant %s", test.each, test.doc, have, test.want)
 		}
@@ -77,7 +77,7 @@ func TestElements(t *testing.T) {
 }
 
 // An object without members is no empty list.
-func TestMembers(t *testing.T) {
+func TestElements_ofObject(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		each, doc string
@@ -92,7 +92,7 @@ func TestMembers(t *testing.T) {
 		{`..`, `{}`, false},
 		{`..[][]`, "[]\n{}", true},
 	} {
-		if have := mustEach(t, test.each).Members(expr.NewDoc([]byte(test.doc))); have != test.want {
+		if _, have, _ := mustEach(t, test.each).Elements(expr.NewDoc([]byte(test.doc))); have != test.want {
 			t.Errorf("%s of %s: have %t", test.each, test.doc, have)
 		}
 	}
@@ -132,7 +132,7 @@ func TestEachErrors(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Parallel()
 	const element = `{"id":9007199254740993,"f":1.0,"name":"a\u0062","empty":"","none":null,"list":[1],"meta":{"uid":"u"},"ok":true}`
-	elements, _ := mustEach(t, ".").Elements(expr.NewDoc([]byte("[" + element + "]")))
+	elements, _, _ := mustEach(t, ".").Elements(expr.NewDoc([]byte("[" + element + "]")))
 	for src, want := range map[string]string{
 		`.id`: "9007199254740993 ", `.f`: "1.0 ", `.name`: "ab ", `.meta.uid`: "u ", `.list[0]`: "1 ", `(.id | tostring)`: "9007199254740993 ",
 		`.empty`: " .empty is empty", `.none`: " .none is null", `.key`: " .key is missing", `.list`: " .list is a list",

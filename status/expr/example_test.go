@@ -116,7 +116,7 @@ func ExampleCompileEach() {
 		log.Fatal(err)
 	}
 	page := expr.NewDoc([]byte(`{"steps": 3, "jobs": [{"id": 41, "step": 3}, {"id": 42, "step": 1}]}`))
-	jobs, problem := each.Elements(page)
+	jobs, _, problem := each.Elements(page)
 	if problem != "" {
 		log.Fatal(problem)
 	}

@@ -197,11 +197,7 @@ func jqValue(iter gojq.Iter, hidden bool) (v value) {
 	case failed:
 		return unknown("it stopped: " + err.Error())
 	}
-	raw, err := gojq.Marshal(given)
-	if err != nil {
-		return unknown("it gives what cannot be written as JSON")
-	}
-	v = parseValue(string(raw))
+	v = parseValue(marshal(given))
 	v.hidden = hidden
 	return v
 }

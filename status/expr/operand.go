@@ -49,7 +49,6 @@ func (p *parser) operand() *node {
 	case from == len(p.src):
 		p.fail(from, "", "a value is missing at the end")
 	case c == '(':
-		defer p.nest(from)()
 		p.take(from + 1)
 		n := p.pipe()
 		p.close(from)
@@ -132,7 +131,7 @@ func (p *parser) json() *node {
 	from := p.pos
 	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
 	var raw json.RawMessage
-	if err := decoder.Decode(&raw); err != nil || len(raw) > 0 && isTooDeep(string(raw), maxNesting) {
+	if err := decoder.Decode(&raw); err != nil || len(raw) > 0 && isTooDeep(string(raw), maxDepth) {
 		p.refuse("json", p.src[from:], from)
 	}
 	return p.constant(parseValue(string(raw)), from+int(decoder.InputOffset()))
@@ -247,7 +246,6 @@ func (p *parser) function() *node {
 	case isCall && !isOneOf(word, calledFunctions):
 		p.refuse("call", p.src[from:], from)
 	case isCall:
-		defer p.nest(from)()
 		p.take(end + 1)
 		if !p.inner && word != "exists" {
 			p.uses |= UsesJSON // it reads the document, or a list in it

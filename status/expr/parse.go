@@ -10,12 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxSource is the longest expression, in bytes.
-	maxSource = 16 << 10
-	// maxNesting is how deep parentheses, calls, negations and queries may nest.
-	maxNesting = 200
-)
+// maxSource is the longest expression, in bytes. It bounds how deep its parts nest, too.
+const maxSource = 16 << 10
 
 // An op is what a node does.
 type op uint8
@@ -60,7 +56,6 @@ type parser struct {
 	end     int // of the last one
 	environ func(name string) (value string, ok bool)
 
-	depth  int
 	piped  bool // on the right side of a pipe, where bare functions may stand
 	inner  bool // where "." is not the document: there, or in any(...)
 	list   bool // .. alone is the list of the documents
@@ -165,14 +160,6 @@ func (p *parser) accept(operator string) bool {
 	return true
 }
 
-// nest enters one more level, and returns what leaves it.
-func (p *parser) nest(at int) (leave func()) {
-	if p.depth++; p.depth > maxNesting {
-		p.fail(at, "", "nested deeper than %d levels", maxNesting)
-	}
-	return func() { p.depth-- }
-}
-
 // node makes a node that ends with the last token.
 func (p *parser) node(op op, from int, kids ...*node) *node {
 	return &node{op: op, from: from, to: max(from, p.end), kids: kids}
@@ -201,7 +188,6 @@ func (p *parser) alternative() *node {
 	if !p.accept("//") {
 		return left
 	}
-	defer p.nest(at)()
 	right := p.alternative()
 	for _, n := range []*node{left, right} {
 		if !n.grouped && !n.ofDot && slices.Contains([]op{opNot, opAnd, opOr, opCompare}, n.op) {
@@ -236,7 +222,6 @@ func (p *parser) not() *node {
 	if !isBang && !isNot {
 		return p.comparison()
 	}
-	defer p.nest(from)()
 	operand := p.not
 	if isNot {
 		p.take(from + len("not"))

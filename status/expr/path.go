@@ -239,10 +239,6 @@ func (p *parser) closeBracket(open, i int) (end int) {
 	return i + 1
 }
 
-// maxModifiers is how many modifiers a path may have: each makes a copy, and some make the value
-// larger.
-const maxModifiers = 8
-
 // modifiers are those of gjson that are known not to do harm.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
@@ -253,8 +249,6 @@ func (p *pathParser) modifier() {
 	p.i += 1 + len(name)
 	if !isOneOf(name, modifiers) {
 		p.refuse("modifier", name, from)
-	} else if strings.Count(p.src[p.path.from:p.i], "@") > maxModifiers {
-		p.fail(from, "", "a path may have at most %d modifiers", maxModifiers)
 	}
 	if p.at(p.i) == ':' {
 		end := strings.IndexByte(p.src[p.i:], '}') + p.i + 1

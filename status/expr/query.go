@@ -23,7 +23,6 @@ var queryTest = lazy(`^(==|!=|<=|>=|!%|=|<|>|%)\s*("(?:[^"\\]|\\.)*"|~true\b|~fa
 // readQuery reads the (...) of #(...).
 func (p *pathParser) readQuery() *query {
 	open := p.i
-	defer p.nest(open)()
 	q := &query{}
 	p.i = p.space(open + 1)
 	in := &pathParser{parser: p.parser, path: &path{from: p.i, bare: true}, i: p.i}

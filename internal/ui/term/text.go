@@ -48,12 +48,9 @@ func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 // reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
 // command anywhere in a line is broken up.
 func Block(s string) string {
-	if s == "" {
-		return ""
-	}
 	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
-		blockLine(&b, line)
+	for line := range strings.Lines(s) {
+		blockLine(&b, strings.TrimSuffix(line, "\n"))
 	}
 	return b.String()
 }

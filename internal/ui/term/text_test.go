@@ -150,7 +150,9 @@ func TestCut(t *testing.T) {
 			t.Errorf("Cut(%.20q, %d) = %q, want %q", test.in, test.width, have, test.want)
 		}
 	}
-	if have := CutFront("https://a/日本語/1", 7, "…"); have != "…本語/1" {
-		t.Errorf("the end is %q", have)
+	for width, want := range map[int]string{7: "…本語/1", 18: "https://a/日本語/1"} {
+		if have := CutFront("https://a/日本語/1", width, "…"); have != want {
+			t.Errorf("the end of %d columns is %q", width, have)
+		}
 	}
 }

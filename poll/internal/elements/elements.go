@@ -52,11 +52,11 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 
 // elements returns the elements of a page, or what is wrong with that.
 func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string) {
-	found, problem = r.Each.Elements(page)
+	found, ofObject, problem := r.Each.Elements(page)
 	if problem != "" || len(found) > 0 {
 		return found, problem
 	}
-	if r.listed && r.Each.Members(page) {
+	if r.listed && ofObject {
 		return nil, "an object without members is where a list was"
 	}
 	if why := status.Incomplete(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null

@@ -53,3 +53,22 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// Where a list was, an object without members is not an empty list: it may be the body of an error.
+func TestRead_objectWhereAListWas(t *testing.T) {
+	t.Parallel()
+	each, err := expr.CompileEach(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Reader{Each: each}
+	for _, test := range []struct{ body, want string }{
+		{`{}`, "0 <nil>"}, {`{"a":{}}`, "1 <nil>"}, {`{}`, "0 <nil>"}, {`[]`, "0 <nil>"}, {`[{"id":1}]`, "1 <nil>"}, {`[]`, "0 <nil>"},
+		{`{}`, "0 an object without members is where a list was"},
+	} {
+		found, _, err := r.Read(&status.Observation{Body: []byte(test.body)})
+		if have := fmt.Sprint(len(found), " ", err); have != test.want {
+			t.Errorf("%s: have %s, want %s", test.body, have, test.want)
+		}
+	}
+}
