@@ -223,7 +223,7 @@ def flags(name, operation, model):
             return found
         named = [m for m in optional if re.search("(Id|Name|Identifier|A(rn|RN))s?$", m)]
         own = [m for m in named if operation.removesuffix("s").endswith(re.sub("(Id|Name|Identifier|Arn)s?$", "", m))]
-        required = [(own or named)[0]]
+        required = (own or named)[:1]
     words = [(kebab(n), re.sub("(id|name|arn)s$", r"\1", kebab(n).rsplit("-", 1)[-1]).upper()) for n in required]
     return " ".join("--%s %s" % word for word in words)
 
