@@ -89,8 +89,9 @@ var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // other keys are those of [Status.RuleName], whose values are conditions, those of
 // [PresetSetting], and the fields of [Preset] in lower case: alias, api, example, note, many,
 // object, detail. Of alias, many, detail, id, print and the rules there may be several. After a
-// condition, " -- " and words are the reason when it is met. An error begins with the file, the
-// line and the column, in characters from 1: "mine.txt:3:8: ".
+// condition, " -- " and words are the reason when it is met. A preset has either object or
+// each, and its rules name no $ENV. An error begins with the file, the line and the column, in
+// characters from 1: "mine.txt:3:8: ".
 func ReadPresets(file, text string) (presets []Preset, err error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for _, at := range presetField().FindAllStringIndex(text, -1) {
@@ -156,6 +157,7 @@ func (p *Preset) set(key, value, at string) (err error) {
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
 	ruled := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
+	hasEach := slices.ContainsFunc(p.Settings, func(s PresetSetting) bool { return s.Key == "each" })
 	isSetting := slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each", "id", "print"}, key)
 	switch {
 	case text == nil && list == nil && ruled < 0 && !isSetting:
@@ -164,6 +166,8 @@ func (p *Preset) set(key, value, at string) (err error) {
 		return fmt.Errorf("%q has no value", key)
 	case text != nil && *text != "":
 		return fmt.Errorf("%q is there twice", key)
+	case key == "each" && p.Object != "", key == "object" && hasEach:
+		return errors.New("a preset has either each or object: with each, write paths from the element, such as .job.state, and no object")
 	case text != nil:
 		*text = value
 	case list != nil:

@@ -76,6 +76,10 @@ until: .c
 		"name: a\nuntil: .x\n\nname: b\napi: x\n":               `mine.txt: preset b has no rule, such as until: .state == "done"`,
 		"name: a\nuntil: .x\n\nname: a\n":                       `mine.txt:4:1: there are two presets of the name a`,
 		"name: a\ntimeout: 1s\ntimeout: 2s\n":                   `mine.txt:3:1: "timeout" is there twice`,
+		"name: a\nobject: .job\neach: .jobs\n":                  `mine.txt:3:1: a preset has either each or object: with each, write paths from the element, such as .job.state, and no object`,
+		"name: a\neach: .jobs\nuntil: .a\nobject: .job\n":       `mine.txt:4:1: a preset has either each or object: with each, write paths from the element, such as .job.state, and no object`,
+		"name: a\nuntil: .sha == $ENV.SHA\n":                    `mine.txt:2:16: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: a\nuntil: jq: .sha == env.SHA\n":                 `mine.txt:2:24: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,8 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 		if _, urlErr := p.Compile(KindHTTP, false); err != nil || urlErr != nil {
 			t.Fatal(p.Name, err, urlErr)
 		}
-		if len(p.Settings) != 2 || p.Example == "" || p.API == "" {
+		_, command, _ := strings.Cut(p.Example, " -- ")
+		if len(p.Settings) != 2 || !strings.Contains(command, " --") || p.API == "" { // an example names the thing
 			t.Errorf("%s: %+v", p.Name, p)
 		}
 		rules[p.Name] = Rules{Preset: compiled}
@@ -63,6 +65,27 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("verdicts (-want +have):\n%s", diff)
+	}
+}
+
+// Where AWS asks only whether the request for a list has succeeded, no documents are recorded: by
+// botocore each is SUCCESS. The presets say so of a list that has an element.
+func TestWaitersExpectElements(t *testing.T) {
+	t.Parallel()
+	for waiter, list := range map[string]string{
+		"ec2/VpcExists": "Vpcs", "ec2/VpcPeeringConnectionExists": "VpcPeeringConnections",
+		"cloudformation/StackExists": "Stacks", "elbv2/LoadBalancerExists": "LoadBalancers",
+	} {
+		p, _ := LookupPreset("aws:" + waiter)
+		for body, want := range map[string]Status{`[]`: NotReady, `null`: NotReady, `[{}]`: Success} {
+			for _, kind := range []Kind{KindCommand, KindHTTP} {
+				rules, err := p.Compile(kind, false)
+				o := presetSample{Body: json.RawMessage(`{"` + list + `":` + body + `}`)}.observation(kind)
+				if v := (Rules{Preset: rules}).Classify(t.Context(), o); err != nil || v.Status != want {
+					t.Errorf("%s: %s is %s (%s), want %s; %v", waiter, o.Body, v.Status, v.Reason, want, err)
+				}
+			}
+		}
 	}
 }
 

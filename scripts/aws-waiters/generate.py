@@ -21,6 +21,20 @@ NOTICE = """\
 
 # Names of services in the AWS CLI that differ from those of botocore.
 CLI_NAMES = {"config": "configservice", "codedeploy": "deploy", "s3": "s3api"}
+NAME = "--filter-variable Name --eq NAME"
+# Flags that name a thing, of operations (or of one waiter) where no single flag does.
+FLAGS = {
+    "CompositeAlarmExists": "--alarm-names NAME --alarm-types CompositeAlarm",
+    "LogAlarmExists": "--alarm-names NAME --alarm-types LogAlarm",
+    "DescribeConnections": "--filters Name=endpoint-arn,Values=ARN Name=replication-instance-arn,Values=ARN",
+    "DescribeEndpoints": "--filters Name=endpoint-id,Values=ID",
+    "DescribeReplicationInstances": "--filters Name=replication-instance-id,Values=ID",
+    "DescribeReplicationTasks": "--filters Name=replication-task-id,Values=ID",
+    "DescribeSecurityGroupVpcAssociations": "--filters Name=group-id,Values=ID Name=vpc-id,Values=ID",
+    "DescribeTenantDatabases": "--db-instance-identifier IDENTIFIER --tenant-db-name NAME",
+    "ListConnectors": "--filter-criteria 'connectorArns=[{comparison=EQUALS,value=ARN}]'",
+    **dict.fromkeys(["Describe" + m for m in ["BatchPredictions", "DataSources", "Evaluations", "MLModels"]], NAME),
+}
 RULES = {"failure": "error-if", "success": "until", "retry": "not-ready-if"}
 # Errors that pass. Any other that no acceptor names ends a waiter.
 PASSING = r"\\((\\w*(Throttl|LimitExceeded|TooManyRequests|SlowDown|Unavailable|Internal|Timeout)\\w*|5\\d\\d)\\)"
@@ -125,23 +139,24 @@ def of_document(matcher, argument, values):
     return "any(%s; true) and all(%s; %s)" % (items, items, equals(rest or ".", values))
 
 
-def of_error(expected):
+def of_error(expected, also):
     if expected is True:
         return ["$exit != 0"]
     if expected is False:
-        return ["$exit == 0", "$status >= 200 and $status < 300"]
+        return ["$exit == 0" + also, "$status >= 200 and $status < 300" + also]
     return ["$exit != 0 and $stderr contains " + quoted("(%s)" % expected)]
 
 
-def of_status(expected):
+def of_status(expected, also):
     if expected < 300:
-        return ["$exit == 0", "$status == %d" % expected]
+        return ["$exit == 0" + also, "$status == %d%s" % (expected, also)]
     return ["$exit != 0 and $stderr contains " + quoted("(%d)" % expected), "$status == %d" % expected]
 
 
-def rules(acceptors):
+def rules(acceptors, listed):
     """Yields the rules of a waiter. Acceptors that differ only in what they expect are one; of
-    pathAll each is its own."""
+    pathAll each is its own. If the answer is a list, that the request succeeded is no success of
+    an empty one."""
     grouped = {}
     for a in acceptors:
         key = (a["state"], a["matcher"], a.get("argument"))
@@ -150,10 +165,11 @@ def rules(acceptors):
         grouped.setdefault(key, []).append(a["expected"])
     done = []
     for (state, matcher, argument, *_), values in grouped.items():
+        also = " and any(.%s[]; true)" % listed if listed and state == "success" else ""
         if matcher == "error":
-            conditions = of_error(values[0])
+            conditions = of_error(values[0], also)
         elif matcher == "status":
-            conditions = of_status(values[0])
+            conditions = of_status(values[0], also)
         else:
             conditions = [of_document(matcher, argument, values)]
             if state == "failure" and values == [True]:  # an earlier acceptor comes first
@@ -175,10 +191,10 @@ def other_errors(acceptors):
     return c + " -- an error that this waiter does not expect"
 
 
-def stanza(service, name, waiter, required):
+def stanza(service, name, waiter, model):
     yield "name: aws:%s/%s" % (service, name)
     yield "api: AWS %s, %s" % (service, waiter["operation"])
-    command = " ".join(["aws", CLI_NAMES.get(service, service), kebab(waiter["operation"]), *required])
+    command = " ".join(["aws", CLI_NAMES.get(service, service), kebab(waiter["operation"]), flags(name, waiter["operation"], model)])
     yield "example: poll --preset aws:%s/%s -- %s" % (service, name, command)
     yield "interval: %ds" % waiter["delay"]
     yield "timeout: %ds" % (waiter["delay"] * waiter["maxAttempts"])
@@ -186,20 +202,42 @@ def stanza(service, name, waiter, required):
     if not any(a["state"] == "failure" for a in acceptors):
         yield "note: AWS names no failed state here: without --error-if a failure is only noticed by the timeout"
     order = list(RULES.values())
-    yield from sorted(("%s: %s" % rule for rule in rules(acceptors)), key=lambda line: order.index(line.split(":")[0]))
+    listed = resource_list(waiter["operation"], model)
+    yield from sorted(("%s: %s" % rule for rule in rules(acceptors, listed)), key=lambda line: order.index(line.split(":")[0]))
     if rule := other_errors(acceptors):
         yield "error-if: " + rule
 
 
-def required_flags(folder, operation):
-    """Returns the flags that the AWS CLI requires for an operation, with names for values."""
-    for file in glob.glob(folder + "/service-2.json*"):
-        with (gzip.open if file.endswith(".gz") else open)(file) as f:
-            model = json.load(f)
-        shape = model["operations"][operation].get("input", {}).get("shape")
-        names = model["shapes"][shape].get("required", []) if shape else []
-        return [word for n in names for word in ("--" + kebab(n), kebab(n).rsplit("-", 1)[-1].upper())]
-    return []
+def members(operation, side, model):
+    """Returns the members of what an operation takes or gives, and the names of those it requires."""
+    shape = model["shapes"].get(model["operations"][operation].get(side, {}).get("shape"), {})
+    return shape.get("members", {}), shape.get("required", [])
+
+
+def flags(name, operation, model):
+    """Returns the flags that the AWS CLI requires for an operation, with names for values. Without
+    any it is the flag that says which thing: all that an account has would be no example."""
+    optional, required = members(operation, "input", model)
+    if not required:
+        if found := FLAGS.get(name) or FLAGS.get(operation):
+            return found
+        named = [m for m in optional if re.search("(Id|Name|Identifier|A(rn|RN))s?$", m)]
+        own = [m for m in named if operation.removesuffix("s").endswith(re.sub("(Id|Name|Identifier|Arn)s?$", "", m))]
+        required = (own or named)[:1]
+    words = [(kebab(n), re.sub("(id|name|arn)s$", r"\1", kebab(n).rsplit("-", 1)[-1]).upper()) for n in required]
+    return " ".join("--%s %s" % word for word in words)
+
+
+def resource_list(operation, model):
+    """Returns the member of an answer that is the list which an operation describes, or None."""
+    resource = operation.removeprefix("Describe")
+    found = members(operation, "output", model)[0].get(resource)
+    return resource if found and model["shapes"][found["shape"]]["type"] == "list" else None
+
+
+def read(file):
+    with (gzip.open if file.endswith(".gz") else open)(file) as f:
+        return json.load(f)
 
 
 def services(data):
@@ -207,8 +245,7 @@ def services(data):
     for service in sorted(os.listdir(data)):
         files = sorted(glob.glob(os.path.join(data, service, "*", "waiters-2.json*")))
         if files:
-            with (gzip.open if files[-1].endswith(".gz") else open)(files[-1]) as f:
-                yield service, os.path.dirname(files[-1]), json.load(f)["waiters"]
+            yield service, os.path.dirname(files[-1]), read(files[-1])["waiters"]
 
 
 def main(data, out):
@@ -218,8 +255,9 @@ def main(data, out):
             version = line.split("'")[1]
     text = NOTICE.format(version=version)
     for service, folder, waiters in services(data):
+        model = read(glob.glob(folder + "/service-2.json*")[0])
         for name, waiter in waiters.items():
-            lines = stanza(service, name, waiter, required_flags(folder, waiter["operation"]))
+            lines = stanza(service, name, waiter, model)
             text += "\n" + "\n".join(lines) + "\n"
     with open(out, "wb") as f:
         f.write(gzip.compress(text.encode(), 9, mtime=0))

@@ -78,3 +78,15 @@ func TestGenerateAgreesWithOracle(t *testing.T) {
 		t.Errorf("%d of %d documents are judged otherwise", others, documents)
 	}
 }
+
+// The flags of every example are those of the AWS CLI.
+func TestExamplesAreForCLI(t *testing.T) {
+	t.Parallel()
+	if exec.Command("python3", "-c", "import awscli.clidriver").Run() != nil {
+		t.Skip("there is no python3 with the AWS CLI")
+	}
+	words, err := exec.Command("python3", "-B", "examples.py", "../../status/waiters.txt.gz").CombinedOutput()
+	if err != nil || len(words) > 0 {
+		t.Errorf("%v\n%s", err, words)
+	}
+}

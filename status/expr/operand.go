@@ -184,10 +184,10 @@ func (p *parser) dollar() *node {
 // lookUp is a variable of the environment, which has to have more than blanks: every text begins
 // with and contains what is empty.
 func (p *parser) lookUp(name string, at int) (v string) {
-	isSet := false
-	if p.environ != nil {
-		v, isSet = p.environ(name)
+	if p.environ == nil {
+		p.refuse("environ", name+" cannot stand here", at)
 	}
+	v, isSet := p.environ(name)
 	if strings.TrimSpace(v) == "" {
 		p.refuse("environ", name+or(isSet, " is empty", " is not set"), at)
 	}
