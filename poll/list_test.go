@@ -198,7 +198,7 @@ func TestListEnds(t *testing.T) {
 3.475s 0 jobs ends after 3: timed out: timed out after 3.5s; last: 1 element`, summary: "timed out 1/1"},
 		{name: "which needs one look more", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true, Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded, Start: time.Unix(0, 0), Elapsed: time.Second},
-		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: `, summary: "succeeded 1/1"},
+		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: it had succeeded before`, summary: "succeeded 1/1"},
 		{name: "and one that shows it for the first time is not enough", lists: []string{"a=run", "a=run", "a=run", "a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `3.45s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3475 * time.Millisecond},
 		{name: "a look that confirms does not wait for the schedule", lists: []string{"a=run", "a=done"},
@@ -243,8 +243,8 @@ func TestListEnds(t *testing.T) {
 		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded}, "b": {Ending: poll.Succeeded},
 		}}, lists: []string{"a=done b=done c=run", "c=done"},
-			want: `0s 1 a ends after 0: succeeded: ` + `
-0s 2 b ends after 0: succeeded: ` + `
+			want: `0s 1 a ends after 0: succeeded: it had succeeded before
+0s 2 b ends after 0: succeeded: it had succeeded before
 2s 3 c ends after 2: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": {Attempts: 2, Shown: true}}}, lists: []string{""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
@@ -503,7 +503,7 @@ func TestListHadFailed(t *testing.T) {
 				got = append(got, fmt.Sprint(ev.Target, " ", o.Ending, " ", o.Resumed, " ", o.Reason))
 			}
 		}
-		if want := []string{"a succeeded true ", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
+		if want := []string{"a succeeded true it had succeeded before", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
 	})

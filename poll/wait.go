@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,9 @@ func newWait(l *loop, p Poller) *wait {
 // longer than it was planned.
 func (w *wait) goOn(past State, now time.Time) {
 	w.State = past
+	if w.Ended() {
+		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
+	}
 	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed} {
 		if t.After(now) {
 			*t = now

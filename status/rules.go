@@ -286,7 +286,7 @@ func Environment(o *Observation) *expr.Env {
 	default:
 		env.Doc = expr.NewDoc(o.Body)
 	}
-	env.StderrCut = o.StderrCut
+	env.BodyCut, env.StderrCut = o.Truncated, o.StderrCut
 	if o.Kind == KindCommand {
 		env.Stdout = env.Body
 	}

@@ -116,7 +116,7 @@ func (j *jobs) attach(p *poll.Poller, id string) {
 		p.Past = j.take(past)
 	}
 	name := p.Target
-	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: s}) }
+	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: withoutReason(s)}) }
 	if p.Elements == nil {
 		return
 	}
@@ -155,7 +155,7 @@ func (j *jobs) note() string {
 
 // entry returns what the log is to say of the target of an event.
 func (j *jobs) entry(ev poll.Event) store.Entry {
-	e := store.Entry{Name: ev.Target, State: ev.State}
+	e := store.Entry{Name: ev.Target, State: withoutReason(ev.State)}
 	switch {
 	case j.elements == "":
 		e.ID = j.ids[max(ev.N, 1)-1]
@@ -165,6 +165,12 @@ func (j *jobs) entry(ev poll.Event) store.Entry {
 		e.ID, e.Key, e.Name = j.elements, &ev.Target, ""
 	}
 	return e
+}
+
+// withoutReason returns a state to be kept: the reason may quote what was answered.
+func withoutReason(s poll.State) poll.State {
+	s.Reason = ""
+	return s
 }
 
 // observe notes what a start was answered, and where an operation is followed. What a list has
@@ -236,7 +242,7 @@ func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 		o.Notes = append(o.Notes, earlier+", and its result is not printed again: "+again.Reason)
 		return o
 	}
-	o.Verdict, o.Observation = again.Verdict, again.Observation
+	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
 	o.Notes = append(o.Notes, earlier+", and it was looked at again for its result")
 	return o
 }

@@ -93,7 +93,7 @@ type testVars struct {
 	Attempt              int
 	Elapsed              float64 // in seconds
 	Body, Stdout, Stderr *string
-	Cut, Gone            bool // the stderr, the element
+	Cut, Gone            bool // the answer and stderr, the element
 	Element              *string
 	Header               map[string]string
 }
@@ -108,7 +108,7 @@ func bytesOf(text *string, otherwise []byte) []byte {
 func (c *testCase) env() *expr.Env {
 	v, body := c.with, []byte(c.doc)
 	env := &expr.Env{
-		Doc: expr.NewDoc(body), Body: bytesOf(v.Body, bytesOf(v.Stdout, body)), Stdout: bytesOf(v.Stdout, nil), Stderr: bytesOf(v.Stderr, nil), StderrCut: v.Cut,
+		Doc: expr.NewDoc(body), Body: bytesOf(v.Body, bytesOf(v.Stdout, body)), Stdout: bytesOf(v.Stdout, nil), Stderr: bytesOf(v.Stderr, nil), BodyCut: v.Cut, StderrCut: v.Cut,
 		Header: http.Header{}, Exit: v.Exit, Status: v.Status, Attempt: v.Attempt, Error: v.Error, Name: v.Name, Gone: v.Gone,
 		Elapsed: time.Duration(v.Elapsed * float64(time.Second)),
 	}

@@ -33,9 +33,10 @@ type Env struct {
 	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
 	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
-	// StderrCut is true if Stderr is only the end of what was written. What it does not hold
-	// may have been there: that is unknown, not false.
-	StderrCut bool
+	// BodyCut is true if Body and Stdout are only the beginning of the answer, and StderrCut if
+	// Stderr is only the end of what was written. What they do not hold may have been there:
+	// that is unknown, not false.
+	BodyCut, StderrCut bool
 
 	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
 	// is null if Error is "". If it is set, a nil field above is unknown, not missing, for
@@ -79,15 +80,15 @@ func (env *Env) variable(name, field string) (value, Uses) {
 		}
 		return missing(), UsesHeader
 	case "body":
-		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil), UsesBody
+		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), UsesBody
 	case "stdout":
 		if env.Status != nil {
-			return output(env.Stdout, nil, false), UsesStdout
+			return env.cut(output(env.Stdout, nil, false)), UsesStdout
 		}
-		return output(env.Stdout, env.Body, env.Exit != nil), UsesStdout
+		return env.cut(output(env.Stdout, env.Body, env.Exit != nil)), UsesStdout
 	case "stderr":
 		v := output(env.Stderr, nil, env.Exit != nil)
-		v.partial = env.StderrCut
+		v.partial = or(env.StderrCut, "end", "")
 		return v, UsesStderr
 	case "error":
 		if env.Error == "" {
@@ -124,6 +125,12 @@ func optional(n *int) value {
 }
 
 func seconds(d time.Duration) value { return number(words.Number(words.InSeconds(d))) }
+
+// cut returns v as what is kept of the answer.
+func (env *Env) cut(v value) value {
+	v.partial = or(env.BodyCut && v.kind == KindString, "beginning", "")
+	return v
+}
 
 // output is b, or instead if b is nil, as text without trailing newlines. If both are
 // nil, it is empty after an answer and otherwise missing.

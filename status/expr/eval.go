@@ -193,8 +193,9 @@ func (e *evaluator) compare(n *node) value {
 		return b
 	}
 	holds, problem := e.compareValues(n, a, b)
-	if isInEnd := holds && isOneOf(n.sign, " contains endswith =~ "); b.partial || a.partial && !isInEnd {
-		problem = cmp.Or(problem, onlyEndKept)
+	isThere := holds && isOneOf(n.sign, or(a.partial == "end", " contains endswith =~ ", " contains startswith =~ "))
+	if partial := or(isThere, b.partial, cmp.Or(a.partial, b.partial)); partial != "" {
+		problem = cmp.Or(problem, onlyKept(partial))
 	}
 	if problem != "" {
 		return e.misfit(n, problem, a, b)
@@ -237,8 +238,8 @@ func (e *evaluator) call(n *node) value {
 		return v
 	}
 	result, problem := e.apply(n, v)
-	if v.partial {
-		problem = onlyEndKept
+	if v.partial != "" {
+		problem = onlyKept(v.partial)
 	}
 	if problem != "" {
 		return misuse(e.subject, v, e.text(n)+" "+problem)

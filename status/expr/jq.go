@@ -170,8 +170,8 @@ func (e *evaluator) jqVariable(name string, read Uses) (given any, problem strin
 	switch {
 	case !read.Any(uses) || v.isNull():
 		return nil, ""
-	case v.kind == KindUnknown || v.partial:
-		return nil, cmp.Or(v.detail, "only the end of $"+name+" is kept")
+	case v.kind == KindUnknown || v.partial != "":
+		return nil, cmp.Or(v.detail, "only the "+v.partial+" of $"+name+" is kept")
 	}
 	return decodeJSON(v.json()), ""
 }

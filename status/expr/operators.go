@@ -32,10 +32,13 @@ func isOrder(sign string) bool { return sign[0] == '<' || sign[0] == '>' }
 
 // Why values cannot be used, behind the name of what uses them.
 const (
-	needsText   = "needs text"
-	needsOrder  = "needs two numbers, or two texts"
-	onlyEndKept = "needs more than the end, which is all that is kept"
+	needsText  = "needs text"
+	needsOrder = "needs two numbers, or two texts"
 )
+
+func onlyKept(part string) string {
+	return "needs more than the " + part + ", which is all that is kept"
+}
 
 // compareValues returns whether a comparison of two known values holds. Unless that can be said,
 // problem says why not.
@@ -61,7 +64,8 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 		return false, needsText
 	case sign == "=~" || sign == "!~":
 		at := n.pattern.FindStringIndex(a.str)
-		return (at != nil && !(a.partial && at[0] == 0)) == (sign == "=~"), "" // what was before is not known
+		isOpen := at != nil && (a.partial == "end" && at[0] == 0 || a.partial == "beginning" && at[1] == len(a.str))
+		return (at != nil && !isOpen) == (sign == "=~"), "" // what was before it, or comes behind it, is not known
 	case sign == "startswith":
 		return strings.HasPrefix(a.str, b.str), ""
 	case sign == "endswith":

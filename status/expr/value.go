@@ -79,7 +79,7 @@ type value struct {
 	detail string // why it is unknown, or of how many elements it is a count
 
 	hidden  bool   // it holds text of a header or of the environment, which is never shown
-	partial bool   // it is only the end of a text
+	partial string // "end" or "beginning" if it is only that of a text
 	found   bool   // a path that it was made of led to something
 	missed  string // the source of one that leads nowhere, "" for none
 	absent  bool   // it is so only because such a path leads nowhere: .state != "x" without a .state

@@ -94,6 +94,7 @@ func (s *Session) settle(ctx context.Context, c *child) {
 	}
 	c.outputs.finish()
 	if c.outputs.cut && ctx.Err() != nil {
+		c.outputs.short = true
 		s.stop(c)
 	}
 }

@@ -21,6 +21,7 @@ type outputs struct {
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
 	cut     bool          // somebody held an output open, and it was read no further
+	short   bool          // and had no time to say more
 }
 
 // connect makes the pipes that cmd writes to. Their writers, which it returns, are to be
@@ -61,7 +62,7 @@ func (o *outputs) finish() {
 // observe notes what was kept, which is then the observation's.
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size = o.stdout.kept, o.stdout.size
-	obs.Truncated = obs.Size > int64(len(obs.Body))
+	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
