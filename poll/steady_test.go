@@ -70,6 +70,22 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// What nobody saw between two runs does not count.
+func TestSteadyAfterAGap(t *testing.T) {
+	for gap, want := range map[time.Duration]time.Duration{2 * time.Second: 0, 10 * time.Second: 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			last := time.Now().Add(-gap)
+			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
+				Attempts: 3, Previous: time.Second, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
+			began := time.Now()
+			if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || time.Since(began) != want {
+				t.Errorf("%s unseen: %s after %s, want %s", gap, o.Ending, time.Since(began), want)
+			}
+		})
+	}
+}
+
 func checkSteady(t *testing.T, name string, e poll.Event, want string) {
 	t.Helper()
 	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.State.Attempts); have != want {

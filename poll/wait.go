@@ -74,6 +74,10 @@ func newWait(l *loop, p Poller) *wait {
 	return w
 }
 
+// unseen is how much longer than a planned wait nobody may have looked between two runs, for a
+// SUCCESS that has to hold for some time.
+const unseen = 2 * time.Second
+
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
 func (w *wait) goOn(past State, now time.Time) {
@@ -85,6 +89,9 @@ func (w *wait) goOn(past State, now time.Time) {
 		if t.After(now) {
 			*t = now
 		}
+	}
+	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+unseen { // what it was in between is not known
+		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
 	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
