@@ -99,7 +99,9 @@ func (l *loop) addList(lead *wait) {
 	for _, key := range keys {
 		list.join(key)
 	}
-	list.shown = list.settledBefore()
+	if list.Known == nil && list.Expect <= 0 {
+		list.shown = list.settledBefore()
+	}
 	list.asked = len(list.waiting)
 	list.number()
 	lead.list = list
