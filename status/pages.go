@@ -9,16 +9,18 @@ import (
 )
 
 // Members that tell of another page, and members around those, in letters and digits of lower case.
+// Inside of any other object only those count that are made for nothing else.
 const (
-	nextNames = "next nextpage nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
+	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
 		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated lastevaluatedkey continue"
 	nextAround = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
+	nextInside = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor"
 )
 
 // NextPage returns the path of the member by which a document says, as many APIs do, that
 // there is another page of it; "" if it has none. Of several documents the last one counts.
 func NextPage(document []byte) (member string) {
-	const deepest = 3 // such as .meta.pagination.links.next
+	const deepest = 4 // such as .data.repository.jobs.pageInfo.hasNextPage
 	if json.Valid(document) {
 		return filled(document, "", deepest, nextNames)
 	}
@@ -35,7 +37,7 @@ func NextPage(document []byte) (member string) {
 func Incomplete(document []byte) (member string) { return filled(document, "", 0, "error errors") }
 
 // filled returns the path of the first member of an object with one of the names that says
-// something, also inside of objects around pages.
+// something, also inside of objects that are so deep.
 func filled(object json.RawMessage, path string, depth int, names string) (member string) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -43,14 +45,18 @@ func filled(object json.RawMessage, path string, depth int, names string) (membe
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		name, at, value := flattened(key), path+"."+key, members[key]
-		isAround := depth > 0 && slices.Contains(strings.Fields(nextAround), name) && value[0] == '{'
-		switch {
-		case isAround:
-			if member = filled(value, at, depth-1, names); member != "" {
+		inside := nextInside
+		if slices.Contains(strings.Fields(nextAround), name) {
+			inside = names
+		}
+		if depth > 0 && value[0] == '{' {
+			if member = filled(value, at, depth-1, inside); member != "" {
 				return member
 			}
+		}
+		switch {
 		case slices.Contains(strings.Fields(names), name) && hasContent(string(value)),
-			name == "islast" && string(value) == "false" && depth > 0:
+			name == "islast" && string(value) == "false" && names == nextNames:
 			return at
 		}
 	}

@@ -43,8 +43,12 @@ func TestNextPage(t *testing.T) {
 		`{"item":{"next":"/b"},"list":{"next":"/b"}}`:      "",
 		`{"next":"/b"}{"next":null}`:                       "",
 		"{\"next\":\"/b\"}\n{\"next\":\"/c\"}\n":           ".next",
-		`[{"next":"/b"}]`:                                  "",
-		``:                                                 "",
+		`{"data":{"repository":{"jobs":{"nodes":[],"pageInfo":{"hasNextPage":true}}}}}`: ".data.repository.jobs.pageInfo.hasNextPage",
+		`{"DistributionList":{"IsTruncated":true,"Items":[]}}`:                          ".DistributionList.IsTruncated",
+		`{"data":{"next_page_token":"x"}}`:                                              ".data.next_page_token",
+		`{"data":{"next":"/b","marker":"x"},"nextOffset":0}`:                            "",
+		`[{"next":"/b"}]`: "",
+		``:                "",
 	} {
 		if have := NextPage([]byte(document)); have != want {
 			t.Errorf("%s: have %q, want %q", document, have, want)
