@@ -21,12 +21,12 @@ func TestEvaluate(t *testing.T) {
 	}
 	for share, want := range map[float64]result{
 		0.01: {
-			aws: 56.73, geometric: 71.74, fixed: 13.18, exact: 8.80, told: 8.86, defaults: 8.94, optimum: 5.91,
-			polls: 4.58, delay: 4.36,
+			aws: 54.75, geometric: 71.74, fixed: 12.68, exact: 8.47, told: 8.49, defaults: 8.43, optimum: 5.59,
+			polls: 4.41, delay: 4.02,
 		},
 		0.05: {
-			aws: 269.98, geometric: 338.25, fixed: 25.15, exact: 19.36, told: 20.17, defaults: 19.82, optimum: 14.79,
-			polls: 2.40, delay: 7.76,
+			aws: 260.05, geometric: 338.25, fixed: 24.10, exact: 18.65, told: 19.42, defaults: 19.44, optimum: 14.35,
+			polls: 2.33, delay: 7.76,
 		},
 	} {
 		have, err := evaluate(tr, share)
