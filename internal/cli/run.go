@@ -19,7 +19,7 @@ const (
 	// thousands is how many targets keep so much while they wait that memory counts more than
 	// time: of 10,000 targets a third less memory for a third more time of the processor.
 	thousands        = 1000
-	thousandsPercent = 20
+	thousandsPercent = 18
 
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second

@@ -18,16 +18,16 @@ import (
 // round.
 type result struct {
 	work
-	poll, floor, ratio float64
+	poll, floor, ratio, toPeer float64
 }
 
 func (w work) compare() (result, error) {
-	var ours, floors, ratios []float64
+	var ours, floors, ratios, peers []float64
 	for round := range rounds {
-		costs := make([]float64, 2)
+		costs := make([]float64, 3)
 		for i := range costs {
-			i = (i + round) % 2 // every round begins with the other
-			line := [][]string{w.poll, w.floor}[i]
+			i = (i + round) % 3 // every round begins with another
+			line := [][]string{w.poll, w.floor, installed(w.peer)}[i]
 			if line == nil {
 				continue
 			}
@@ -38,8 +38,19 @@ func (w work) compare() (result, error) {
 			costs[i] = cost
 		}
 		ours, floors, ratios = append(ours, costs[0]), append(floors, costs[1]), append(ratios, costs[0]/costs[1])
+		peers = append(peers, costs[0]/costs[2])
 	}
-	return result{work: w, poll: median(ours), floor: median(floors), ratio: median(ratios)}, nil
+	return result{work: w, poll: median(ours), floor: median(floors), ratio: median(ratios), toPeer: median(peers)}, nil
+}
+
+// installed returns the line of a program, nil if the program is not installed.
+func installed(line []string) []string {
+	if len(line) > 0 {
+		if _, err := exec.LookPath(line[0]); err == nil {
+			return line
+		}
+	}
+	return nil
 }
 
 // median returns the one in the middle of an odd number of values.

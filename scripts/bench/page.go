@@ -14,10 +14,10 @@ Written by ` + "`go run ./scripts/bench >docs/bench.md`" + ` on a machine with %
 
 Every figure is the median of several rounds, in which all programs take turns. The floor is the least that the same work costs a
 program in Go. A ratio is poll's cost as a multiple of the other's: less than 1 means that poll costs less. CPU is user and system
-time of a program and its children; the server on loopback is not counted.
+time of a program and its children; the server on loopback is not counted. A peer that is not installed is left out.
 
-| | poll | floor | poll / floor | limit |
-|---|---|---|---|---|
+| | poll | floor | poll / floor | limit | poll / peer |
+|---|---|---|---|---|---|
 `
 
 func page(results []result) []byte {
@@ -41,7 +41,10 @@ func page(results []result) []byte {
 
 // row returns a row of the table.
 func (r result) row() string {
-	var floor, ratio, limit string
+	var floor, ratio, limit, peer string
+	if installed(r.peer) != nil {
+		peer = fmt.Sprintf("%s %.2f", r.peer[0], r.toPeer)
+	}
 	if r.floor > 0 {
 		floor, ratio = r.unit.show(r.floor), fmt.Sprintf("%.2f", r.ratio)
 	}
@@ -51,7 +54,7 @@ func (r result) row() string {
 	case r.limit.cost > 0:
 		limit = fmt.Sprint(r.limit.cost, " ", r.unit.name)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.name, r.unit.show(r.poll), floor, ratio, limit)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.name, r.unit.show(r.poll), floor, ratio, limit, peer)
 }
 
 func (r result) kept() bool {

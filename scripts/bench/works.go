@@ -15,7 +15,7 @@ const (
 	isDone   = `.state=="done"`
 )
 
-// A work is what poll and the floor do, each by a line.
+// A work is what poll, the floor and a peer do, each by a line.
 type work struct {
 	name, about string // of poll's line, -q is left out
 	measure     measure
@@ -23,6 +23,7 @@ type work struct {
 	limit       limit
 	gap         string // why the limit is not met, where it is not
 	poll, floor []string
+	peer        []string // nil for none
 }
 
 // A limit is for poll's cost in the unit, or for its ratio to the floor's.
@@ -48,17 +49,18 @@ func (b *workshop) works() []work {
 		name: "start", measure: cpu, unit: ms, limit: limit{ratio: 1.35},
 		about: "CPU of `poll --immediate -- true`, beside a program that links net/http and urfave/cli, catches signals and keeps both outputs",
 		gap:   "poll is the larger program to load, and reads its own flags",
-		poll:  poll("--immediate -- true"), floor: floor("start true"),
+		poll:  poll("--immediate -- true"), floor: floor("start true"), peer: words("bash -c", "true; exit $?"),
 	}, {
 		name: "an attempt with a command", measure: each(300, cpu), unit: us, limit: limit{ratio: 1.25},
-		about: "CPU of `poll --interval 0 -- false` by 300 attempts less one, beside a loop of os/exec that keeps both outputs",
+		about: "CPU of `poll --interval 0 -- false` by 300 attempts less one, beside a loop of os/exec that keeps both outputs; bash: a loop of `x=$(false)`",
 		gap:   "poll has a group of processes and a deadline for each attempt",
 		poll:  poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
+		peer: words("bash -c", "enable -n false; for ((i = 0; i < N#; i++)); do x=$(false); done"),
 	}, {
 		name: "an attempt with a URL", measure: each(2000, cpu), unit: us, limit: limit{ratio: 1.5},
 		about: "CPU of `poll --interval 0 --until '" + isDone + "' URL` by 2,000 attempts less one, beside a loop of net/http with a timeout",
 		gap:   "poll has timers for the attempt and the run, a verdict with its reason, the hints of the header, and events",
-		poll:  poll(attempts), floor: floor("http N# " + url),
+		poll:  poll(attempts), floor: floor("http N# " + url), peer: words("curl -s -o /dev/null " + url + "/[1-N#]"),
 	}, {
 		name: "memory, a command", measure: peak(300), unit: mib, limit: limit{cost: 20}, about: "peak of resident memory in 300 attempts",
 		poll: poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
