@@ -201,7 +201,7 @@ func (e *evaluator) compare(n *node) value {
 		return e.misfit(n, problem, a, b)
 	}
 	v := boolean(holds).of(a, b)
-	v.absent = v.absent || holds && a.kind == KindMissing && b.kind == KindMissing
+	v.absent = v.absent || a.kind == KindMissing && b.kind == KindMissing
 	if v.found = v.found && !a.isAbsent() && !b.isAbsent(); onPurpose {
 		v.missed, v.absent = "", false
 	}
