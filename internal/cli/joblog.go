@@ -58,7 +58,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	for i, t := range all {
 		j.attach(&t.poller, j.ids[i])
 	}
-	if err := j.refuseOthers(s.Resume || s.Slice > 0, origin, all); err != nil {
+	if err := j.refuseOthers(s, origin, all); err != nil {
 		j.log.Close()
 		return nil, err
 	}
@@ -66,14 +66,14 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 }
 
 // refuseOthers refuses a log that is not of these targets.
-func (j *jobs) refuseOthers(resume bool, origin string, all []*target) error {
+func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 	switch lacks := j.lacksStart(all); {
 	case j.log.Empty():
 		return nil
-	case !resume:
+	case !s.Resume && s.Slice == 0:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
-	case (j.knows == 0 || lacks) && origin == "--slice":
+	case (j.knows == 0 || lacks) && s.Slice > 0:
 		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or names", origin).
 			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
 	case j.knows == 0 || lacks:
