@@ -247,7 +247,7 @@ func (p Preset) within(s Status, source string) string {
 		return "jq: " + p.within(s, program)
 	case s == Success && isList: // and nothing that was asked for is only named as not found
 		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")" +
-			" and ($json.failures | length) == 0 and ($json.buildsNotFound | length) == 0"
+			" and ($json.failures // [] | length) == 0 and ($json.buildsNotFound // [] | length) == 0"
 	case s != None && isList:
 		return "any(" + p.Object + "; " + source + ")"
 	}

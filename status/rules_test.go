@@ -339,7 +339,7 @@ func TestTally(t *testing.T) {
 		"until is not to be widened so": {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "no answer was good (exit code 0)"},
 		"never asked, custom":           {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never asked: it reads the answer, and every attempt failed"},
 		"asked for patience":            {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
-		"a preset, none decides":        {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{}`)}, "never decidable"},
+		"a preset, none decides":        {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "never decidable"},
 	} {
 		var asked status.Rules
 		if test.rules[0] == "preset" {

@@ -45,7 +45,7 @@ func (t *Tally) add(o *Observation, a Answer) {
 	}
 	c, known := &t.counts[at], t.counts[at].decided || a.Result.Matched()
 	c.asked = c.asked || a.Asked
-	c.decided = c.decided || a.Asked && a.Result.Tri != expr.Unknown
+	c.decided = c.decided || a.Asked && (a.Result.Tri != expr.Unknown || a.Result.Missing())
 	if known {
 		return
 	}

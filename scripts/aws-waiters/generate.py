@@ -104,6 +104,8 @@ def condition(node):
         return path(node)
     left, right = kids
     operator = {"eq": "==", "ne": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<="}[node["value"]]
+    if operator == "!=" and right["type"] == "literal":  # in JMESPath it is true of null
+        return "(%s // null) != %s" % (path(left), quoted(right["value"]))
     if left["type"] != "function_expression":
         return "%s %s %s" % (path(left), operator, quoted(right["value"]) if right["type"] == "literal" else path(right))
     within, bound = left["children"][0], right["value"]
@@ -124,6 +126,11 @@ def equals(left, values):
     if len(values) == 1:
         return "%s == %s" % (left, quoted(values[0]))
     return "%s in [%s]" % (left, ", ".join(map(quoted, values)))
+
+
+def may_lack(condition):
+    """Returns a comparison of a path that is false, and not unknown, where there is no such thing."""
+    return re.sub(r"^(\.\w+) (==|in) ", r"(\1 // null) \2 ", condition)
 
 
 def of_document(matcher, argument, values):
@@ -173,7 +180,7 @@ def rules(acceptors, listed):
         else:
             conditions = [of_document(matcher, argument, values)]
             if state == "failure" and values == [True]:  # an earlier acceptor comes first
-                conditions = [" and ".join(conditions + ["not (%s)" % c for c in done])]
+                conditions = [" and ".join(conditions + ["not (%s)" % may_lack(c) for c in done])]
             done += conditions if state == "success" else []
         for c in conditions:
             yield RULES[state], c

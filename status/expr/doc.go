@@ -11,9 +11,10 @@
 // What jq stops at with an error is unknown here, and so is every path if the answer is
 // not JSON. Only true matches.
 //
-// A condition that would be true only because all its paths are missing is unknown, also one
-// in any, all or count. In a comparison one missing side is enough. A condition asks for
-// absence with == null, exists, has, // or $gone.
+// A comparison or a function of what is missing or null is unknown, as in SQL, unless it is compared
+// with null or with a list that holds null. exists, has, // and $gone ask for absence, too. A path
+// that is missing or null is false as a condition, but a condition that is true by such absence
+// alone is unknown. So is any, all or count if an element decides by what it lacks.
 //
 // The grammar, from the loosest operator to the tightest:
 //

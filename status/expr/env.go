@@ -63,6 +63,17 @@ func (env *Env) dot() *Doc {
 	return env.Doc
 }
 
+// answered says what has answered, in the words of hints.
+func (env *Env) answered() string {
+	switch {
+	case env.Exit != nil:
+		return "command"
+	case env.Status != nil:
+		return "request"
+	}
+	return "answer"
+}
+
 // variables are those that an expression can name, besides $json and $ENV.
 const variables = "exit status header body stdout stderr error attempt elapsed unchanged gone isjson name"
 

@@ -2,8 +2,9 @@ package expr
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/pollcli/poll/words"
 )
 
 // An evaluator evaluates one expression for one environment. Copies of it evaluate the parts; a
@@ -144,8 +145,12 @@ func (e *evaluator) logic(n *node) value {
 	e.why.tell(operands, n.op == opOr)
 	switch {
 	case by[settles] != nil:
-		best := max(slices.IndexFunc(by[settles], func(v value) bool { return !v.isAbsent() }), 0)
-		return boolean(settles == True).of(by[settles][best])
+		v := boolean(settles == True).of(by[settles]...)
+		v.evidence = by[settles][0].evidence
+		for _, other := range by[settles][1:] {
+			v.evidence = v.evidence.or(other.evidence)
+		}
+		return v
 	case by[Unknown] != nil:
 		return by[Unknown][0]
 	}
@@ -193,6 +198,9 @@ func (e *evaluator) compare(n *node) value {
 		return b
 	}
 	holds, problem := e.compareValues(n, a, b)
+	if !onPurpose && (a.isNothing() || b.isNothing()) {
+		return e.compareAbsent(n, a, b, holds)
+	}
 	isThere := holds && isOneOf(n.sign, or(a.partial == "end", " contains endswith =~ ", " contains startswith =~ "))
 	if partial := or(isThere, b.partial, cmp.Or(a.partial, b.partial)); partial != "" {
 		problem = cmp.Or(problem, onlyKept(partial))
@@ -201,16 +209,53 @@ func (e *evaluator) compare(n *node) value {
 		return e.misfit(n, problem, a, b)
 	}
 	v := boolean(holds).of(a, b)
-	v.absent = v.absent || a.kind == KindMissing && b.kind == KindMissing
-	if v.found = v.found && !a.isAbsent() && !b.isAbsent(); onPurpose {
-		v.missed, v.absent = "", false
+	if onPurpose {
+		v.missed = ""
 	}
 	e.sayComparison(n, a, b, or(holds, True, False))
 	return v
 }
 
-// asksForNull reports whether a node is null, or a list in which null is.
+// compareAbsent is the value of a comparison with what is missing or null: nothing is known of that,
+// as in SQL. holds says what it would be for a null.
+func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
+	v := e.lacking(n.kids[0], a)
+	if !a.isNothing() {
+		v = e.lacking(n.kids[1], b)
+	}
+	if holds != e.negated {
+		e.hintAtNull(v)
+	}
+	switch {
+	case e.why == nil:
+	case a.isNull():
+		e.sayComparison(n, a, b, Unknown)
+	default:
+		e.say(v.detail)
+	}
+	return v
+}
+
+// lacking is the unknown value of what was made of nothing.
+func (e *evaluator) lacking(n *node, nothing value) value {
+	v := unknown(cmp.Or(nothing.missed, e.text(n)) + nothing.lack())
+	v.missed = e.text(n)
+	return v
+}
+
+// hintAtNull hints at how to ask for what is missing.
+func (e *evaluator) hintAtNull(v value) {
+	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@(") {
+		e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
+	}
+}
+
+// asksForNull reports whether a node is null, or a list in which null is, or says with // null that
+// it may be missing.
 func (e *evaluator) asksForNull(n *node) bool {
+	if n.op == opAlternative {
+		return e.asksForNull(n.kids[1])
+	}
 	v := n.literal
 	return n.op == opLiteral && (v.kind == KindNull || v.kind == KindArray && e.has(v, missing()))
 }
@@ -238,11 +283,14 @@ func (e *evaluator) call(n *node) value {
 		return v
 	}
 	result, problem := e.apply(n, v)
-	if v.partial != "" {
+	switch {
+	case v.partial != "":
 		problem = onlyKept(v.partial)
+	case v.isNothing() && n.name != "has":
+		problem = "needs a value"
 	}
 	if problem != "" {
-		return misuse(e.subject, v, e.text(n)+" "+problem)
+		result = misuse(e.subject, v, e.text(n)+" "+problem)
 	}
 	return result.of(v)
 }

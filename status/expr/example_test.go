@@ -68,6 +68,7 @@ func ExampleResult_Explain() {
 	}
 	// Output:
 	// all(.items[]; .status.phase == "Running") is false at [1]: .status.phase is "Pending", want == "Running" (1 of 2 items)
+	// .spec.paused is missing, want != true
 }
 
 func ExampleResult_Explain_notes() {

@@ -55,7 +55,7 @@ func (a *account) tell(operands []operand, or bool) {
 
 // verdict says what a value is and, if it is not what was wanted, what was wanted.
 func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
-	if (t == True) == e.negated {
+	if t == Unknown || (t == True) == e.negated {
 		is += ", want " + wanted
 	}
 	e.say(subject + " is " + is)
@@ -125,9 +125,6 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 		return
 	}
 	e.verdict(t, subject, left.preview(), wanted)
-	if isMet := (t == True) != e.negated; isMet && sign == "!=" && left.kind == KindMissing {
-		e.note(subject + " is missing, which is != " + other)
-	}
 }
 
 // sayQuantifier explains any and all by the element that decided.

@@ -95,11 +95,8 @@ type Result struct {
 }
 
 // Eval evaluates the expression. It never fails and never panics: what cannot be decided
-// is Unknown. A condition that is true only because its paths lead nowhere, such as
-// .state != "x" without a .state, is Unknown unless it asks for absence: by == null, exists, has,
-// // or $gone. It reads only env, so
-// except for the context it is a pure function; a nil env is an empty one. A program in jq can
-// read the clock.
+// is Unknown, such as .state != "x" without a .state. It reads only env, so except for the context
+// it is a pure function; a nil env is an empty one. A program in jq can read the clock.
 func (x *Expr) Eval(env *Env) Result {
 	if env == nil {
 		env = &Env{}
@@ -124,15 +121,22 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	if x.jq != nil {
 		return e.jq(x), false
 	}
-	v = e.eval(x.root)
-	if x.condition && v.truth() == True && v.isAbsent() {
-		v.kind, v.detail = KindUnknown, v.missed+or(strings.Contains(v.missed, "#("), " tests what no element has", " is missing")
+	switch v = e.eval(x.root); {
+	case !x.condition:
+	case v.saysNo():
+		v.kind, v.detail = KindUnknown, v.preview()+" is a text"
+	case v.truth() == True && v.isAbsent():
+		v.kind, v.detail = KindUnknown, v.missed+v.lack()
+		e.hintAtNull(v)
 	}
 	return v, false
 }
 
 // Matched reports whether the condition is true.
 func (r Result) Matched() bool { return r.Tri == True }
+
+// Missing reports whether the outcome is Unknown because something is missing or null.
+func (r Result) Missing() bool { return r.value.kind == KindUnknown && r.value.isAbsent() }
 
 // Abandoned reports whether there was no time left to evaluate the expression. Nothing is
 // known then, and it may be evaluated again.
@@ -180,11 +184,6 @@ func (r Result) Explain() Explanation {
 	switch {
 	case r.abandoned:
 		return Explanation{Lines: []string{v.detail}}
-	case v.missed != "" && v.kind == KindUnknown:
-		e.why.lines = []string{words.OneLine(v.detail)}
-		if !strings.ContainsAny(v.missed, "#|@") {
-			e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
-		}
 	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
 		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
@@ -194,7 +193,7 @@ func (r Result) Explain() Explanation {
 		return why
 	}
 	for _, line := range why.Lines {
-		line = or(r.env.Exit != nil, "command: ", "request: ") + x.src + " -- " + line
+		line = r.env.answered() + ": " + x.src + " -- " + line
 		last := x.hinted.Load() // the answers of many targets are often explained alike
 		if last == nil || last[0] != line {
 			_, hint, _ := findHint("answer", line)

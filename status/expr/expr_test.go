@@ -102,7 +102,7 @@ func TestBodies(t *testing.T) {
 		{"1 MB of digits", strings.Repeat("7", big/10), `. > 1e1048575 and . < 1e1048576`, "true"},
 		{"512 KB of quotes", `"` + strings.Repeat(`\"`, big/40) + `"`, `.@tostr|@tostr|@tostr|@tostr|@tostr|@tostr|@tostr|@tostr == 1`, "unknown"},
 		{"many members", `{"a":1` + strings.Repeat(`,"a":1`, 1<<17) + `}`, `(. | length) == 1`, "true"},
-		{"invalid UTF-8", "{\"a\":\"\xff\xfe\",\"\xff\":1}", `.a != "x" and .a != .b and (.a | length) == 2`, "true"},
+		{"invalid UTF-8", "{\"a\":\"\xff\xfe\",\"\xff\":1}", `.a != "x" and (.a | length) == 2`, "true"},
 		{"a lone surrogate", `{"a":"\ud800","b":"\ud800\u0041"}`, `.a == "\ufffd"`, "true"},
 		{"NUL", "{\"a\":1}\x00", `.a`, "unknown"},
 	} {

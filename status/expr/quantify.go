@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,6 @@ type tally struct {
 	at      string   // where the element is that decided
 	element value    // that decided
 	decided Tri      // what the condition is for it
-	absent  [3]bool  // by Tri, whether an element came to it by what it lacks
 }
 
 // quantify evaluates the condition of any, all or count for each element, until the outcome is
@@ -24,7 +24,7 @@ func (e *evaluator) quantify(n *node) value {
 	if len(n.kids) > 0 {
 		condition = n.kids[len(n.kids)-1]
 	}
-	settles := or(n.name == "any", True, False)
+	settles := map[string]Tri{"any": True, "all": False, "count": Unknown}[n.name]
 	var t tally
 	inner := *e.silent()
 	w := &walker{evaluator: &inner}
@@ -49,46 +49,52 @@ func (e *evaluator) quantify(n *node) value {
 	return v
 }
 
-// count counts an element, where the condition came out as said.
+// count counts an element, where the condition came out as said. One element that settles the outcome
+// is enough; otherwise each has to show what it is.
 func (t *tally) count(label string, element, v value, settles Tri) {
 	outcome := v.truth()
 	t.total++
 	t.counts[outcome]++
-	t.absent[outcome] = t.absent[outcome] || v.isAbsent()
-	if isFirst := t.counts[outcome] == 1; outcome == Unknown && isFirst {
-		t.values[Unknown] = unknown(strings.TrimPrefix(label+": "+v.detail, ": "))
+	isFirst := t.counts[outcome] == 1
+	if outcome == Unknown && isFirst {
+		t.values[Unknown] = unknown(strings.TrimPrefix(label+": "+cmp.Or(v.detail, v.preview()), ": "))
 	} else if t.total == 1 || outcome == settles && isFirst {
 		t.decided, t.at, t.element = outcome, label, element
 	}
-	t.values[outcome] = t.values[outcome].of(v)
+	sum := t.values[outcome].of(v)
+	switch known := t.values[outcome].evidence; {
+	case isFirst:
+		sum.evidence = v.evidence
+	case outcome == settles:
+		sum.evidence = known.or(v.evidence)
+	default:
+		sum.evidence = known.each(v.evidence)
+	}
+	t.values[outcome] = sum
 }
 
-// outcome is the value of the function. Where elements were found, it rests on what the
-// condition found in those that decided.
+// outcome is the value of the function. It is unknown if an element decided by what it lacks.
 func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
+	decided := settles
 	switch isCount := name == "count"; {
 	case !isCount && t.counts[settles] > 0:
-		v = boolean(settles == True).of(t.values[settles])
+		v = boolean(settles == True)
 	case problem.detail != "":
 		return problem
 	case t.counts[Unknown] > 0:
 		return t.values[Unknown]
 	case isCount:
-		v = integer(t.counts[True]).of(t.values[:]...)
+		v, decided = integer(t.counts[True]), or(t.counts[True] > 0, True, False)
 	default:
-		v = boolean(settles == False).of(t.values[:]...)
+		v, decided = boolean(settles == False), 1-settles
 	}
-	v.found = v.found || v.missed == "" // a list without elements, or a condition without paths
-	v.absent = v.isAbsent() || t.isAbsent(name == "count", settles)
+	if by := t.values[decided]; by.isAbsent() {
+		by.kind, by.detail = KindUnknown, by.missed+by.lack()
+		return by
+	}
+	v = v.of(t.values[:]...)
+	v.evidence = evidence{found: true} // a list
 	return v
-}
-
-// isAbsent reports whether the outcome rests on an element for what it lacks, whatever others have.
-func (t *tally) isAbsent(isCount bool, settles Tri) bool {
-	if isCount && t.counts[True] > 0 {
-		return t.absent[True]
-	}
-	return t.counts[settles] == 0 && t.absent[1-settles] || isCount && t.absent[False]
 }
 
 // A walker goes through the elements that the [] of a path lead to, while visit wants more.

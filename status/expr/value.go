@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 // A Tri is the outcome of a condition: true, false or unknown.
 type Tri uint8
 
-// The three outcomes. Unknown stands for a runtime error in jq: text where a number is
-// needed, a body that is not JSON. It never matches, and neither does its negation.
+// The three outcomes. Unknown stands for a runtime error in jq, such as text where a number is
+// needed, and for what is missing. It never matches, and neither does its negation.
 const (
 	False Tri = iota
 	True
@@ -80,9 +79,7 @@ type value struct {
 
 	hidden  bool   // it holds text of a header or of the environment, which is never shown
 	partial string // "end" or "beginning" if it is only that of a text
-	found   bool   // a path that it was made of led to something
-	missed  string // the source of one that leads nowhere, "" for none
-	absent  bool   // it is so only because such a path leads nowhere: .state != "x" without a .state
+	evidence
 }
 
 func missing() value              { return value{kind: KindMissing} }
@@ -112,23 +109,31 @@ func fromResult(r gjson.Result) value {
 	return value{kind: KindBool, raw: r.Raw}
 }
 
-// of returns v as a value that was made of others: what of them was found or hidden holds for
-// it, too.
+// of returns v as a value that was made of all these parts.
 func (v value) of(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
-		v.found = v.found || parts[i].found
-		v.missed = cmp.Or(v.missed, parts[i].missed)
-		v.absent = v.absent || parts[i].absent
+		v.evidence = v.evidence.and(parts[i].evidence)
 	}
 	return v
 }
 
-// isAbsent reports whether v rests on nothing but paths that lead nowhere.
-func (v value) isAbsent() bool { return v.absent || v.missed != "" && !v.found }
-
 // isNull reports whether v is null or missing, which are equal.
 func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
+
+// isNothing reports whether nothing can be said of v: it is null or missing, or made of what is.
+func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
+
+// lack says behind the source of such a value what it is.
+func (v value) lack() string {
+	switch {
+	case v.kind == KindNull:
+		return " is null"
+	case strings.Contains(v.missed, "#("):
+		return " tests what no element has"
+	}
+	return " is missing"
+}
 
 // json is the JSON text of a value that exists.
 func (v value) json() string {
@@ -144,13 +149,18 @@ func marshal(v any) string {
 	return string(b)
 }
 
-// truth is the value as a condition: null, missing and false are false, unknown is
-// unknown, and all else is true, even 0, "" and [].
+// truth is the value as a condition: null, missing and false are false, and unknown is unknown. So
+// is a text that says no: it may be meant as false. All else is true, even 0 and [].
 func (v value) truth() Tri {
-	if v.kind == KindUnknown {
+	if v.kind == KindUnknown || v.saysNo() {
 		return Unknown
 	}
 	return or(!v.isNull() && v.raw != "false", True, False)
+}
+
+// saysNo reports whether v is a text that says no, or nothing.
+func (v value) saysNo() bool {
+	return v.kind == KindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
 // each calls yield for the elements of a list, or the values of an object, until it returns

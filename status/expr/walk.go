@@ -46,7 +46,7 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 		e.check()
 		next := e.step(p, v, &steps[i])
 		if steps[i].kind == stepCount || steps[i].kind == stepModifier {
-			next.found, next.missed, next.absent = v.found, v.missed, v.absent
+			next.evidence = v.evidence
 		}
 		next.hidden = next.hidden || v.hidden
 		v = next
@@ -128,7 +128,7 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 		first = value{kind: KindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
 	if first.found = tested || n == 0; !first.found {
-		first.missed, first.absent = "#", true // the path names it
+		first.missed = "#" // the path names it
 	}
 	return first
 }

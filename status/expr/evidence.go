@@ -1,0 +1,39 @@
+package expr
+
+import "cmp"
+
+// Evidence is what an outcome rests on: whether a path led to something, and one that led nowhere.
+// The zero value is that of what has no paths, such as a literal.
+type evidence struct {
+	found  bool   // a path led to something
+	missed string // the source of a path that led nowhere, "" for none
+}
+
+// isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
+func (e evidence) isAbsent() bool { return e.missed != "" && !e.found }
+
+// and returns the evidence of what needs both: one that found something is enough, as in
+// .state == "done" and not .error.
+func (e evidence) and(other evidence) evidence {
+	return evidence{e.found || other.found, cmp.Or(e.missed, other.missed)}
+}
+
+// or returns the evidence of what either alone decides: the better one.
+func (e evidence) or(other evidence) evidence {
+	if e.isAbsent() {
+		return other
+	}
+	return e
+}
+
+// each returns the evidence of what each has to show: one that rests on absence is enough for all to
+// rest on it.
+func (e evidence) each(other evidence) evidence {
+	switch {
+	case e.isAbsent():
+		return e
+	case other.isAbsent():
+		return other
+	}
+	return e.and(other)
+}

@@ -1,0 +1,27 @@
+package expr
+
+import "testing"
+
+// The truth table of evidence: of nothing, of what was found, and of what is absent.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	none, found, absent := evidence{}, evidence{found: true}, evidence{missed: ".x"}
+	for _, row := range []struct {
+		a, b          evidence
+		and, or, each bool // whether the outcome rests on absence
+	}{
+		{none, none, false, false, false},
+		{none, found, false, false, false},
+		{none, absent, true, false, true},
+		{found, found, false, false, false},
+		{found, absent, false, false, true},
+		{absent, absent, true, true, true},
+	} {
+		for _, pair := range [][2]evidence{{row.a, row.b}, {row.b, row.a}} {
+			a, b := pair[0], pair[1]
+			if a.and(b).isAbsent() != row.and || a.or(b).isAbsent() != row.or || a.each(b).isAbsent() != row.each {
+				t.Errorf("%+v, %+v: and %+v, or %+v, each %+v", a, b, a.and(b), a.or(b), a.each(b))
+			}
+		}
+	}
+}
