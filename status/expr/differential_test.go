@@ -70,7 +70,7 @@ func differ(doc, ours, theirs string) string {
 	env := &expr.Env{Doc: expr.NewDoc([]byte(doc))}
 	have := value.Eval(env).Tri
 	condition := x.Eval(env)
-	isAbsent := have == expr.True && condition.Tri == expr.Unknown && strings.HasSuffix(explain(condition, 1)[0], " is missing")
+	isAbsent := have == expr.True && condition.Missing()
 	if condition.Tri != have && !isAbsent {
 		return fmt.Sprintf("the condition is %v, its value %v", condition.Tri, have)
 	}

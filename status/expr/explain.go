@@ -92,9 +92,9 @@ func (e *evaluator) sayTruth(n *node, v value) {
 // header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
-	case v.kind == KindArray && v.count() == 0:
+	case v.kind == KindArray && v.isEmpty():
 		return "an empty list, which is true"
-	case v.kind == KindObject && v.count() == 0:
+	case v.kind == KindObject && v.isEmpty():
 		return "an empty object, which is true"
 	case v.kind == KindString && v.str == "":
 		return "an empty text, which is true"

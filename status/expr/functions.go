@@ -111,9 +111,9 @@ func (p *parser) quantifier(n *node) {
 func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	switch n.name {
 	case "length":
-		return length(v)
+		return e.length(v)
 	case "type":
-		return text(or(v.isNull(), KindNull, v.kind).String()), ""
+		return text(v.kind.String()), ""
 	case "not":
 		return boolean(v.truth() == False), ""
 	case "tostring":
@@ -151,16 +151,14 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 }
 
 // length is what jq counts in a value.
-func length(v value) (result value, problem string) {
+func (e *evaluator) length(v value) (result value, problem string) {
 	switch v.kind {
-	case KindMissing, KindNull:
-		return integer(0), ""
 	case KindString:
 		return integer(utf8.RuneCountInString(v.str)), ""
 	case KindNumber: // its absolute value
 		return number(strings.TrimPrefix(v.raw, "-")), ""
 	case KindArray, KindObject:
-		return integer(v.count()), ""
+		return integer(e.count(v)), ""
 	}
 	return v, "needs text, a number, a list or an object"
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	case a.kind != KindString || b.kind != KindString:
 		return false, needsText
 	case sign == "=~" || sign == "!~":
-		at := n.pattern.FindStringIndex(a.str)
+		at := e.find(n.pattern, a.str)
 		isOpen := at != nil && (a.partial == "end" && at[0] == 0 || a.partial == "beginning" && at[1] == len(a.str))
 		return (at != nil && !isOpen) == (sign == "=~"), "" // what was before it, or comes behind it, is not known
 	case sign == "startswith":
@@ -72,6 +73,26 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 		return strings.HasSuffix(a.str, b.str), ""
 	}
 	return strings.Contains(a.str, b.str), ""
+}
+
+// find returns where a pattern matches. In a long text that is checked like a long evaluation.
+func (e *evaluator) find(pattern *regexp.Regexp, s string) []int {
+	const long = 1 << 20
+	if len(s) < long {
+		return pattern.FindStringIndex(s)
+	}
+	return pattern.FindReaderIndex(&checkedText{strings.NewReader(s), e})
+}
+
+// A checkedText is a text that is read only while there is time for the evaluation.
+type checkedText struct {
+	*strings.Reader
+	*evaluator
+}
+
+func (t *checkedText) ReadRune() (rune, int, error) {
+	t.check()
+	return t.Reader.ReadRune()
 }
 
 // ordered reports whether <, <=, > or >= holds for an order of -1, 0 or 1.

@@ -188,10 +188,12 @@ func (v value) members() map[string]value {
 	return members
 }
 
-// count is the number of elements that each goes through.
-func (v value) count() (n int) {
-	v.each(func(string, value) bool { n++; return true })
-	return n
+// isEmpty reports whether a list or an object has no elements.
+func (v value) isEmpty() bool {
+	for range v.each {
+		return false
+	}
+	return true
 }
 
 // preview shows a value in words, cut to a line.

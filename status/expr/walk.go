@@ -2,7 +2,6 @@ package expr
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -83,14 +82,34 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 		return wrong(use + " needs a list; put @values before it for the values of the object")
 	case v.kind != KindArray:
 		return wrong(use + " needs a list")
-	case s.kind == stepIndex && s.n < 0:
-		return v.member(strconv.Itoa(s.n + v.count()))
 	case s.kind == stepIndex:
-		return fromResult(gjson.Get(v.raw, strconv.Itoa(s.n)))
+		return e.at(v, s.n)
 	case s.kind == stepCount:
-		return integer(v.count())
+		return integer(e.count(v))
 	}
 	return e.selected(p, v, s)
+}
+
+// at is the element of a list with an index, which counts from the end if it is negative.
+func (e *evaluator) at(v value, n int) value {
+	if n < 0 {
+		n += e.count(v)
+	}
+	found := missing()
+	v.each(func(_ string, element value) bool {
+		if e.check(); n == 0 {
+			found = element
+		}
+		n--
+		return n >= 0
+	})
+	return found
+}
+
+// count is the number of elements that each goes through.
+func (e *evaluator) count(v value) (n int) {
+	v.each(func(string, value) bool { e.check(); n++; return true })
+	return n
 }
 
 // member is the member of an object with that key, or the element of a list with that index.
