@@ -45,13 +45,13 @@ func TestClassifyElement(t *testing.T) {
 		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
 
 		{[]PresetRule{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]PresetRule{until(`.state != "running"`), until(`true`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]PresetRule{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, Missing, NotReady, `it is not in the answer`},
 		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
 
 		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
 		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
-		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
+		{[]PresetRule{done, until(`$attempt >= 0`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
 		{[]PresetRule{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
