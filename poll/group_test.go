@@ -395,6 +395,10 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 1: 0s      end     cancelled  after 0: the goal is out of reach
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
 `)
+	have = groupTimeline(t, poll.Group{}, poll.Poller{Target: "list", Probe: answers("[]"), Elements: &poll.Elements{}})
+	if want := "0: 0s      end     failed ERROR after 0: the elements have no Each\n"; !strings.HasPrefix(have, want) {
+		t.Errorf("have %s, want %s", have, want)
+	}
 }
 
 // What another origin answered, to which a redirect led, says nothing of the place.

@@ -197,12 +197,15 @@ func (l *list) isNews(w *wait) bool { return l.good && w.element.news == l.answe
 // classify judges an answer as a whole and, if it is complete, the members by it.
 func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	o := answer.observation
-	if !o.Good() {
+	if !l.lead.p.Rules.Admits(o) {
 		return l.whole(ctx, *o, "")
 	}
 	found, last, err := l.reader.Read(o)
-	if err != nil {
+	switch {
+	case err != nil:
 		return l.whole(ctx, *o, err.Error())
+	case len(found) == 0 && !o.Good(): // of what it lacks it says nothing
+		return l.whole(ctx, *o, "")
 	}
 	if next := status.NextPage(last.Bytes()); l.Whole && next != "" {
 		words := next + " tells of another page: a command has to print all, as many do by a flag"

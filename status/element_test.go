@@ -45,13 +45,13 @@ func TestClassifyElement(t *testing.T) {
 		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
 
 		{[]PresetRule{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]PresetRule{until(`.state != "running"`), until(`true`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]PresetRule{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, Missing, NotReady, `it is not in the answer`},
 		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
 
 		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
 		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
-		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
+		{[]PresetRule{done, until(`$attempt >= 0`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
 		{[]PresetRule{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
@@ -99,11 +99,12 @@ func TestPresetObject(t *testing.T) {
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, NotReady, ``},
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, Success, ``},
 		{".job", `{"job":{"state":"up"},"failures":["x"]}`, Error, `there are failures`},
+		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":3,"buildsNotFound":1}`, Success, ``},
 	} {
 		p := Preset{Name: "thing", Object: test.object, Detail: []string{".why"}, Rules: []PresetRule{
 			{Status: Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
 			{Status: Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: Success, Expr: `.state == "up"`}}}
-		preset, err := p.Compile(KindHTTP, false)
+		preset, _, err := p.Compile(KindHTTP, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestPresetObject(t *testing.T) {
 	}
 	p := Preset{Name: "thing", Object: ".jobs[]", Rules: []PresetRule{{Status: Success, Expr: `jq: .state == "up"`}}}
 	for ofObject, o := range map[bool]Observation{true: observedElement(`{"state":"up"}`, Present), false: {Kind: KindHTTP, Code: new(200), Body: []byte(`{"jobs":[{"state":"up"}]}`)}} {
-		preset, err := p.Compile(KindHTTP, ofObject)
+		preset, _, err := p.Compile(KindHTTP, ofObject)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ func ExampleLookupPreset() {
 	if !ok {
 		panic("no such preset")
 	}
-	rules, err := preset.Compile(status.KindHTTP, false)
+	rules, _, err := preset.Compile(status.KindHTTP, false)
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/status/expr"
@@ -25,7 +27,8 @@ type Preset struct {
 	Text    string   // the lines that it was read from, without comments
 	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
 	// the answer. With [] they are about each element of a list: all have to be done, and one
-	// that has failed is enough. A rule that names $json is about the answer.
+	// that has failed is enough. A rule that names $json is about the answer. An element of a list
+	// that is judged by itself is the object, and $json the answer that it is in.
 	Object string
 	// Rules are in the order of [Ruled].
 	Rules []PresetRule
@@ -83,6 +86,17 @@ func builtin(text string) []Preset {
 // presetField matches a line of a stanza, with the lines that continue it.
 var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^#\n].*(?:\n[ \t].*)*`) })
 
+// isKey matches what may be a key, and so be repeated in an error: a file may be no preset, but secret.
+var isKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z-]{1,20}$`) })
+
+// isName matches the name of a preset.
+var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:-]*$`) })
+
+// isNoText reports whether a character is none of a text.
+func isNoText(c rune) bool {
+	return unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError
+}
+
 // ReadPresets reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
 // is a comment. A stanza begins with its name, which no other has, and has at least one rule. The
@@ -90,22 +104,27 @@ var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // [PresetSetting], and the fields of [Preset] in lower case: alias, api, example, note, many,
 // object, detail. Of alias, many, detail, id, print and the rules there may be several. After a
 // condition, " -- " and words are the reason when it is met. A preset has either object or
-// each, and its rules name no $ENV. An error begins with the file, the line and the column, in
-// characters from 1: "mine.txt:3:8: ".
+// each, and its expressions name no $ENV. An error begins with the file, the line and the column, in
+// characters from 1: "mine.txt:3:8: ". Of a line that is none of a preset it has no text.
 func ReadPresets(file, text string) (presets []Preset, err error) {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	if i := strings.IndexFunc(text, isNoText); i >= 0 {
+		return nil, fmt.Errorf("%s: a preset is text, without control characters", position(file, text, i))
+	}
 	for _, at := range presetField().FindAllStringIndex(text, -1) {
 		field := text[at[0]:at[1]]
 		joined := strings.ReplaceAll(field, "\n", "")
-		key, value, _ := strings.Cut(joined, ":")
+		key, value, isField := strings.Cut(joined, ":")
 		value = strings.TrimSpace(value)
-		switch isName := key == "name"; {
-		case !isName && len(presets) == 0:
-			err = fmt.Errorf("a stanza begins with its name, not with %q", joined)
-		case isName && slices.ContainsFunc(presets, func(p Preset) bool { return p.Named(value) }):
+		switch begins := key == "name"; {
+		case !isField || !isKey().MatchString(key):
+			err = errors.New("a line of a preset is key: value")
+		case !begins && len(presets) == 0:
+			err = fmt.Errorf("a stanza begins with its name, not with %q", key)
+		case begins && slices.ContainsFunc(presets, func(p Preset) bool { return p.Named(value) }):
 			err = fmt.Errorf("there are two presets of the name %s", value)
 		default:
-			if isName {
+			if begins {
 				presets = append(presets, Preset{File: file})
 			}
 			start := at[0] + strings.Index(field, value)
@@ -153,6 +172,7 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 
 // set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
 func (p *Preset) set(key, value, at string) (err error) {
+	var malformed error
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
 	ruled := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
@@ -166,6 +186,8 @@ func (p *Preset) set(key, value, at string) (err error) {
 		return fmt.Errorf("%q has no value", key)
 	case text != nil && *text != "":
 		return fmt.Errorf("%q is there twice", key)
+	case (key == "name" || key == "alias") && !isName().MatchString(value):
+		return fmt.Errorf("%q is letters, digits and . _ / : -, and begins with a letter or digit", key)
 	case key == "each" && p.Object != "", key == "object" && hasEach:
 		return errors.New("a preset has either each or object: with each, write paths from the element, such as .job.state, and no object")
 	case text != nil:
@@ -173,20 +195,20 @@ func (p *Preset) set(key, value, at string) (err error) {
 	case list != nil:
 		*list = append(*list, value)
 	case isSetting:
-		return p.add(key, value, at)
+		err = p.add(key, value, at)
 	default:
 		rule := PresetRule{Status: Ruled()[ruled]}
 		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
 		p.Rules = append(p.Rules, rule)
-		_, err = expr.Compile(rule.Expr)
+		_, err = NewRule(rule.Status, rule.Expr)
 	}
 	switch key {
-	case "detail":
-		_, err = expr.CompileValue(value)
-	case "object":
-		_, err = expr.CompileEach(value)
+	case "detail", "id", "print":
+		_, malformed = expr.CompileValue(value)
+	case "object", "each":
+		_, malformed = expr.CompileEach(value)
 	}
-	return err
+	return cmp.Or(err, malformed)
 }
 
 // add adds the value of a setting.
@@ -203,18 +225,18 @@ func (p *Preset) add(key, value, at string) error {
 	return nil
 }
 
-// Compile returns the rules of p for a kind of probe, in the same order. It leaves out
-// those that read what such a probe never has, such as $exit for a URL. ofObject is true if what
-// is judged is the object itself, as an element of a list is; rules about the answer are then left
-// out, too.
-func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, err error) {
+// Compile returns the rules of p for a kind of probe, in the same order. Those that read what such a
+// probe never has, such as $exit for a URL, are left out; unfit are these, as "until: $exit == 0". That none for SUCCESS is
+// left where p has some, or no rule at all, is an error: any good answer would be a SUCCESS. ofObject is
+// true if what is judged is the object itself, as an element of a list is; $json is still the answer.
+func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, unfit []string, err error) {
 	if ofObject {
 		p.Object = ""
 	}
 	detail := make([]*expr.Expr, len(p.Detail))
 	for i, source := range p.Detail {
 		if detail[i], err = expr.CompileValue(p.within(None, source)); err != nil {
-			return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
+			return nil, nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
 		}
 	}
 	for _, r := range p.Rules {
@@ -223,18 +245,32 @@ func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, err error) {
 			rule, err = NewRule(r.Status, p.within(r.Status, r.Expr))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
+			return nil, nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
 		rule.Origin, rule.Preset, rule.Why = "preset "+p.Name, p.Name, r.Why
 		if r.Status == Error {
 			rule.Detail = detail
 		}
-		ofOthers := ofObject && rule.Expr.Uses().Any(expr.UsesWhole)
-		if kind.offers(rule.Expr.Uses()) && !ofOthers {
+		if u := rule.Expr.Uses(); kind.offers(u) && (ofObject || !u.Any(expr.UsesGone)) {
 			rules = append(rules, rule)
+		} else {
+			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)
 		}
 	}
-	return rules, nil
+	return rules, unfit, p.lacks(kind, rules, unfit)
+}
+
+// lacks refuses a preset of which too little is left for a kind of probe.
+func (p Preset) lacks(kind Kind, rules []Rule, unfit []string) error {
+	isUntil := func(r Rule) bool { return r.Status == Success }
+	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, Success.RuleName()) })
+	switch {
+	case len(untils) > 0 && !slices.ContainsFunc(rules, isUntil):
+		return fmt.Errorf("preset %s: none of its until fits %s: %s", p.Name, kind, strings.Join(untils, "; "))
+	case len(unfit) > 0 && len(rules) == 0:
+		return fmt.Errorf("preset %s: none of its rules fits %s: %s", p.Name, kind, strings.Join(unfit, "; "))
+	}
+	return nil
 }
 
 // within returns an expression about the object as one about the answer.
@@ -245,13 +281,17 @@ func (p Preset) within(s Status, source string) string {
 		return source
 	case isJQ:
 		return "jq: " + p.within(s, program)
-	case s == Success && isList: // and nothing that was asked for is only named as not found
-		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")" +
-			" and ($json.failures // [] | length) == 0 and ($json.buildsNotFound // [] | length) == 0"
+	case s == Success && isList:
+		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")"
 	case s != None && isList:
 		return "any(" + p.Object + "; " + source + ")"
 	}
 	return strings.ReplaceAll(p.Object, "[]", "[0]") + " | (" + source + ")"
+}
+
+// String names what is probed: "a URL".
+func (k Kind) String() string {
+	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
 }
 
 // offers reports whether a kind of probe has all that an expression reads.
@@ -267,7 +307,7 @@ func (k Kind) offers(u expr.Uses) bool {
 // and Operation-Location, without the rule that a resource with no state is at rest.
 var azureRules = sync.OnceValue(func() []Rule {
 	p, _ := LookupPreset("azure-lro")
-	rules, err := p.Compile(KindHTTP, false)
+	rules, _, err := p.Compile(KindHTTP, false)
 	if err != nil {
 		panic(err)
 	}

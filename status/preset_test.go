@@ -36,7 +36,7 @@ print: .a
 print: .b
 until: .c
 `
-	have, err := ReadPresets("mine.txt", "# A comment.\n"+thing+"\n"+other)
+	have, err := ReadPresets("mine.txt", "\ufeff# A comment.\n"+thing+"\n"+other)
 	want := []Preset{{
 		Name:    "thing",
 		File:    "mine.txt",
@@ -65,12 +65,12 @@ until: .c
 	}
 	for text, want := range map[string]string{
 		"name: thing\n\nuntill: .a\n":                           `mine.txt:3:1: there is no key "untill"`,
-		"name: thing\nuntil .a\n":                               `mine.txt:2:1: there is no key "until .a"`,
+		"name: thing\nuntil .a\n":                               `mine.txt:2:1: a line of a preset is key: value`,
 		"name: thing\r\nuntil:\r\n":                             `mine.txt:2:1: "until" has no value`,
-		" .a\n":                                                 `mine.txt:1:1: a stanza begins with its name, not with " .a"`,
-		"# a\napi: x\nname: thing\n":                            `mine.txt:2:1: a stanza begins with its name, not with "api: x"`,
+		" .a\n":                                                 `mine.txt:1:1: a line of a preset is key: value`,
+		"# a\napi: x\nname: thing\n":                            `mine.txt:2:1: a stanza begins with its name, not with "api"`,
 		"name: a\napi: b\n c\napi: d":                           `mine.txt:4:1: "api" is there twice`,
-		"name: é\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
+		"name: e\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes`,
 		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator: did you mean ==?`,
 		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end`,
 		"name: a\nuntil: .x\n\nname: b\napi: x\n":               `mine.txt: preset b has no rule, such as until: .state == "done"`,
@@ -80,6 +80,20 @@ until: .c
 		"name: a\neach: .jobs\nuntil: .a\nobject: .job\n":       `mine.txt:4:1: a preset has either each or object: with each, write paths from the element, such as .job.state, and no object`,
 		"name: a\nuntil: .sha == $ENV.SHA\n":                    `mine.txt:2:16: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
 		"name: a\nuntil: jq: .sha == env.SHA\n":                 `mine.txt:2:24: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: a\nprint: $ENV.TOKEN\n":                          `mine.txt:2:8: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: a\neach: .a\nid: jq: env.A\n":                    `mine.txt:3:13: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: a\nprint: jq: $__prog_args\n":                    `mine.txt:2:12: jq: variable not defined: $__prog_args: variables are those of the condition language, such as $status, and your own`,
+		"name: a\neach: .a ==\n":                                `mine.txt:2:10: after a path nothing can follow here`,
+		"name: a\nuntil: true\n":                                `mine.txt:2:8: true is the same for every answer: a condition reads something, such as .state == "done", $status == 200 or $exit == 0`,
+		"name: a\nerror-if: not 1 == 1\n":                       `mine.txt:2:11: not 1 == 1 is the same for every answer: a condition reads something, such as .state == "done", $status == 200 or $exit == 0`,
+		"name: a\nuntil: jq: true\n":                            `mine.txt:2:8: jq: true is the same for every answer: a condition reads something, such as .state == "done", $status == 200 or $exit == 0`,
+		"name: ../a\nuntil: .x\n":                               `mine.txt:1:1: "name" is letters, digits and . _ / : -, and begins with a letter or digit`,
+		"name: a\nalias: b c\nuntil: .x\n":                      `mine.txt:2:1: "alias" is letters, digits and . _ / : -, and begins with a letter or digit`,
+		"name: a\x1b[31m\nuntil: .x\n":                          `mine.txt:1:8: a preset is text, without control characters`,
+		"\x89PNG\r\n\x1a":                                       `mine.txt:1:1: a preset is text, without control characters`,
+		"s3cret\n":                                              `mine.txt:1:1: a line of a preset is key: value`,
+		"S3cret: x\n":                                           `mine.txt:1:1: a line of a preset is key: value`,
+		"\ufeffuntil: .x\n":                                     `mine.txt:1:1: a stanza begins with its name, not with "until"`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
@@ -140,30 +154,35 @@ func flagOf(line, flag string) string {
 	return ""
 }
 
-func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
+func TestPresetRulesThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	p := Preset{Name: "thing", Rules: []PresetRule{
-		{Status: Error, Expr: `$exit != 0 && $stderr contains "gone"`},
-		{Status: Success, Expr: `$status == 204`},
-		{Status: NotReady, Expr: `.state == "running"`},
-	}}
-	for kind, want := range map[Kind]string{
-		KindCommand: `preset thing $exit != 0 && $stderr contains "gone"|preset thing .state == "running"`,
-		KindHTTP:    `preset thing $status == 204|preset thing .state == "running"`,
-		KindTCP:     "",
-		KindCustom:  `preset thing .state == "running"`,
+	broken := PresetRule{Error, `$exit != 0 && $stderr contains "gone"`, ""}
+	gone := PresetRule{Success, `$status == 204`, ""}
+	done := PresetRule{Success, `.state == "done"`, ""}
+	for _, test := range []struct {
+		kind        Kind
+		rules       []PresetRule
+		left, unfit int
+		err         string
+	}{
+		{KindCommand, []PresetRule{broken, done}, 2, 0, ``},
+		{KindHTTP, []PresetRule{broken, done}, 1, 1, ``},
+		{KindCustom, []PresetRule{broken, done}, 1, 1, ``},
+		{KindTCP, []PresetRule{broken, done}, 0, 2, `preset thing: none of its until fits a TCP address: until: .state == "done"`},
+		{KindHTTP, []PresetRule{gone, done}, 2, 0, ``},
+		{KindCommand, []PresetRule{gone, done}, 1, 1, ``},
+		{KindCommand, []PresetRule{broken, gone, gone}, 1, 2, `preset thing: none of its until fits a command: until: $status == 204; until: $status == 204`},
+		{KindHTTP, []PresetRule{{Success, "$gone", ""}}, 0, 1, `preset thing: none of its until fits a URL: until: $gone`},
+		{KindHTTP, []PresetRule{broken}, 0, 1, `preset thing: none of its rules fits a URL: error-if: $exit != 0 && $stderr contains "gone"`},
+		{KindCustom, []PresetRule{broken}, 0, 1, `preset thing: none of its rules fits this probe: error-if: $exit != 0 && $stderr contains "gone"`},
 	} {
-		rules, err := p.Compile(kind, false)
-		var have []string
-		for _, r := range rules {
-			have = append(have, r.String())
-		}
-		if have := strings.Join(have, "|"); have != want || err != nil {
-			t.Errorf("kind %d: have %s, %v, want %s", kind, have, err, want)
+		rules, unfit, err := Preset{Name: "thing", Rules: test.rules}.Compile(test.kind, false)
+		if len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
+			t.Errorf("%s, %v: have %v, %v, %v", test.kind, test.rules, rules, unfit, err)
 		}
 	}
 	for _, p := range []Preset{{Rules: []PresetRule{{Status: Success, Expr: ".a =="}}}, {Detail: []string{".a["}}} {
-		if _, err := p.Compile(KindHTTP, false); err == nil {
+		if _, _, err := p.Compile(KindHTTP, false); err == nil {
 			t.Errorf("%+v compiles", p)
 		}
 	}
@@ -233,7 +252,7 @@ func TestPresetSamples(t *testing.T) {
 			delete(samples, name)
 		}
 		for _, kind := range []Kind{KindCommand, KindHTTP} {
-			rules, err := p.Compile(kind, false)
+			rules, _, err := p.Compile(kind, false)
 			for _, r := range rules {
 				if !decided[r.String()] {
 					t.Errorf("no sample is for %s", r.String())
@@ -252,7 +271,7 @@ func TestPresetSamples(t *testing.T) {
 // checkSample returns the rule that decided. --strict changes nothing where one did.
 func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
 	t.Helper()
-	rules, err := p.Compile(kind, false)
+	rules, _, err := p.Compile(kind, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +342,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if !strings.Contains(line, " -- ") {
 		kind = KindHTTP
 	}
-	rules, err := p.Compile(kind, true)
+	rules, _, err := p.Compile(kind, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@ package status
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -28,14 +30,30 @@ type Rule struct {
 	Detail []*expr.Expr
 }
 
-// NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
+// NewRule compiles a condition into a rule for s. A condition that reads nothing of an attempt is an
+// error: it would end the wait whatever the answer, or never. The error is an [*expr.Error].
 func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	x, err := expr.Compile(condition, opts...)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Rule{}, err
+	case x.Uses() == 0:
+		return Rule{}, constant(condition)
 	}
 	return Rule{Status: s, Expr: x, Origin: s.RuleName()}, nil
 }
+
+// constant refuses a condition that is the same for every answer.
+func constant(condition string) error {
+	hint := `a condition reads something, such as .state == "done", $status == 200 or $exit == 0`
+	if field := quotedField().FindStringSubmatch(condition); field != nil {
+		hint = "in quotes it is text; the field is written " + field[1]
+	}
+	return &expr.Error{Source: condition, Column: 1, Message: condition + " is the same for every answer", Hint: hint}
+}
+
+// quotedField matches a path that was quoted like a text.
+var quotedField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'](\.[A-Za-z_][\w.\[\]]*)["']`) })
 
 // Ruled returns the statuses that rules are for, in the order in which the rules are asked.
 func Ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
@@ -70,8 +88,9 @@ type Rules struct {
 //  4. The answer itself, by the table in the package documentation.
 //
 // A rule for SUCCESS or ERROR that reads the answer is asked only about a good one, unless it
-// names $status or $error; for a command $exit, $stdout, $stderr, $body or $error. A rule
-// whose result is unknown does not match.
+// names $status or $error; for a command $exit, $stdout, $stderr, $body or $error. Where a rule in Own
+// for SUCCESS names $exit, all rules for ERROR are asked. A rule whose result is unknown does not
+// match, but one in Own for [NotReady] keeps a wait going that has no rule for SUCCESS.
 //
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.
@@ -93,7 +112,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, answers: make([]Answer, 0, len(r.Own)+len(r.Preset))}
+	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]Answer, 0, len(r.Own)+len(r.Preset))}
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
@@ -118,6 +137,9 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		}
 	}
 	v := r.unmatched(o, want)
+	if doubt := e.doubt(o, v); doubt != "" {
+		v = r.undecided(doubt)
+	}
 	v.Answers = e.answers
 	return v
 }
@@ -148,9 +170,10 @@ type Answer struct {
 
 // An evaluation asks rules about one observation.
 type evaluation struct {
-	ctx     context.Context
-	env     *expr.Env // made when the first rule is asked
-	answers []Answer
+	ctx      context.Context
+	env      *expr.Env // made when the first rule is asked
+	admitted bool      // what the answer holds counts
+	answers  []Answer
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
@@ -187,12 +210,21 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
 	a := Answer{Rule: rule}
-	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isOnlyForGood(u))
+	counts := o.Good() || rule.Status == Error && e.admitted || !rule.Status.Ends() || !o.isOnlyForGood(u)
+	a.Asked = present && counts && (!hopeless || u.Any(expr.UsesError))
 	if a.Asked {
 		a.Result = rule.Expr.Eval(e.env)
 	}
 	e.answers = append(e.answers, a)
 	return a
+}
+
+// Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
+// SUCCESS names the exit code that a command may have.
+func (r Rules) Admits(o *Observation) bool {
+	return o.Good() || o.Exit != nil && slices.ContainsFunc(r.Own, func(rule Rule) bool {
+		return rule.Status == Success && rule.Expr.Uses().Any(expr.UsesExit)
+	})
 }
 
 // isOnlyForGood reports whether a rule that reads u, and ends a wait, is asked about good answers
@@ -258,6 +290,20 @@ func (e *evaluation) want() string {
 	slices.Sort(words)
 	words = slices.Compact(words)
 	return strings.Join(words[:min(2, len(words))], "; ")
+}
+
+// doubt says in words why a rule for NOT_READY may have missed its case, where no other rule keeps an
+// answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
+func (e *evaluation) doubt(o *Observation, v Verdict) string {
+	for _, a := range e.answers {
+		if v.Status != Success || o.Following.Monitor != MonitorGiven || len(o.Body) == 0 || a.Rule.Status != NotReady || !a.Asked {
+			continue
+		}
+		if why := a.Result.Explain(); a.Result.Tri == expr.Unknown || len(why.Near) > 0 {
+			return strings.Join(slices.Concat(why.Lines[:1], why.Near), "; ")
+		}
+	}
+	return ""
 }
 
 // Environment returns what an expression can see of o.

@@ -83,7 +83,7 @@ func TestClassify(t *testing.T) {
 	}{
 		"bare 202":                       {o: answered(202, ""), want: status.NotReady},
 		"200, condition false":           {rules: []string{done}, o: answered(200, `{"state":"queued"}`), want: status.NotReady, reason: `"queued"`},
-		"error before until":             {rules: []string{"until true", `error-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Error},
+		"error before until":             {rules: []string{"until $attempt >= 0", `error-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Error},
 		"throttled before error":         {rules: []string{`error-if .a==1`, `throttled-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Throttled},
 		"until before not ready":         {rules: []string{`not-ready-if .a==1`, `until .a==1`}, o: answered(200, `{"a":1}`), want: status.Success},
 		"none of two, one of them twice": {rules: []string{"until .a==1", "until .b==1", "until .a==1"}, o: answered(200, `{"a":2,"b":2}`), want: status.NotReady, reason: ".a is 2, want == 1; .b is 2, want == 1"},
@@ -119,8 +119,8 @@ func TestClassify(t *testing.T) {
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand,
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},
-		"hopeless failure":       {rules: []string{"not-ready-if true"}, o: failed(status.FailureHopeless), want: status.Error},
-		"a start that was lost":  {rules: []string{"until true"}, o: failed(status.FailureMayHaveStarted), want: status.Error},
+		"hopeless failure":       {rules: []string{"not-ready-if $attempt >= 0"}, o: failed(status.FailureHopeless), want: status.Error},
+		"a start that was lost":  {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureMayHaveStarted), want: status.Error},
 		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Success},
 
 		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
@@ -331,15 +331,15 @@ func TestTally(t *testing.T) {
 		o     []status.Observation
 		want  string // a part of the only note, "" for none
 	}{
-		"a rule that was asked":         {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
-		"decidable once":                {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
-		"never decidable":               {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "never decidable"},
-		"never asked, URL":              {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never asked, command":          {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `|| $exit != 0`"},
-		"until is not to be widened so": {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "no answer was good (exit code 0)"},
-		"never asked, custom":           {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never asked: it reads the answer, and every attempt failed"},
-		"asked for patience":            {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
-		"a preset, none decides":        {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "never decidable"},
+		"a rule that was asked":  {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
+		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
+		"never decidable":        {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "never decidable"},
+		"never asked, URL":       {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
+		"never asked, command":   {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
+		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "no answer was good (exit code 0); add `and $exit in [0, 1]`"},
+		"never asked, custom":    {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never asked: it reads the answer, and every attempt failed"},
+		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
+		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "never decidable"},
 	} {
 		var asked status.Rules
 		if test.rules[0] == "preset" {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pollcli/poll/status/expr"
@@ -19,6 +20,7 @@ type ruleCount struct {
 	rule           *Rule
 	asked, decided bool
 	why            string // why it last could not decide
+	exit           int    // that came with the last answer it was not asked about, 0 for none
 }
 
 // Add records the answers behind the verdict on o. What only leads elsewhere, or asks for
@@ -53,6 +55,9 @@ func (t *Tally) add(o *Observation, a Answer) {
 	if a.Asked {
 		c.why = why.Lines[0]
 	} else {
+		if o.Exit != nil && len(o.Body) > 0 {
+			c.exit = *o.Exit
+		}
 		why = a.Rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
 	hints := why.Near
@@ -88,7 +93,7 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 		case preset != "" && done[preset]:
 			continue
 		case !c.asked:
-			notes = append(notes, neverAsked(c.rule, kind))
+			notes = append(notes, neverAsked(c, kind))
 		case !c.decided:
 			notes = append(notes, c.rule.String()+" was never decidable: "+c.why)
 		}
@@ -97,15 +102,18 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 	return notes
 }
 
-func neverAsked(rule *Rule, kind Kind) string {
+func neverAsked(c ruleCount, kind Kind) string {
 	words := map[Kind][2]string{
 		KindCustom:  {"every attempt failed"},
 		KindTCP:     {"every attempt failed"},
-		KindCommand: {"no answer was good (exit code 0)", "; add `|| $exit != 0` to let such an answer end the wait"},
+		KindCommand: {"no answer was good (exit code 0)"},
 		KindHTTP:    {"no answer was good (HTTP 2xx)", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
-	if rule.Status != Error {
+	switch {
+	case c.exit != 0:
+		words[1] = fmt.Sprintf("; add `and $exit in [0, %d]` to let that of exit code %[1]d count", c.exit)
+	case c.rule.Status != Error:
 		words[1] = ""
 	}
-	return rule.String() + " was never asked: it reads the answer, and " + words[0] + words[1]
+	return c.rule.String() + " was never asked: it reads the answer, and " + words[0] + words[1]
 }

@@ -11,6 +11,9 @@ func Nearest(word string, candidates []string) string {
 	}
 	best, least := "", max(1, len(word)/3)+1
 	for _, c := range candidates {
+		if len(word)-len(c) >= least || len(c)-len(word) >= least {
+			continue // which saves the time for a word without an end
+		}
 		if d := distance(word, c); d < least && (d < 2 || word[0] == c[0]) {
 			best, least = c, d
 		}

@@ -159,6 +159,9 @@ func (t typed) String() string { return "" }
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
 func (t typed) Set(text string) error {
+	if t.Name == "preset" && t.Rank() == argv.Typed {
+		t.line.Fail(argv.Usagef("--preset is given twice").Hint("a wait has one; a preset of your own can have the rules of both"))
+	}
 	t.line.Fail(t.Assign(text, "--"+t.Name, argv.Typed))
 	return nil
 }

@@ -56,10 +56,13 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
 	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
-		if e.NamesEnviron() {
+		switch {
+		case e.NamesEnviron():
 			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+		case e.Uses() == 0:
+			return argv.Usagef("%s is the same for every answer", e)
 		}
-		return cmp.Or(depends(e), appliesToSome(e.Uses(), kinds, s.Each != ""))
+		return appliesToSome(e.Uses(), kinds, s.Each != "")
 	})
 	return err
 }

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
@@ -72,7 +74,7 @@ func (w World) presetIn(origin, file, name string) (p status.Preset, err error) 
 
 // readPresets reads the presets of a file, and checks how they say to wait.
 func (w World) readPresets(origin, file string) ([]status.Preset, error) {
-	text, err := w.readFile(file, maxLines)
+	text, err := w.readRegular(file)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
@@ -107,10 +109,37 @@ func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 			continue
 		}
 		for _, value := range setting.Values {
-			s.Fail(f.Assign(value, setting.At, rank))
+			s.Fail(cmp.Or(f.Assign(value, setting.At, rank), refuseSetting(setting, value)))
 		}
 	}
 	return s.Err
+}
+
+// leastInterval is how often a preset, which may be another's, makes poll ask at most.
+const leastInterval = 100 * time.Millisecond
+
+// refuseSetting refuses what a preset must not say: to ask too often, or with variables of the
+// environment in the URL that is followed.
+func refuseSetting(setting status.PresetSetting, value string) error {
+	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
+		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
+		return argv.Usagef("%s: %s is less than the %s that a preset may say", setting.At, value, leastInterval)
+	}
+	if setting.Key != "follow" {
+		return nil
+	}
+	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Check(); err != nil {
+		return argv.Usagef("%s: %w", setting.At, err)
+	}
+	return nil
+}
+
+// readRegular reads a file that says how to wait. A pipe could hold that up for ever, and a device has no end.
+func (w World) readRegular(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return w.readFile(name, maxLines)
 }
 
 // ownPresets reads the presets of the user's directory, and returns the first error about one of

@@ -13,23 +13,42 @@ import (
 
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *reader) readRules(t *target) error {
+	var unmet error // why a condition for SUCCESS is left out
 	for _, verdict := range status.Ruled() {
-		flag := verdict.RuleName()
-		compile := func(text string) (status.Rule, error) { return r.rule(verdict, text, "--"+flag) }
-		fits := func(rule status.Rule) error { return applies(rule.Expr.Uses(), t.kind, r.Each != "") }
-		rules, err := compileAll(r.Spec, flag, compile, fits, r.isForOthers(t, r.Flag(flag)))
+		f := r.Flag(verdict.RuleName())
+		compile := func(text string) (status.Rule, error) {
+			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.world.Lookup))
+			rule.Origin = "--" + f.Name
+			return rule, err
+		}
+		fits := func(rule status.Rule) error {
+			err := applies(rule.Expr.Uses(), t.kind, r.Each != "")
+			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
+				unmet = badExpression(f.Origin(), err)
+			}
+			return err
+		}
+		rules, err := compileAll(r.Spec, f.Name, compile, fits, r.isForOthers(t, f))
 		if err != nil {
 			return err
+		}
+		if f.Rank() == argv.Variable && len(rules) < len(r.Strings(f.Name)) {
+			r.Notes = append(r.Notes, fmt.Sprintf("note: %s: left out where it does not fit %s", f.Origin(), t.kind))
 		}
 		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
 	r.readGone(t)
-	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
-	if r.Each != "" && r.Preset == "" && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
+	has := func(s status.Status) bool {
+		return slices.ContainsFunc(t.poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
+	}
+	if r.Each != "" && r.Preset == "" && !has(status.Success) && !has(status.NotReady) {
 		return r.needsCondition() // those of variables are for others
 	}
 	t.poller.Rules.Strict = r.Strict
-	return r.readPreset(t)
+	if err := r.readPreset(t); err != nil || has(status.Success) || len(t.poller.Rules.Preset) > 0 {
+		return err
+	}
+	return unmet
 }
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
@@ -42,8 +61,8 @@ func (r *reader) readGone(t *target) {
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, _ := r.rule(status.Success, condition, "--gone") // it compiles
-	rule.Here = true
+	rule, _ := status.NewRule(status.Success, condition) // it compiles
+	rule.Origin, rule.Here = "--gone", true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 }
 
@@ -52,29 +71,6 @@ func (r *reader) readGone(t *target) {
 // of all their answers is not said of it.
 func (r *reader) isForOthers(t *target, f *argv.Flag) bool {
 	return f.Rank() == argv.Variable || r.several && t.kind == status.KindTCP && f.Rank() < argv.Entry
-}
-
-// rule compiles a condition.
-func (r *reader) rule(verdict status.Status, condition, flag string) (status.Rule, error) {
-	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
-	if err == nil {
-		err = depends(rule.Expr)
-	}
-	rule.Origin = flag
-	return rule, err
-}
-
-// depends refuses a condition that reads nothing of an attempt: it would end the
-// wait whatever the answer, or never.
-func depends(condition *expr.Expr) error {
-	if condition.Uses() != 0 {
-		return nil
-	}
-	err := argv.Usagef("%s is the same for every answer", condition)
-	if m := find(`["'](\.[A-Za-z_][\w.\[\]]*)["']`, condition.String()); m != nil {
-		return err.Hint("in quotes it is text; the field is written %s", m[1])
-	}
-	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
 }
 
 // applies refuses a rule on variables that the probe does not set: it would
@@ -103,9 +99,18 @@ func (r *reader) readPreset(t *target) error {
 	if r.Preset == "" || t.kind == status.KindTCP { // among several
 		return nil
 	}
-	rules, err := r.preset.Compile(t.kind, r.Each != "" && !r.followsEach())
+	p, ofElement := r.preset, r.Each != "" && !r.followsEach()
+	if list, isList := strings.CutSuffix(p.Object, "[]"); ofElement && p.File != "" && p.Object != "" &&
+		!(isList && list == strings.TrimSuffix(r.Each, "[]")) {
+		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, r.Origin("each"), r.Each).
+			Hint("write its paths from the element, such as .job.state, and no object")
+	}
+	rules, unfit, err := p.Compile(t.kind, ofElement)
 	if err != nil {
-		return fmt.Errorf("compile preset %s: %w", r.Preset, err)
+		return argv.Usagef("%w", err)
+	}
+	if unfit != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("note: preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(unfit, "; ")))
 	}
 	t.poller.Rules.Preset = rules
 	return nil
@@ -117,10 +122,14 @@ func unknownPreset(origin, name string, mine []status.Preset) error {
 	if _, missing := os.Stat(name); missing == nil {
 		return err.Hint("the file of that name: --preset ./%s", name)
 	}
-	if service, _, isAWS := strings.Cut(name, "/"); isAWS {
-		return err.Hint("poll presets %s lists the waiters of that service", service)
-	}
 	var names, related []string
+	if strings.HasPrefix(name, "aws:") {
+		for _, c := range candidates(status.Waiters()) {
+			names = append(names, c.Word)
+		}
+		service, _, _ := strings.Cut(name, "/")
+		return err.Meant(name, names).Hint("poll presets %s lists the waiters of that service", service)
+	}
 	for _, c := range candidates(mine, status.Presets()) {
 		names = append(names, c.Word)
 		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {

@@ -29,9 +29,9 @@ func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, o
 		if want != status.Success && want != status.Error && want != status.Throttled && want != status.NotReady {
 			return "", false, argv.Usagef("%s: %q is no verdict: success, error, throttled, not_ready", file, words[0])
 		}
-		body, err := w.readFile(file, maxLines)
+		body, err := w.readRegular(file)
 		if err != nil {
-			return "", false, err
+			return "", false, argv.Usagef("read the answer: %w", err)
 		}
 		v, err := w.judgeSample(ctx, p, body, want)
 		if err != nil {

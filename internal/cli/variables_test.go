@@ -21,7 +21,7 @@ var variables = map[string]struct {
 	values []string
 	unlike string
 }{
-	"until":            {[]string{"$status == 200", "$exit == 0", "$error == null", `$header.A == null`}, ""},
+	"until":            {[]string{"$error == null"}, ""}, // others are refused where nothing is left
 	"error-if":         {[]string{"$status == 500", "$exit == 9", `$stdout == "x"`, "$gone"}, ""},
 	"throttled-if":     {[]string{"$status == 429", "$exit == 75"}, ""},
 	"not-ready-if":     {[]string{"$status == 404", "$exit == 75", ".busy"}, ""},

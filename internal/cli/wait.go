@@ -35,8 +35,11 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	if err := s.usePreset(w, kinds, argv.Preset); err != nil {
-		return err
+	if s.Preset != "" {
+		err := w.inTime(ctx, cmp.Or(s.Slice, s.Timeout), func() error { return s.usePreset(w, kinds, argv.Preset) })
+		if err != nil {
+			return err
+		}
 	}
 	if s.IsCommand {
 		if err := w.checkCommand(s); err != nil {
@@ -162,21 +165,23 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 // however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
-// prepare reads the rest. That may read from a pipe, so a signal or the deadline
-// ends it.
+// prepare reads the rest.
 func (w *wait) prepare(ctx context.Context) error {
-	s, deadline := w.spec, w.deadline()
-	w.world.limit(limit{s.Timeout, deadline, s.Grace})
-	if least := w.world.began.Add(leastPreparing); deadline.Before(least) {
-		deadline = least
-	}
-	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
-	defer cancel()
-	err := await(reading, func() error { return w.read(ctx) })
+	s := w.spec
+	w.world.limit(limit{s.Timeout, w.deadline(), s.Grace})
+	err := w.world.inTime(ctx, s.Timeout, func() error { return w.read(ctx) })
 	if err != nil && !argv.IsUsage(err) && s.JSON {
 		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
 	}
 	return err
+}
+
+// inTime reads what may be a pipe, or a directory that hangs, so a signal or the deadline ends it.
+func (w World) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
+	deadline := w.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
+	defer cancel()
+	return await(reading, read)
 }
 
 // read reads and checks everything, so that nothing is attempted if something is

@@ -49,7 +49,7 @@ func TestGenerateAgreesWithOracle(t *testing.T) {
 	}
 	rules := map[string]status.Rules{}
 	for _, p := range presets {
-		compiled, err := p.Compile(status.KindCommand, false)
+		compiled, _, err := p.Compile(status.KindCommand, false)
 		if err != nil {
 			t.Fatal(err)
 		}
