@@ -4,7 +4,6 @@ package hint
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -131,6 +130,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 	var date time.Time
 	n, err := parseDecimal(value)
 	switch {
+	case n >= 1e20: // which is no time, even in nanoseconds; what overflows is infinite
+		return maxHint, true
 	case err == nil && n <= float64(maxHint/unit):
 		return time.Duration(n * float64(unit)), true
 	case err == nil:
@@ -153,25 +154,19 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 // first of these by which it is a time before the year 5000.
 func sinceEpoch(n float64) time.Time {
 	const tooLate = 1e11
-	for range 3 {
-		if n >= tooLate {
-			n /= 1000
-		}
+	for n >= tooLate {
+		n /= 1000
 	}
-	return time.UnixMicro(int64(min(n, tooLate) * 1e6))
+	return time.UnixMicro(int64(n * 1e6))
 }
 
-// parseDecimal reads digits with at most one point, and perhaps an exponent. What overflows is
-// infinite. Signs and other notations are no numbers here.
+// parseDecimal reads digits with at most one point, and perhaps an exponent. Signs and other
+// notations are no numbers here.
 func parseDecimal(value string) (float64, error) {
 	if strings.Trim(value, "0123456789.eE") != "" {
 		return 0, strconv.ErrSyntax
 	}
-	n, err := strconv.ParseFloat(value, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		err = nil
-	}
-	return n, err
+	return strconv.ParseFloat(value, 64)
 }
 
 // isSecondaryLimit reports whether an answer is GitHub's refusal of too many
