@@ -97,12 +97,12 @@ func (w *wait) goOn(past State, now time.Time) {
 	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
 		w.Hint = nil
 	}
-	if !w.Due.IsZero() && !w.Reserved {
-		longest := w.Previous
-		if w.Hint != nil {
-			longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
-		}
-		w.Due = earliest(w.Due, now.Add(backoff.Add(w.p.InitialDelay, longest)))
+	longest := w.Previous
+	if w.Hint != nil {
+		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
+	}
+	if latest := now.Add(backoff.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
+		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
 	w.last = &judged{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
 }
@@ -134,6 +134,10 @@ func (w *wait) prepare() error {
 		return errors.New("there is no probe")
 	case w.p.Elements != nil && w.list == nil:
 		return errors.New("the elements of an answer are waited for by a group")
+	case w.p.Elements != nil && w.p.Elements.Each == nil:
+		return errors.New("there is no expression for the elements of an answer")
+	case slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset), func(r status.Rule) bool { return r.Expr == nil }):
+		return errors.New("a rule has no expression")
 	}
 	w.openSession()
 	c, ok := w.probe.(checker)

@@ -303,4 +303,5 @@ const (
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 	AdviceDone                          // say by a rule which document means that the operation is done
 	AdviceEach                          // look at all pages of the list
+	AdviceExpect                        // say how many elements of a list are enough
 )
