@@ -19,13 +19,14 @@ import (
 //
 // The wait is over once all elements that are known have ended: at once if Known names them,
 // or if Expect of them are known, and otherwise when two answers show no other, of which the
-// second comes 5 s after the first, or is the last before the deadline. An element
-// that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// second comes 5 s after the first or, if the deadline is nearer, is the last before it. An
+// answer that may not hold all, such as one behind a redirect to another page, is none of these
+// two. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
 // holds no list is judged as a whole, and so is one that has two elements of one name, which
 // is an ERROR.
 //
-// With [HTTP.FollowEach] an answer only lists the elements. Once it has listed enough, each of
-// them is looked at by itself.
+// With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
+// to a start tells at once, each of them is looked at by itself.
 type Elements struct {
 	// Each is where the elements are in an answer.
 	Each *expr.Each
