@@ -368,7 +368,7 @@ func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
 	}
 	o := poll.Observe(context.Background(), []byte(jobs(f.lists[0])), nil)
 	f.lists = f.lists[min(1, len(f.lists)-1):]
-	o.Following.Start = f.starts
+	o.Following.Start, o.Moved = f.starts, f.starts // behind a 308, as it may be
 	return o
 }
 

@@ -65,7 +65,7 @@ func (o *Observation) Partial(page *expr.Doc, held int) string {
 	}
 	n, err := strconv.Atoi(total().Eval(env).Value().Text())
 	switch {
-	case o.Moved:
+	case o.Moved && !o.Following.Start: // what a start answers is about what it has started
 		return "it is that of " + o.Redirect
 	case err == nil && n > held:
 		return fmt.Sprintf("it tells of %d", n)

@@ -74,6 +74,9 @@ type Rules struct {
 // names $status or $error; for a command $exit, $stdout, $stderr, $body or $error. A rule
 // whose result is unknown does not match.
 //
+// A 404 or 410 of another page than the one asked for, to which a redirect has led, or of what was
+// created, makes no SUCCESS: it is NOT_READY where a rule takes it for one.
+//
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.
 //

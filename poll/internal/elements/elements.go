@@ -55,7 +55,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 			found = append(found, Element{Element: e, Page: page, Doc: last})
 		}
 		held := len(found)
-		if page < len(o.Pages) || strings.Contains(r.Each.String(), "#(") { // the total is of more
+		if each := r.Each.String(); page < len(o.Pages) || strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
 			held = math.MaxInt
 		}
 		r.Partial = cmp.Or(r.Partial, o.Partial(last, held))
