@@ -31,6 +31,7 @@ func (a agenda) Swap(i, j int) {
 func (a *agenda) Push(x any) {
 	s := x.(*source)
 	s.at = len(*a)
+	s.place.planned++
 	*a = append(*a, s)
 }
 
@@ -40,6 +41,7 @@ func (a *agenda) Pop() any {
 	s := (*a)[last]
 	(*a)[last] = nil
 	*a, s.at = (*a)[:last], asleep
+	s.place.planned--
 	return s
 }
 
@@ -78,6 +80,7 @@ func (m *semaphore) release() *source {
 type place struct {
 	name    string
 	limited bool // by the Limiter
+	planned int  // how many sources in the agenda are of this place
 	steps   [steps]*semaphore
 	opens   time.Time     // when it opens at the latest, as was told
 	usual   time.Duration // about the longest that attempts there take

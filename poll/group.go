@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -22,6 +23,9 @@ type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
 	AtLeast int
+	// Percent is how many targets must succeed in place of AtLeast, in percent of those that are
+	// known once every list has as many elements as it Expects, rounded up. 0 means AtLeast.
+	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
 	// other targets are waited for even so.
 	FailFast bool
@@ -52,6 +56,8 @@ type Summary struct {
 	// many ended in which way.
 	Targets, Need int
 	Endings       map[Ending]int
+	// First is the error of the first target, or list, that did not succeed.
+	First error
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
 	// Taken and Alone count as in a [State].
@@ -61,8 +67,8 @@ type Summary struct {
 	Cause error
 }
 
-// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending and
-// the Cause.
+// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, and
+// the Cause or First.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
@@ -70,7 +76,10 @@ func (s Summary) Err() error {
 	err := fmt.Errorf("wait for %s: %d succeeded, %d needed: %w",
 		words.Count(s.Targets, "target"), s.Endings[Succeeded], s.Need, s.Ending)
 	if s.Cause != nil {
-		err = fmt.Errorf("%w: %w", err, s.Cause)
+		return fmt.Errorf("%w: %w", err, s.Cause)
+	}
+	if s.First != nil {
+		return fmt.Errorf("%w; the first: %w", err, s.First)
 	}
 	return err
 }
@@ -106,17 +115,25 @@ type score struct {
 	failed  int // targets, and lists, that have ended without success
 	lists   int // that are not over
 	growing int // those of them that may find more targets
-	short   int // how many more targets the lists should have had
+	short   int // how many more targets the lists should have
+}
+
+// needed returns how many targets have to succeed, 0 for all.
+func (l *loop) needed() int {
+	if l.Percent <= 0 {
+		return l.AtLeast
+	}
+	return int(math.Ceil(l.Percent * float64(l.Targets+l.short) / 100))
 }
 
 // decide ends the group once its goal was reached, or is out of reach.
 func (l *loop) decide() {
-	switch have := l.Endings[Succeeded]; {
+	switch have, need := l.Endings[Succeeded], l.needed(); {
 	case l.over():
-	case l.AtLeast > 0 && have >= l.AtLeast:
+	case need > 0 && have >= need && (l.Percent <= 0 || l.short == 0):
 		l.cancel(errReached)
 	case !l.FailFast:
-	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live < l.AtLeast:
+	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
 		l.cancel(errOutOfReach)
 	}
 }
@@ -125,10 +142,11 @@ func (l *loop) decide() {
 func (l *loop) goal() Event {
 	now, s := time.Now(), l.Summary
 	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
-	if s.Need = l.AtLeast; l.AtLeast <= 0 {
+	needsAll := l.needed() <= 0
+	if s.Need = l.needed(); needsAll {
 		s.Need = s.Targets + l.short
 	}
-	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || l.AtLeast <= 0 && l.failed > 0 {
+	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}
 	if s.Ending == Interrupted || s.Ending == TimedOut {

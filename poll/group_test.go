@@ -401,6 +401,24 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 	}
 }
 
+// What a stranger's Poller lacks is an error before the first attempt, which a list that failed
+// is named with.
+func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
+	t.Parallel()
+	done := after("a", 0)
+	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
+	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
+	for want, p := range map[string]poll.Poller{
+		"wait for 0 targets: 0 succeeded, 1 needed: failed; the first: wait for jobs: failed: the elements have no Each": list,
+		"wait for 1 target: 0 succeeded, 1 needed: failed; the first: wait for b: failed: a rule has no Expr":                                 ruled,
+	} {
+		s, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
+		if err == nil || err.Error() != want || s.Attempts != 0 {
+			t.Errorf("have %v after %d attempts, want %s", err, s.Attempts, want)
+		}
+	}
+}
+
 // What another origin answered, to which a redirect led, says nothing of the place.
 func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 	t.Parallel()

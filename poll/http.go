@@ -23,8 +23,9 @@ const (
 // other method starts it: it is sent once, and later attempts look where its answer
 // or Follow says. It is sent again only if it never left, or if it was refused for load
 // (429, or 503 or 403 with a hint such as Retry-After) or for credentials that Refresh has
-// renewed since. Redirects that repeat it (307, 308) are followed until it was sent three
-// times.
+// renewed since, then to where redirects have led it. Redirects that repeat it (307, 308) are
+// followed until it was sent three times. If they lead to another page that is not there (404,
+// 410), the next attempt looks at URL.
 //
 // An attempt is one request and its redirects. An [http.Transport] is kept from sending a
 // request by any other method again, and a look more than twice. Redirects are followed as

@@ -19,13 +19,14 @@ import (
 //
 // The wait is over once all elements that are known have ended: at once if Known names them,
 // or if Expect of them are known, and otherwise when two answers show no other, of which the
-// second comes 5 s after the first, or is the last before the deadline. An element
-// that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// second comes 5 s after the first or, if the deadline is nearer, is the last before it. An
+// answer that may not hold all, such as one behind a redirect to another page, is none of these
+// two. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
 // holds no list is judged as a whole, and so is one that has two elements of one name, which
 // is an ERROR.
 //
-// With [HTTP.FollowEach] an answer only lists the elements. Once it has listed enough, each of
-// them is looked at by itself.
+// With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
+// to a start tells at once, each of them is looked at by itself.
 type Elements struct {
 	// Each is where the elements are in an answer.
 	Each *expr.Each
@@ -73,6 +74,7 @@ type list struct {
 	asked   int                 // how many of Known the probe asks about
 	good    bool                // the last answer was complete
 	shown   time.Time           // when the first of the complete answers in a row showed nothing to wait for; zero for none
+	short   int                 // what missing was when the loop last counted it
 	alone   bool                // the elements are looked at by themselves from now on
 }
 
@@ -170,9 +172,12 @@ func (l *list) join(key string) *element {
 
 // number numbers the targets that are new.
 func (l *list) number() {
+	loop, missing := l.lead.loop, l.missing()
+	loop.short += missing - l.short
+	l.short = missing
 	for _, w := range l.waiting {
 		if w.n == 0 {
-			l.lead.loop.number(w)
+			loop.number(w)
 		}
 	}
 }
@@ -222,8 +227,16 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	}
 	l.note(found)
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
+	if !l.isCounted() && l.reader.Partial != "" {
+		v.Reason += "; there may be more: " + l.reader.Partial
+		v.Advice.Code = status.AdviceExpect
+	}
+	if l.forks != nil && o.Following.Start && !l.showsAll() {
+		v.Status, v.Final = status.Error, true
+		v.Reason += "; the request that starts them is sent once"
+	}
 	if l.forks != nil {
-		return l.listed(o, v)
+		return v
 	}
 	for _, w := range l.waiting {
 		if l.judge(ctx, answer, w, last); w.Status == status.Throttled {
@@ -262,18 +275,6 @@ func (l *list) note(found []elements.Element) {
 	}
 }
 
-// listed judges an answer that only lists the elements: whether that is enough to look at each
-// of them alone.
-func (l *list) listed(o *status.Observation, v status.Verdict) status.Verdict {
-	isShort := l.missing() > 0 || slices.ContainsFunc(l.waiting, l.isAbsent)
-	if isShort && o.Following.Start {
-		v.Status, v.Final = status.Error, true
-		v.Reason += "; the request that starts them is sent once"
-	}
-	l.alone = !isShort && len(l.waiting) > 0
-	return v
-}
-
 // isAbsent reports whether the last complete answer does not hold an element.
 func (l *list) isAbsent(w *wait) bool { return w.element.seen != l.answers }
 
@@ -303,7 +304,9 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	o.Elapsed = max(0, w.loop.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
-	w.Absent++
+	if w.Absent++; l.reader.Partial != "" {
+		w.Absent = 0
+	}
 	switch {
 	case !l.isAbsent(w):
 		o.Body, o.Within, o.Presence = []byte(e.now.Raw), e.now.Doc, status.Present
@@ -347,7 +350,9 @@ func (l *loop) settleList(s *source) {
 		return
 	}
 	list.number()
-	if list.alone { // what is told of the look comes after their first events, as its State has to come after theirs
+	how := lead.ending()
+	isLast := lead.LastLook || how == TimedOut
+	if list.alone = list.forks != nil && list.isComplete(isLast); list.alone { // what is told of the look comes after their first events, as its State has to come after theirs
 		list.fork()
 		l.endList(s, "")
 		l.openAll()
@@ -355,7 +360,6 @@ func (l *loop) settleList(s *source) {
 		return
 	}
 	l.emit(lead.event(EventAttempt, now))
-	how := lead.ending()
 	hopeless := how == Failed || how == HintTooLong
 	if !list.good || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
@@ -366,7 +370,7 @@ func (l *loop) settleList(s *source) {
 		l.settleWaits(s)
 	}
 	switch {
-	case !hopeless && list.isComplete(lead.LastLook || how == TimedOut):
+	case !hopeless && list.forks == nil && list.isComplete(isLast):
 		l.endList(s, "")
 	case how != "":
 		l.endList(s, how)
@@ -409,7 +413,6 @@ func (l *loop) endList(s *source, how Ending) {
 	if list.Known == nil {
 		l.growing--
 	}
-	l.short += list.missing()
 }
 
 // lag is by how much a list may be behind: a look that is to show whether all elements
@@ -417,23 +420,33 @@ func (l *loop) endList(s *source, how Ending) {
 // nearer, the looks go on as before, and the last of them counts.
 const lag = 5 * time.Second
 
-// isComplete reports whether the last answer shows that there is nothing more to wait for.
+// isComplete reports whether the last answers show that there is nothing more to wait for; of a
+// list whose elements are looked at alone, that all of them are known.
 func (l *list) isComplete(lastLook bool) bool {
-	if len(l.waiting) > 0 || !l.good || l.missing() > 0 {
+	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
 		l.shown = time.Time{}
 		return false
 	}
 	if l.shown.IsZero() {
 		l.shown, lastLook = time.Now(), false
 	}
-	return l.Known != nil || l.Expect > 0 || lastLook && !l.Resumed || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
+	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
+}
+
+// isCounted reports whether it is known how many elements are enough.
+func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
+
+// showsAll reports whether the last answer may hold all elements.
+func (l *list) showsAll() bool {
+	isShort := l.missing() > 0 || l.forks != nil && slices.ContainsFunc(l.waiting, l.isAbsent)
+	return l.good && !isShort && (l.isCounted() || l.reader.Partial == "")
 }
 
 // confirms reports whether the next look only confirms that nothing new is shown, and comes when
 // that counts.
 func (l *list) confirms() bool {
 	end := l.lead.deadline
-	return !l.shown.IsZero() && (end.IsZero() || l.Resumed || l.shown.Add(lag).Before(end))
+	return !l.shown.IsZero() && (end.IsZero() || l.Resumed || l.shown.Add(lag+l.lead.median()).Before(end))
 }
 
 // isShort reports whether there may be more to wait for than is known.

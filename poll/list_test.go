@@ -22,8 +22,8 @@ import (
 )
 
 // answers returns a probe that gives these answers one after the other, and the last of
-// them from then on. "!" before an answer makes it one that was cut off, "=404" one with
-// that status code.
+// them from then on. "!" before an answer makes it one that was cut off, ">" one behind a
+// redirect to another page, "=404" one with that status code.
 func answers(bodies ...string) poll.Probe {
 	i := 0
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -37,6 +37,7 @@ func answers(bodies ...string) poll.Probe {
 			return poll.Observe(ctx, nil, errors.New("connection refused"))
 		}
 		rest, cut := strings.CutPrefix(body, "!")
+		rest, moved := strings.CutPrefix(rest, ">")
 		var code int
 		if _, err := fmt.Sscanf(rest, "=%d", &code); err == nil {
 			o := status.Observation{Kind: status.KindHTTP, Code: &code}
@@ -48,6 +49,9 @@ func answers(bodies ...string) poll.Probe {
 			o.Pages = append(o.Pages, []byte(page))
 		}
 		o.Truncated = cut
+		if moved {
+			o.Moved, o.Redirect = true, "/login"
+		}
 		return o
 	})
 }
@@ -67,16 +71,14 @@ func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 	t.Helper()
 	for i, list := range lists {
 		var pages []string
-		rest, cut := strings.CutPrefix(list, "!")
+		rest := strings.TrimLeft(list, "!>")
 		for page := range strings.SplitSeq(rest, "|") {
 			if !strings.ContainsAny(page, "[{") && (strings.Contains(page, "=") && !strings.HasPrefix(page, "=") || page == "") {
 				page = jobs(page)
 			}
 			pages = append(pages, page)
 		}
-		if lists[i] = strings.Join(pages, "|"); cut {
-			lists[i] = "!" + lists[i]
-		}
+		lists[i] = strings.TrimSuffix(list, rest) + strings.Join(pages, "|")
 	}
 	each, err := expr.CompileEach(".jobs")
 	if err != nil {
@@ -229,6 +231,39 @@ func TestListEnds(t *testing.T) {
 		{name: "back again is not gone", lists: []string{"a=run", "", "a=run", "", "a=run", "", ""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `7s 1 a ends after 7: succeeded: $gone is true`, summary: "succeeded 1/1"},
+		{name: "behind a redirect none is gone, and what is there counts", lists: []string{"a=run b=run", ">a=done", ">a=done", ">", "", "", ""},
+			change: func(p *poll.Poller) {
+				p.Rules.Own = append(p.Rules.Own, rule(t, status.Success, "$gone"))
+			},
+			want: `2s 1 a ends after 2: succeeded: .state is "done", after a redirect to /login
+6s 2 b ends after 6: succeeded: $gone is true`, summary: "succeeded 2/2"},
+		{name: "nor is the list complete", elements: poll.Elements{Expect: -1}, lists: []string{`>{"jobs":[]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
+			want: `9.475s 0 jobs ends after 11: timed out: timed out after 9.5s; last: 0 elements; there may be more: it is that of /login`, summary: "timed out 0/0"},
+		{name: "unless it is known how many are enough", elements: poll.Elements{Expect: 1}, lists: []string{">a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done", after a redirect to /login`, summary: "succeeded 1/1", over: time.Second},
+		{name: "nor where a part could not be had", lists: []string{`{"jobs":[{"id":"a","state":"done"}],"errors":[{"message":"shard 2 timed out"}]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+9.475s 0 jobs ends after 11: timed out: timed out after 9.5s; last: 1 element; there may be more: there is .errors`, summary: "timed out 1/1"},
+		{name: "nor with a total that is higher", lists: []string{`{"jobs":[{"id":"a","state":"done"}],"total":2}`, `{"jobs":[{"id":"a","state":"done"}],"total":2}|{"jobs":[{"id":"b","state":"done"}],"total":2}`},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+2s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 7 * time.Second},
+		{name: "nor with a further page of null", lists: []string{`a=done|{"jobs":null}`, "a=done|"},
+			want: `2s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 7 * time.Second},
+		{name: "an empty list of a failure tells nothing", lists: []string{"a=run", `{"jobs":[],"success":false}`, `{"jobs":null,"status":"error"}`, "", ""},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
+		{name: "a share of those that there are", group: poll.Group{Percent: 70}, elements: poll.Elements{Expect: 3},
+			lists: []string{"a=done b=done", "a=done b=done c=run d=run", "a=done b=done c=done d=run"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+1s 2 b ends after 1: succeeded: .state is "done"
+3s 3 c ends after 2: succeeded: .state is "done"
+3s 4 d ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 3/3", over: 3 * time.Second},
+		{name: "once as many are known as are expected", group: poll.Group{Percent: 50}, elements: poll.Elements{Expect: 3},
+			lists: []string{"a=done b=done", "a=done b=done c=run d=run"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+1s 2 b ends after 1: succeeded: .state is "done"
+2s 3 c ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"
+2s 4 d ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 2/2"},
 		{name: "two of one name", lists: []string{"a=run b=run", "a=done b=run b=done"},
 			want: `2s 0 jobs ends after 2: failed: two elements are named b
 2s 1 a ends after 2: failed: two elements are named b
@@ -333,7 +368,7 @@ func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
 	}
 	o := poll.Observe(context.Background(), []byte(jobs(f.lists[0])), nil)
 	f.lists = f.lists[min(1, len(f.lists)-1):]
-	o.Following.Start = f.starts
+	o.Following.Start, o.Moved = f.starts, f.starts // behind a 308, as it may be
 	return o
 }
 
@@ -390,6 +425,64 @@ func TestListAlone(t *testing.T) {
 					t.Errorf("got:\n%swant:\n%s", got, test.want)
 				}
 			})
+		})
+	}
+}
+
+// A list that nothing was sent to start may grow: it is complete like any other.
+func TestListAloneGrows(t *testing.T) {
+	for _, test := range []struct {
+		elements poll.Elements
+		group    poll.Group
+		want     string
+	}{
+		{group: poll.Group{Timeout: time.Minute}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
+14s 1 a ends after 3: failed: .state is "failed"
+`},
+		{elements: poll.Elements{Expect: 1}, group: poll.Group{Timeout: time.Minute}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
+`},
+		{group: poll.Group{Timeout: 4500 * time.Millisecond}, want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
+4.475s 2 b ends after 1: succeeded: .state is "done"
+`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{lists: []string{"a=queued", "a=queued b=queued"}, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
+			p := ofJobs(t, test.elements)
+			p.Probe, p.ErrorThreshold = forker{s}, 2
+			lines, _ := told(test.group, p)
+			lists := strings.Count(strings.Join(s.asked, " "), "list")
+			slices.Sort(lines)
+			if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
+				t.Errorf("got:\n%swant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// Those who are asked besides do not make the second look at a list count early. Those at other
+// places do not make it come early, either.
+func TestListIsCompleteBesideOthers(t *testing.T) {
+	for place, second := range map[string]string{"other": "6.06s", "list": "5.045s"} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			p := ofJobs(t, poll.Elements{})
+			p.Probe = placed{place: "list", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+				sleep(ctx, 30*time.Millisecond)
+				if time.Since(began) < 5500*time.Millisecond {
+					return poll.Observe(ctx, []byte(jobs("a=done")), nil)
+				}
+				return poll.Observe(ctx, []byte(jobs("a=done b=run")), nil)
+			}}
+			quiet := placed{place: place, ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+				return poll.Observe(ctx, nil, errors.New("not yet"))
+			}}
+			targets := append(slices.Repeat([]poll.Poller{{Probe: quiet, InitialDelay: time.Hour}}, 300), p)
+			g := poll.Group{Timeout: 9 * time.Second, ParallelPlace: func(string) int { return 1 }}
+			lines, _ := told(g, targets...)
+			have := strings.Join(lines, "\n")
+			if !strings.Contains(have, `b: NOT_READY .state is "run"`) || !strings.Contains(have, "\n"+second+" 0 jobs") {
+				t.Errorf("%s: have:\n%s", place, have[:2000])
+			}
 		})
 	}
 }

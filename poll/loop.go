@@ -209,13 +209,13 @@ func (l *loop) plan(s *source) {
 }
 
 // timeForOthers returns how long one look at each of the other sources takes, if one look takes so
-// long and all put load on the same place.
+// long. All share the workers, and those of the same place its room.
 func (l *loop) timeForOthers(s *source, took time.Duration) time.Duration {
-	parallel := l.Parallel
+	others := time.Duration(len(l.agenda)) * took / time.Duration(l.Parallel)
 	if most := s.place.steps[room].most; most > 0 {
-		parallel = min(parallel, most)
+		others = max(others, time.Duration(s.place.planned)*took/time.Duration(most))
 	}
-	return time.Duration(len(l.agenda)) * took / time.Duration(parallel)
+	return others
 }
 
 // step goes on with what is due.
@@ -414,6 +414,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
+		l.First = cmp.Or(l.First, o.Err())
 	}
 	e := w.event(EventEnd, time.Now())
 	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State

@@ -70,7 +70,8 @@ type Poller struct {
 	// SUCCESS or ERROR end the run. 0 means 1.
 	SuccessThreshold, ErrorThreshold int
 	// SuccessFor is how long SUCCESS has to hold, from the first look that sees it to one that
-	// sees it still. 0 means that it need not.
+	// sees it still. 0 means that it need not. Where more than 2 s beyond the schedule's wait have
+	// passed between two runs, or two steps, it begins anew: what it was in between is not known.
 	SuccessFor time.Duration
 
 	// Past is the [State] of an earlier run that this one goes on from; nil or the zero value
@@ -166,7 +167,7 @@ const maxKeeping = 5 * time.Second
 // expression of package status/expr such as `.state == "done"`, and returns that answer. The
 // first request comes after 100 ms. Without a deadline in ctx, Get waits for as long as it takes;
 // an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
-// condition; the last answer comes with it, if there was one.
+// condition, or that the answer was cut; the last answer comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	done, err := status.NewRule(status.Success, condition)
 	if err != nil {
@@ -176,6 +177,9 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	outcome, err := p.Run(ctx)
 	if outcome.Observation == nil {
 		return nil, err
+	}
+	if err == nil && outcome.Observation.Truncated {
+		err = fmt.Errorf("the answer has more than the %d bytes that are kept", len(outcome.Observation.Body))
 	}
 	return outcome.Observation.Body, err
 }

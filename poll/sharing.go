@@ -142,7 +142,7 @@ func (h *sharing) leave() {
 }
 
 // answerVersion begins each answer. It has to change with the meaning of what follows.
-const answerVersion = 2
+const answerVersion = 3
 
 // A sharedAnswer is an answer as those who share it read it.
 type sharedAnswer struct {

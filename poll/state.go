@@ -43,7 +43,7 @@ type State struct {
 	Streak int           `json:"streak,omitempty"`
 	Since  time.Time     `json:"since,omitzero"`
 	Hint   *status.Hint  `json:"hint,omitempty"`
-	// Sum is a sum (CRC-32C) of the last answer, and Changed when it last was another.
+	// Sum is a sum (CRC-32 of IEEE 802.3) of the last answer, and Changed when it last was another.
 	Sum     uint32    `json:"sum,omitempty"`
 	Changed time.Time `json:"changed,omitzero"`
 

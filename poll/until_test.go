@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 
 	"testing"
 
@@ -139,5 +141,20 @@ func TestPermanentCause(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An answer that was cut is no answer.
+func TestGetFailsOnACutAnswer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 65 {
+			w.Write(make([]byte, 1<<20))
+		}
+	}))
+	defer server.Close()
+	body, err := poll.Get(t.Context(), server.URL, "$status == 200")
+	if err == nil || err.Error() != "the answer has more than the 67108864 bytes that are kept" || len(body) != 64<<20 {
+		t.Errorf("have %v with %d bytes", err, len(body))
 	}
 }

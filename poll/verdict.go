@@ -22,6 +22,9 @@ type judged struct {
 	took        time.Duration
 }
 
+// settling is how long what a start names may not be there yet.
+const settling = 10 * time.Second
+
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.unsent {
@@ -29,6 +32,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
+	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began) < settling
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()

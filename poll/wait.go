@@ -97,12 +97,12 @@ func (w *wait) goOn(past State, now time.Time) {
 	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
 		w.Hint = nil
 	}
-	if !w.Due.IsZero() && !w.Reserved {
-		longest := w.Previous
-		if w.Hint != nil {
-			longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
-		}
-		w.Due = earliest(w.Due, now.Add(backoff.Add(w.p.InitialDelay, longest)))
+	longest := w.Previous
+	if w.Hint != nil {
+		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
+	}
+	if latest := now.Add(backoff.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
+		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
 	w.last = &judged{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
 }

@@ -23,7 +23,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 		return throttled(f.Reason, o.Hint)
 	case f != nil:
 		return Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
-	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != ""):
+	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != "" && !o.isStray()):
 		return r.goodHTTP(o, want, hasCondition)
 	case o.Code != nil:
 		return badHTTP(o)
@@ -99,6 +99,9 @@ func badHTTP(o *Observation) Verdict {
 	case o.Renewed:
 		v.Status = NotReady
 		v.Reason += ", and the credentials have been renewed since"
+	case code == http.StatusNotFound && o.Following.Fresh && o.Following.Monitor != MonitorGiven:
+		v.Status = NotReady
+		v.Reason += ", and it may not be there yet"
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
 		v.Status = NotReady
 	case code == http.StatusSwitchingProtocols:

@@ -106,6 +106,10 @@ type Observation struct {
 	// the place to which one led, such as /login, "" for none.
 	Elsewhere bool   `json:"elsewhere,omitempty"`
 	Redirect  string `json:"redirect,omitempty"`
+	// Moved is true if a redirect led to another page: of another origin, or of another path,
+	// but for a slash at its end. That the page is not there, or does not hold something, says
+	// nothing of the one that was asked for.
+	Moved bool `json:"moved,omitempty"`
 
 	// Taken is true if another process made the attempt, and shared its answer.
 	Taken bool `json:"-"`
@@ -261,6 +265,9 @@ type Following struct {
 	// Due is true while a request that changes something is still to be sent: this answer is
 	// none to it. No rule then makes a SUCCESS of it.
 	Due bool `json:"due,omitempty"`
+	// Fresh is true for 10 s after the start was answered: what that names may not be there yet.
+	// The run sets it.
+	Fresh bool `json:"-"`
 }
 
 // A Monitor is a kind of URL that is polled.
@@ -296,4 +303,5 @@ const (
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 	AdviceDone                          // say by a rule which document means that the operation is done
 	AdviceEach                          // look at all pages of the list
+	AdviceExpect                        // say how many elements of a list are enough
 )

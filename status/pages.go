@@ -3,16 +3,22 @@ package status
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 // Members that tell of another page, and members around those, in letters and digits of lower case.
 // Inside of any other object only those count that are made for nothing else.
 const (
 	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
-		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated lastevaluatedkey continue"
+		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated lastevaluatedkey continue " +
+		"more moreresults truncated incompleteresults"
 	nextAround = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
 	nextInside = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor"
 )
@@ -32,9 +38,42 @@ func NextPage(document []byte) (member string) {
 	return filled(last, "", deepest, nextNames)
 }
 
-// Incomplete returns the path of the member by which a document says that not all of it could be
-// had, as GraphQL does; "" if it has none.
-func Incomplete(document []byte) (member string) { return filled(document, "", 0, "error errors") }
+// Incomplete returns the path of the member by which a document says that it is that of a failure;
+// "" if it has none.
+func Incomplete(document []byte) (member string) {
+	for _, s := range known().statements(statement{raw: string(document), known: true}, 0) {
+		if s.stage == stageFailed && s.depth == 0 {
+			return s.path
+		}
+	}
+	return ""
+}
+
+// total is how many elements there are in all, as lists say it.
+var total = sync.OnceValue(func() *expr.Expr {
+	x, _ := expr.CompileValue("$header.X-Total-Count // .total // .total_count // .totalCount // .totalResults // .totalItems // .totalElements // .totalSize // " +
+		".meta.total // .meta.total_count // .pagination.total // .paging.total // .page.totalElements")
+	return x
+})
+
+// Partial says in words why an answer whose last page is given, and which holds so many elements,
+// may not hold all; "" if nothing says so.
+func (o *Observation) Partial(page *expr.Doc, held int) string {
+	env := &expr.Env{Doc: expr.Unreadable("it names no total"), Header: o.Header}
+	if bytes.Contains(page.Bytes(), []byte("otal")) { // or a long list would be read for nothing
+		env.Doc = page
+	}
+	n, err := strconv.Atoi(total().Eval(env).Value().Text())
+	switch {
+	case o.Moved && !o.Following.Start: // what a start answers is about what it has started
+		return "it is that of " + o.Redirect
+	case err == nil && n > held:
+		return fmt.Sprintf("it tells of %d", n)
+	case bytes.Contains(page.Bytes(), []byte(`"errors"`)) && filled(page.Bytes(), "", 0, "errors") != "":
+		return "there is .errors"
+	}
+	return ""
+}
 
 // filled returns the path of the first member of an object with one of the names that says
 // something, also inside of objects that are so deep.

@@ -28,6 +28,9 @@ func TestNextPage(t *testing.T) {
 		`{"done":false,"nextRecordsUrl":"/b"}`:             ".nextRecordsUrl",
 		`{"IsTruncated":true}`:                             ".IsTruncated",
 		`{"IsTruncated":false,"NextMarker":"x"}`:           ".NextMarker",
+		`{"sha":"7","truncated":true,"tree":[]}`:           ".truncated",
+		`{"incomplete_results":true,"items":[]}`:           ".incomplete_results",
+		`{"more":true}`:                                    ".more",
 		`{"isLast":false}`:                                 ".isLast",
 		`{"isLast":true,"IsTruncated":false}`:              "",
 		`{"LastEvaluatedKey":{"id":{"S":"7"}}}`:            ".LastEvaluatedKey",
@@ -51,6 +54,22 @@ func TestNextPage(t *testing.T) {
 		``:                "",
 	} {
 		if have := NextPage([]byte(document)); have != want {
+			t.Errorf("%s: have %q, want %q", document, have, want)
+		}
+	}
+}
+
+func TestIncomplete(t *testing.T) {
+	t.Parallel()
+	for document, want := range map[string]string{
+		`{"jobs":null,"errors":[{"message":"denied"}]}`: ".errors",
+		`{"jobs":[],"success":false}`:                   ".success",
+		`{"jobs":[],"status":"error"}`:                  ".status",
+		`{"jobs":[],"ok":true,"status":"ok"}`:           "",
+		`{"jobs":[],"last":{"status":"failed"}}`:        "",
+		`[]`:                                            "",
+	} {
+		if have := Incomplete([]byte(document)); have != want {
 			t.Errorf("%s: have %q, want %q", document, have, want)
 		}
 	}

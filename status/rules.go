@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type Rule struct {
 	// explanation.
 	Why string
 	// Here is true if the rule is only about the answer of the URL that is asked first: not of
-	// a URL that is followed, nor of another origin after a redirect.
+	// a URL that is followed, nor of another page after a redirect.
 	Here bool
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
@@ -92,6 +93,9 @@ type Rules struct {
 // for SUCCESS names $exit, all rules for ERROR are asked. A rule whose result is unknown does not
 // match, but one in Own for [NotReady] keeps a wait going that has no rule for SUCCESS.
 //
+// A 404 or 410 of another page than the one asked for, to which a redirect has led, or of what was
+// created, makes no SUCCESS: it is NOT_READY where a rule takes it for one.
+//
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.
 //
@@ -127,8 +131,8 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if why := o.absence(); why != "" {
 		return Verdict{Status: NotReady, Reason: why, Answers: e.answers}
 	}
-	if o.Elsewhere && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
-		return Verdict{Status: NotReady, Reason: "it is there: it redirects to another origin", Answers: e.answers}
+	if o.Moved && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
+		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, Answers: e.answers}
 	}
 	want := e.want()
 	if o.Following.Monitor == MonitorAzure {
@@ -196,9 +200,16 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 }
 
 // isBarred reports whether a rule cannot decide about o. No rule makes a SUCCESS while a request is
-// still due, and what another origin or URL says may not count.
+// still due, and what another page or URL says may not count.
 func (r *Rule) isBarred(o *Observation) bool {
-	return r.Status == Success && o.Following.Due || r.Here && (o.Elsewhere || o.Following.Monitor != MonitorGiven)
+	return r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != MonitorGiven)
+}
+
+// isStray reports whether an answer says that something is not there, and is not of the page that
+// was asked for, but of one behind a redirect, or of what was created.
+func (o *Observation) isStray() bool {
+	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
+	return isAbsent && (o.Moved || o.Following.Monitor == MonitorCreated)
 }
 
 func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
@@ -253,6 +264,10 @@ func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 	v := Verdict{Status: a.Rule.Status, Rule: a.Rule.String(), Reason: reason, Notes: why.Notes, Answers: e.answers}
 	if v.Status == Success && o.Redirect != "" {
 		v.Reason += ", after a redirect to " + o.Redirect
+	}
+	if v.Status == Success && o.isStray() {
+		v.Status, v.Rule = NotReady, ""
+		v.Reason += ", which says nothing of the URL that was given"
 	}
 	if v.Status == Success && a.Rule.Expr.Uses().Any(expr.UsesEach) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), AdviceEach

@@ -147,8 +147,8 @@ func (own *list) some(keys []string, t *target, template *targets.Template) *pol
 	return &elements
 }
 
-// goal says in words what is waited for.
-func (own *list) goal(need int) string {
+// goal says in words what is waited for: need elements, or the part of them, such as all.
+func (own *list) goal(need int, part string) string {
 	of := " of " + own.Each.String()
 	if of == " of ." || of == " of .." {
 		of = " of the answer"
@@ -161,9 +161,9 @@ func (own *list) goal(need int) string {
 	case need > 1:
 		return "at least " + words.Count(need, "element") + of
 	case own.Expect > 1:
-		return fmt.Sprintf("all elements%s (%d or more)", of, own.Expect)
+		return fmt.Sprintf("%s elements%s (%d or more)", part, of, own.Expect)
 	}
-	return "all elements" + of
+	return part + " elements" + of
 }
 
 // note says which elements those are, "" if there is nothing to say.
@@ -172,7 +172,7 @@ func (own *list) note(s *Spec) string {
 	case own.known:
 		return "the elements are those of " + s.targetsFile()
 	case s.followsEach():
-		return "the first answer lists the elements, and each is then asked about by itself"
+		return "once the list is complete, each element is asked about by itself"
 	case own.Expect > 0:
 		return ""
 	}

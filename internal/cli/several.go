@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -53,12 +54,17 @@ func (w *wait) readGroup(r *reader) (err error) {
 	if w.group.AtLeast, err = s.readGoal(n, isOpen); err != nil {
 		return err
 	}
+	part := "all"
+	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // of those that there turn out to be
+		part, w.group.AtLeast = fmt.Sprintf("at least %s of all", s.AtLeast), 0
+		w.group.Percent, _ = strconv.ParseFloat(strings.TrimSuffix(s.AtLeast, "%"), 64)
+	}
 	w.output.PerTarget = !s.Any
 	w.report.Targets, w.report.Timeout = n, s.Timeout
 	w.report.Goal = goalWords(n, w.group.AtLeast, "target")
 	w.note(r.repeated())
 	if r.list != nil {
-		w.report.Goal = r.list.goal(w.group.AtLeast)
+		w.report.Goal = r.list.goal(w.group.AtLeast, part)
 		w.note(r.list.note(s))
 	}
 	return nil

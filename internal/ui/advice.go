@@ -87,6 +87,7 @@ func remedy(a status.Advice) string {
 		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
 		status.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
 		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
+		status.AdviceExpect:      "to say how many elements are enough: --expect N",
 		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]

@@ -16,6 +16,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 	for code, want := range map[status.AdviceCode]string{
 		status.AdviceTrust: "--cacert", status.AdviceFollow: "--follow none", status.AdviceFinalStates: `--until '.state=="..."'`,
 		status.AdviceNext: "--next EXPR", status.AdviceEach: "--each EXPR", status.AdviceDone: "--until EXPR", status.AdviceKey: "--id EXPR",
+		status.AdviceExpect: "--expect N",
 	} {
 		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Advice: status.Advice{Code: code, Path: ".state"}}}
 		if have := strings.Join(grounds(&o, ""), "; "); !strings.Contains(have, want) {

@@ -2,8 +2,10 @@
 package elements
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -25,6 +27,9 @@ type Reader struct {
 	Keys   []*expr.Expr         // nil if the member's key is the name, or if no answer had an element
 	Wants  func(id string) bool // says which elements are of interest; nil means all
 	listed bool                 // elements of a list have been seen
+
+	// Partial says in words why the last answer may not hold all elements, "" if it does.
+	Partial string
 }
 
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
@@ -32,9 +37,13 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 	if o.Truncated {
 		return nil, nil, errors.New("the answer is longer than what is kept of it")
 	}
+	r.Partial = ""
 	for page, body := range slices.Concat([][]byte{o.Body}, o.Pages) {
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
+		if page > 0 && problem == "" && len(some) == 0 && r.isNull(last) {
+			problem = "it holds no list, and the page before tells of more"
+		}
 		if problem != "" && page > 0 {
 			problem = fmt.Sprintf("page %d: %s", page+1, problem)
 		}
@@ -45,6 +54,11 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		for _, e := range some {
 			found = append(found, Element{Element: e, Page: page, Doc: last})
 		}
+		held := len(found)
+		if each := r.Each.String(); page < len(o.Pages) || strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
+			held = math.MaxInt
+		}
+		r.Partial = cmp.Or(r.Partial, o.Partial(last, held))
 	}
 	r.listed = r.listed || len(found) > 0 && found[0].Name == ""
 	return found, last, nil
@@ -63,6 +77,13 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 		return nil, "the list is empty, and there is " + why
 	}
 	return nil, ""
+}
+
+// isNull reports whether a page has null in place of the list.
+func (r *Reader) isNull(page *expr.Doc) bool {
+	source, _, _ := strings.Cut(r.Each.String(), "[]")
+	x, err := expr.CompileValue(cmp.Or(source, "."))
+	return err == nil && x.Eval(&expr.Env{Doc: page}).Value().Kind == expr.KindNull
 }
 
 // Name gives elements their IDs, and returns those of interest. An error says which part of a

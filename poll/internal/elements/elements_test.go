@@ -2,6 +2,7 @@ package elements
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/pollcli/poll/status"
@@ -50,6 +51,35 @@ func TestNames(t *testing.T) {
 		}
 		if have := fmt.Sprint(names, err); have != test.want {
 			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
+		}
+	}
+}
+
+// An answer may say that it does not hold all elements. A total is of all, and not of some of them,
+// nor of one that has it as its own.
+func TestPartial(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ each, doc, count, want string }{
+		{".jobs", `{"jobs":[{"id":1}],"total":2}`, "", "it tells of 2"},
+		{".jobs", `{"jobs":[{"id":1}],"meta":{"total":"2"}}`, "", "it tells of 2"},
+		{".jobs", `{"jobs":[{"id":1}],"total_count":1,"errors":[]}`, "", ""},
+		{".jobs", `{"jobs":[{"id":1}]}`, "500", "it tells of 500"},
+		{".", `[{"id":1}]`, "500", "it tells of 500"},
+		{".jobs", `{"jobs":[{"id":1}],"total":"two"}`, "1", ""},
+		{".data.jobs", `{"data":{"jobs":[{"id":1}]},"errors":[{"message":"shard 2 timed out"}]}`, "", "there is .errors"},
+		{`.jobs.#(id>0)#`, `{"jobs":[{"id":1}],"total":2}`, "2", ""},
+		{"..", `{"id":1,"total":2}`, "", ""},
+	} {
+		each, err := expr.CompileEach(test.each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, o := &Reader{Each: each}, &status.Observation{Body: []byte(test.doc)}
+		if test.count != "" {
+			o.Header = http.Header{"X-Total-Count": {test.count}}
+		}
+		if _, _, err = r.Read(o); err != nil || r.Partial != test.want {
+			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.doc, r.Partial, err, test.want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that is believed. A longer one is a mistake.
+// maxHint is the longest wait that is believed. A date beyond it is a mistake.
 const maxHint = 365 * 24 * time.Hour
 
 // maxSkew is by how much a server's clock may differ from this one: by more, its Date is
@@ -124,15 +124,20 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 }
 
 // parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
-// 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970.
+// 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970 if that is a
+// time of these years, and otherwise the longest wait: whoever sends it asks for patience.
 func parseWait(value string, unit time.Duration, now time.Time) (wait time.Duration, ok bool) {
 	var date time.Time
 	n, err := parseDecimal(value)
 	switch {
+	case n >= 1e20: // which is no time, even in nanoseconds; what overflows is infinite
+		return maxHint, true
 	case err == nil && n <= float64(maxHint/unit):
 		return time.Duration(n * float64(unit)), true
 	case err == nil:
-		date = sinceEpoch(n)
+		if date = sinceEpoch(n); date.Sub(now) > maxHint || now.Sub(date) > 10*maxHint {
+			return maxHint, true
+		}
 	default:
 		if date, err = http.ParseTime(value); err != nil {
 			date, err = time.Parse(time.RFC3339, value)
@@ -155,10 +160,10 @@ func sinceEpoch(n float64) time.Time {
 	return time.UnixMicro(int64(n * 1e6))
 }
 
-// parseDecimal reads digits with at most one point. Signs, exponents and other notations are
-// no numbers here.
+// parseDecimal reads digits with at most one point, and perhaps an exponent. Signs and other
+// notations are no numbers here.
 func parseDecimal(value string) (float64, error) {
-	if strings.Trim(value, "0123456789.") != "" {
+	if strings.Trim(value, "0123456789.eE") != "" {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(value, 64)

@@ -229,6 +229,7 @@ func (c *client) describe(a *answer) {
 	}
 	first, last := a.asked.redirects[0].from.url, a.asked.redirects[n-1].to.url
 	a.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
+	a.Moved = a.Elsewhere || strings.TrimSuffix(first.EscapedPath(), "/") != strings.TrimSuffix(last.EscapedPath(), "/")
 	if a.Redirect = urlName(last); !a.Elsewhere {
 		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
 	}

@@ -129,6 +129,9 @@ func unread(ctx context.Context, err error) *status.Failure {
 func addPage(o *status.Observation, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
+	if a.Moved {
+		o.Moved, o.Redirect = true, a.Redirect
+	}
 	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
 		o.Hint = a.Hint
 	}

@@ -18,10 +18,12 @@ import (
 type saved struct {
 	StartDue bool `json:"start_due,omitempty"`
 	Sent     bool `json:"sent,omitempty"`
-	// At is the URL that is followed, "" if it is the request's own. Trusted is true if it
-	// may get the credentials, should there be any.
+	// At is the URL that is followed, "" if it is the request's own, or that to which Led
+	// redirects have led the start, which is due. Trusted is true if it may get the credentials,
+	// should there be any.
 	At      string         `json:"at,omitempty"`
 	Trusted bool           `json:"trusted,omitempty"`
+	Led     int            `json:"led,omitempty"`
 	Monitor status.Monitor `json:"monitor,omitempty"`
 	Cookies []string       `json:"cookies,omitempty"`
 	// Result is the Location of the answer to the start, which may be where the result is.
@@ -43,7 +45,7 @@ func (s *Session) Save() json.RawMessage {
 // saved returns all that is saved but for the cookies.
 func (s *Session) saved() saved {
 	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
-	if s.following {
+	if k.Led = len(s.led); s.following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
 	if s.location.url != nil && s.locationErr == nil {
@@ -74,12 +76,13 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Monitor > status.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
-	if k.At != "" && !k.StartDue {
+	if k.At != "" {
 		at, err := s.again(k.At, k.Trusted)
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
-		s.at, s.monitor, s.following = at, k.Monitor, true
+		s.at, s.monitor, s.following = at, k.Monitor, !k.StartDue
+		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), mostSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
 			s.each, s.next = false, nil

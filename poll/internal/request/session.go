@@ -31,8 +31,9 @@ type Session struct {
 	location    place
 	locationErr error
 
-	at        place // where the next attempt looks
-	following bool  // at was named by an answer
+	at        place      // where the next attempt looks
+	led       []redirect // of the request that starts the operation, to at, while that is due
+	following bool       // at was named by an answer
 	monitor   status.Monitor
 	statement string // the last one in the answers from there, "" for none
 	attempt   Attempt
@@ -170,7 +171,7 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	if isLocation && got.Good() && hasProvisioningState(got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
-	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
+	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != status.MonitorGiven {
 		s.goTo(l, o)
 	}
 }
@@ -222,12 +223,13 @@ func isHTML(a *answer) bool {
 }
 
 // start sends the request that starts the operation. It is due again only where it never
-// left, or was refused for load or for its credentials.
+// left, or was refused for load or for its credentials: it goes on where redirects have led it, so
+// that whoever redirects it does not see it again.
 func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
-	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: c.given, body: c.Body, start: true})
+	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
 	for _, r := range got.asked.redirects {
-		if r.toGET { // so the answer is that of a look
+		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
 			s.startDue, s.following = false, true
 			s.at, s.monitor = r.to, status.MonitorCreated
 			return s.observe(ctx, got)
@@ -237,9 +239,10 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	o.Following.Start = true
 	if got.unsent || o.RefusedForLoad() || o.Renewed {
 		o.Following.Due = true
+		s.at, s.led = got.asked.at, got.asked.redirects
 		return o
 	}
-	s.startDue = false
+	s.startDue, s.at, s.led = false, c.given, nil
 	if got.Failure == nil {
 		s.started(ctx, &o, got)
 		return o
@@ -258,6 +261,9 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
 	c := s.client
 	switch {
+	case got.Moved && isMissing(got): // that says nothing of what was given
+		s.following = s.follow.word != "self"
+		o.Following.Next = urlName(s.at.url)
 	case s.each && o.Good():
 		s.list(ctx, o, got)
 	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
@@ -274,6 +280,11 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
 	}
+}
+
+// isMissing reports whether an answer says that nothing is there.
+func isMissing(got *answer) bool {
+	return got.code == http.StatusNotFound || got.code == http.StatusGone
 }
 
 // list notes that the elements of a good answer say where to look. The answer to a start has to
