@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -341,5 +342,45 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "elsewhere")); err == nil {
 		t.Error("a link was followed")
+	}
+}
+
+// A log is removed before another process can have it, and a file of another that has taken its name
+// stays.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	check(t, l.Start(starting("a")), l.Remove())
+	next := openLog(t, path)
+	if !next.Empty() {
+		t.Error("the next one knows what was removed")
+	}
+	check(t, os.Remove(path), os.WriteFile(path, []byte("another's"), 0o600), next.Remove())
+	if text, err := os.ReadFile(path); string(text) != "another's" {
+		t.Errorf("have %q and %v", text, err)
+	}
+}
+
+// Whoever waits for a log that is then removed does not get that, which no later run would find.
+func TestRemove_whileAnotherWaits(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		path := filepath.Join(t.TempDir(), "log")
+		l := openLog(t, path)
+		opened := make(chan error)
+		go func() {
+			next, err := store.OpenLog(path)
+			if err == nil {
+				err = next.Start(starting("a"))
+				next.Close()
+			}
+			opened <- err
+		}()
+		time.Sleep(time.Millisecond)
+		check(t, l.Remove())
+		if err := <-opened; errors.Is(err, store.ErrNotStarted) {
+			t.Fatal("it had a log that was removed: ", err)
+		}
 	}
 }

@@ -19,9 +19,9 @@ const eraseLines = "\r\x1b[J"
 
 // drawing returns what draws status lines. The rest of each row is cleared
 // afterwards, so that nothing flickers; the cursor is left in the first column of
-// the first row, where it stays if the terminal gets narrower and wraps the lines. No mode of the
-// terminal is changed: what is not read in time, such as the end of a drawing, would not change
-// it back.
+// the first row, where it stays if the terminal gets narrower and wraps the lines. If that
+// happens within a drawing, a row of it may be left. To switch the wrapping off would be worse: where
+// the end of the drawing is never read, the terminal would stay so.
 func drawing(lines []string) string {
 	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
