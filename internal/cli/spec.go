@@ -148,7 +148,7 @@ func (s *Spec) conditions() argv.Flags {
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
 		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
-		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "--timeout D; the same command then goes on (exit 124)"},
+		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
 		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
 		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},

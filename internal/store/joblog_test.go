@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -359,28 +358,5 @@ func TestRemove(t *testing.T) {
 	check(t, os.Remove(path), os.WriteFile(path, []byte("another's"), 0o600), next.Remove())
 	if text, err := os.ReadFile(path); string(text) != "another's" {
 		t.Errorf("have %q and %v", text, err)
-	}
-}
-
-// Whoever waits for a log that is then removed does not get that, which no later run would find.
-func TestRemove_whileAnotherWaits(t *testing.T) {
-	t.Parallel()
-	for range 20 {
-		path := filepath.Join(t.TempDir(), "log")
-		l := openLog(t, path)
-		opened := make(chan error)
-		go func() {
-			next, err := store.OpenLog(path)
-			if err == nil {
-				err = next.Start(starting("a"))
-				next.Close()
-			}
-			opened <- err
-		}()
-		time.Sleep(time.Millisecond)
-		check(t, l.Remove())
-		if err := <-opened; errors.Is(err, store.ErrNotStarted) {
-			t.Fatal("it had a log that was removed: ", err)
-		}
 	}
 }
