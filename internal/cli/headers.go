@@ -82,8 +82,7 @@ const settled = 100 * time.Millisecond
 func (s *headerSource) read(world World) (text []byte, err error) {
 	for range 10 {
 		text, err = world.readFile(s.file, maxLines)
-		info, gone := os.Stat(s.file)
-		if err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
+		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
 			break
 		}
 		time.Sleep(settled)

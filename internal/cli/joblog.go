@@ -37,8 +37,6 @@ type jobs struct {
 	began   time.Time // the operation of the first of them, as far as is known
 	touched time.Time // the newest line about them
 	sent    bool      // a start of them
-	isSlice bool
-	again   string // the flag that goes on with the log
 }
 
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
@@ -48,10 +46,9 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 		return nil, nil
 	}
 	origin := s.Origin("joblog")
-	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry), isSlice: s.Slice > 0, again: "--resume"}
-	if j.isSlice {
+	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry)}
+	if s.Slice > 0 {
 		origin = s.Origin("slice")
-		j.again = origin
 	}
 	if j.ids, j.elements, err = identities(origin, all); err == nil {
 		j.path, err = s.logPath(j.ids, all)
@@ -77,10 +74,10 @@ func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 	switch lacks := j.lacksStart(all); {
 	case j.log.Empty():
 		return nil
-	case !s.Resume && !j.isSlice:
+	case !s.Resume && s.Slice == 0:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
-	case (j.knows == 0 || lacks) && j.isSlice:
+	case (j.knows == 0 || lacks) && s.Slice > 0:
 		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or flags", origin).
 			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
 	case j.knows == 0 || lacks:
@@ -154,10 +151,10 @@ func (j *jobs) take(e store.Entry) *poll.State {
 	return &e.State
 }
 
-// note says what the targets go on with, "" if they are new.
-func (j *jobs) note() string {
+// note says what the targets go on with, "" if they are new, or in slices.
+func (j *jobs) note(s *Spec) string {
 	switch {
-	case j == nil || j.knows == 0 || j.isSlice:
+	case j == nil || j.knows == 0 || s.Slice > 0:
 		return ""
 	case j.ended > 0:
 		return fmt.Sprintf("%s: %d had ended before", j.path, j.ended)
@@ -206,7 +203,7 @@ func (j *jobs) observe(ev poll.Event) {
 // end notes what a target that goes on has come to. How one has ended is noted by what it returns, to
 // be called once the result was delivered, so that one that is lost is looked for again.
 func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
-	if j == nil || ev.Outcome.Resumed || j.isUnclear(ev) {
+	if j == nil || ev.Outcome.Resumed {
 		return func() {}
 	}
 	e := j.entry(ev)
@@ -226,15 +223,11 @@ func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
 	return func() {}
 }
 
-// isUnclear reports whether a target in slices has failed since it is not known what became of its
-// start. Its log stays, so that the same line does not send that again.
+// isUnclear reports whether a target has failed since it is not known what became of its start.
 func (j *jobs) isUnclear(end poll.Event) bool {
-	if j == nil || !j.isSlice || end.Outcome.Ending != poll.Failed {
-		return false
-	}
 	past, _ := j.log.Past(j.entry(end).ID)
 	o := end.Outcome.Observation
-	return past.State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
+	return end.Outcome.Ending == poll.Failed && (past.State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
 }
 
 // exit returns the exit code of a target that had ended before.
@@ -285,20 +278,20 @@ func (j *jobs) code(code ExitCode) ExitCode {
 	return ExitInternal
 }
 
-// close ends the job log, and removes that of slices which are over. What it lacks is said on stderr.
-func (j *jobs) close(world World, isOver bool) {
+// close ends the job log, and may remove it. What it lacks is said on stderr.
+func (j *jobs) close(world World, remove bool) {
 	if j == nil {
 		return
 	}
 	end := j.log.Close
-	if j.isSlice && isOver {
+	if remove {
 		end = j.log.Remove
 	}
 	for _, e := range j.open {
 		j.log.End(e)
 	}
 	if err := end(); err != nil {
-		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again with "+j.again))
+		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again by a later run"))
 	}
 }
 

@@ -119,7 +119,8 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	if w.group == nil {
 		outcome = w.lookAgain(ctx, outcome)
 	}
-	if w.jobs.isUnclear(event) {
+	unclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
+	if unclear {
 		w.unclear = true
 		outcome.Notes = append(outcome.Notes, "nothing is sent by the same line while there is its job log: rm "+w.jobs.path)
 	}
@@ -140,7 +141,10 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	}
 	w.result, w.settled, event.Outcome = result, nil, &result.Outcome
 	code := w.codeOf(event)
-	ended := w.jobs.end(event, code) // on the disk before anybody is told to call again
+	ended := func() {} // of what is unclear the log keeps the start, so that the same line does not send it again
+	if !unclear {
+		ended = w.jobs.end(event, code) // on the disk before anybody is told to call again
+	}
 	w.reporter.Event(event)
 	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
 		w.codes[event.Outcome.Ending] = code

@@ -63,33 +63,22 @@ func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.Request), http.
 
 // refuseLeft refuses a log that was left: by now the same line more likely means another operation.
 func (j *jobs) refuseLeft(s *Spec, origin string) error {
-	if !j.isSlice || j.knows == 0 || time.Since(j.touched) < leftFor {
+	if s.Slice == 0 || j.knows == 0 || time.Since(j.touched) < leftFor {
 		return nil
 	}
-	what := "wait of this line began"
-	if j.sent {
-		what = s.method() + " of this line was sent"
-	}
-	return argv.Usagef("%s: the %s %s, and its end is not known: nothing is sent", origin, what, ago(j.began)).
+	return argv.Usagef("%s: the same line was left for over an hour, and its end is not known: %s", origin, j.past(s)).
 		Hint("to finish it: --timeout %s --joblog %s --resume", s.Slice, j.path).
 		Hint("to begin anew: rm %s", j.path)
 }
 
-// resumes says what a slice goes on with, "" if it is the first.
-func (j *jobs) resumes(s *Spec) string {
-	if j == nil || !j.isSlice || j.knows == 0 {
-		return ""
-	}
-	text := "resumes the wait that began " + ago(j.began)
+// past says what there is to go on with: "the wait that began at 03:35, 7m12s ago; its POST is not
+// sent again".
+func (j *jobs) past(s *Spec) string {
+	text := fmt.Sprintf("the wait that began at %s, %s ago", j.began.Local().Format("15:04"), words.Short(max(0, time.Since(j.began))))
 	if j.sent {
 		text += "; its " + s.method() + " is not sent again"
 	}
 	return text
-}
-
-// ago says when something was: "at 03:35, 7m12s ago".
-func ago(t time.Time) string {
-	return "at " + t.Local().Format("15:04") + ", " + words.Short(max(0, time.Since(t))) + " ago"
 }
 
 // sliced makes of the end of a run in slices one that its caller can go by. Of several targets

@@ -118,7 +118,7 @@ func (w *wait) close() {
 	if w.share != nil {
 		w.share.Close()
 	}
-	w.jobs.close(w.world, w.over)
+	w.jobs.close(w.world, w.over && w.spec.Slice > 0)
 }
 
 // A wait is what the command line says about waiting, checked, and what comes of it. A single
@@ -267,27 +267,24 @@ func (w *wait) note(texts ...string) {
 
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
-	again := w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
+	again := w.spec.Resume || w.spec.Slice > 0 || w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
-	w.note(w.jobs.note())
+	w.note(w.jobs.note(w.spec))
 	w.note(w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
 	w.report.Slice = w.spec.Slice > 0
-	w.report.Again = func() bool {
-		return (again || w.spec.Resume || w.spec.Slice > 0) && w.jobs.code(ExitTimeout) == ExitTimeout
-	}
+	w.report.Again = func() bool { return again && w.jobs.code(ExitTimeout) == ExitTimeout }
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout
 	}
 	w.reporter = ui.New(w.report)
-	switch text := w.jobs.resumes(w.spec); {
-	case text == "":
-	case w.report.Face == ui.JSON: // told at the end
-		w.reporter.Say(text)
-	default: // however quiet the run is
-		fmt.Fprintf(w.world.Streams.Err, "poll: %s\n", text)
+	switch isKnown := w.spec.Slice > 0 && w.jobs.knows > 0; {
+	case isKnown && w.report.Face == ui.JSON: // told at the end
+		w.reporter.Say("resumes " + w.jobs.past(w.spec))
+	case isKnown: // however quiet the run is
+		fmt.Fprintf(w.world.Streams.Err, "poll: resumes %s\n", w.jobs.past(w.spec))
 	}
 	if w.share, err = openShare(w.spec, w.targets, w.reporter.Say); err != nil {
 		w.close()
