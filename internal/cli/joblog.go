@@ -35,7 +35,7 @@ type jobs struct {
 	knows   int       // targets that go on or had ended
 	ended   int       // those that had
 	began   time.Time // the operation of the first of them, as far as is known
-	touched time.Time // the newest line about them
+	touched time.Time // the newest line about them, or the file
 	sent    bool      // a start of them
 }
 
@@ -56,11 +56,15 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if err != nil {
 		return nil, err
 	}
+	found, _ := os.Stat(j.path)
 	if j.log, err = store.OpenLog(j.path); err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
 	for i, t := range all {
 		j.attach(&t.poller, j.ids[i])
+	}
+	if found != nil && found.ModTime().Before(j.touched) {
+		j.touched = found.ModTime()
 	}
 	if err := cmp.Or(j.refuseOthers(s, origin, all), j.refuseLeft(s, origin)); err != nil {
 		j.log.Close()

@@ -108,6 +108,9 @@ func (l *Log) begin() error {
 	if err := cmp.Or(l.lost(), l.read()); err != nil {
 		return err
 	}
+	if info, err := l.file.Stat(); err == nil && l.size > 0 && l.size == info.Size() {
+		return l.file.Chmod(0o600) // to cut it would make it look touched
+	}
 	if l.size > 0 {
 		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
 	}
