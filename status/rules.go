@@ -298,7 +298,13 @@ func firstText(values []*expr.Expr, env *expr.Env) string {
 func (e *evaluation) want() string {
 	var words []string
 	for _, a := range e.answers {
-		if a.Asked && a.Rule.Status == Success {
+		switch {
+		case !a.Asked || a.Rule.Status != Success:
+		case a.Rule.Here && e.env.Status != nil:
+			words = append(words, fmt.Sprintf("it is still there: HTTP %d", *e.env.Status))
+		case a.Rule.Here && e.env.Error == "":
+			words = append(words, "it is still there")
+		default:
 			words = append(words, a.Result.Explain().Lines[0])
 		}
 	}

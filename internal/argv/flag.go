@@ -39,6 +39,7 @@ type Flag struct {
 	Needs      string   // a flag without which it means nothing
 	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
 	Many       bool     // it may be given several times
+	Whole      bool     // its variable is one value; that of others that are Many has one on each line
 	Brief      bool     // it stands in the short help
 	Hidden     bool     // it is accepted, but not shown
 	FromFile   bool     // @FILE stands for what is in the file

@@ -77,7 +77,7 @@ func (l *Line) Environ(kinds Kinds) {
 		case text == "" && f.Decides:
 			l.Fail(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
 		case text == "" || !f.Fits(kinds):
-		case f.Many:
+		case f.Many && !f.Whole:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 				l.Fail(f.Assign(text, name, Variable))
 			}

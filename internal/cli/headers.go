@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 )
@@ -58,6 +60,9 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 		name := strings.TrimPrefix(value, "@")
 		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
 			source.file = name
+			if text, err = source.read(r.world); err != nil {
+				return argv.Usagef("%s: %w", l.Origin(flag), err)
+			}
 		}
 		if err := source.set(string(text), isFile); err != nil {
 			if isFile {
@@ -70,14 +75,30 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 	return nil
 }
 
+// settled is how old a file without a final line break is that counts as written in full.
+const settled = 100 * time.Millisecond
+
+// read reads the file. If it may be half written, it is read again, but not for ever.
+func (s *headerSource) read(world World) (text []byte, err error) {
+	for range 10 {
+		text, err = world.readFile(s.file, maxLines)
+		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
+			break
+		}
+		time.Sleep(settled)
+	}
+	return text, err
+}
+
 // set takes the lines of a text, unless one is wrong.
 func (s *headerSource) set(text string, isFile bool) error {
+	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
 	lines := []string{text}
 	if isFile {
 		lines = strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	}
 	if s.flag == "oauth2-bearer" {
-		token := strings.TrimSpace(text)
+		token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
 		if strings.ContainsAny(token, "\r\n\x00") {
 			return errors.New("a token is one line")
 		}
@@ -132,7 +153,7 @@ func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 
 // renew reads the file again.
 func (s *headerSource) renew(world World) error {
-	content, err := world.readFile(s.file, maxLines)
+	content, err := s.read(world)
 	text := string(content)
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // headersOf reads the header of a line, and returns what reads it again.
@@ -85,6 +86,37 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	write("X-Key: 2")
 	if header, err := again(t.Context(), false); header.Get("X-Key") != "2" || err != nil {
 		t.Errorf("have %v and %v", header, err)
+	}
+	// While it is new, it may be half written, at first, too.
+	for _, read := range []func() (http.Header, error){
+		func() (http.Header, error) { return again(t.Context(), false) },
+		func() (http.Header, error) {
+			header, _, err := headersOf(t, "poll -H @"+name+" http://h")
+			return header, err
+		},
+	} {
+		write("X-Key: 12")
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // new for long
+			t.Fatal(err)
+		}
+		time.AfterFunc(settled/2, func() { os.WriteFile(name, []byte("X-Key: 1234\n"), 0o600) })
+		if header, err := read(); header.Get("X-Key") != "1234" || err != nil {
+			t.Errorf("have %v and %v", header, err)
+		}
+	}
+}
+
+// A file of a token may begin with a byte order mark, or have the whole value of the field.
+func TestBearerFile(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"one\n", "\ufeffone\r\n", "Bearer one\n", "\ufeffBearer  one\n"} {
+		name := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if header, _, err := headersOf(t, "poll --oauth2-bearer @"+name+" http://h"); header.Get("Authorization") != "Bearer one" || err != nil {
+			t.Errorf("%q: have %v and %v", text, header, err)
+		}
 	}
 }
 

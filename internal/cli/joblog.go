@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,12 @@ type jobs struct {
 	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
 	open     map[string]store.Entry // of the lists, what is not written yet
 
-	path  string
-	knows int // targets that go on or had ended
-	ended int // those that had
+	path    string
+	knows   int       // targets that go on or had ended
+	ended   int       // those that had
+	began   time.Time // the operation of the first of them, as far as is known
+	touched time.Time // the newest line about them, or the file
+	sent    bool      // a start of them
 }
 
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
@@ -52,13 +56,17 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if err != nil {
 		return nil, err
 	}
+	found, _ := os.Stat(j.path)
 	if j.log, err = store.OpenLog(j.path); err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
 	for i, t := range all {
 		j.attach(&t.poller, j.ids[i])
 	}
-	if err := j.refuseOthers(s, origin, all); err != nil {
+	if found != nil && found.ModTime().Before(j.touched) {
+		j.touched = found.ModTime()
+	}
+	if err := cmp.Or(j.refuseOthers(s, origin, all), j.refuseLeft(s, origin)); err != nil {
 		j.log.Close()
 		return nil, err
 	}
@@ -74,7 +82,7 @@ func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
 	case (j.knows == 0 || lacks) && s.Slice > 0:
-		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or names", origin).
+		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or flags", origin).
 			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
 	case j.knows == 0 || lacks:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
@@ -139,13 +147,18 @@ func (j *jobs) take(e store.Entry) *poll.State {
 	if e.State.Ended() {
 		j.ended++
 	}
+	j.began = cmp.Or(j.began, e.State.Began, e.State.Start)
+	j.sent = j.sent || e.State.Starting || e.State.Sent > 0
+	if e.At.After(j.touched) {
+		j.touched = e.At
+	}
 	return &e.State
 }
 
-// note says what the targets go on with, "" if they are new.
-func (j *jobs) note() string {
+// note says what the targets go on with, "" if they are new, or in slices.
+func (j *jobs) note(s *Spec) string {
 	switch {
-	case j == nil || j.knows == 0:
+	case j == nil || j.knows == 0 || s.Slice > 0:
 		return ""
 	case j.ended > 0:
 		return fmt.Sprintf("%s: %d had ended before", j.path, j.ended)
@@ -191,8 +204,8 @@ func (j *jobs) observe(ev poll.Event) {
 	}
 }
 
-// end notes how a target ended. What it returns does so: it is to be called once the result
-// was delivered, so that one that is lost is looked for again.
+// end notes what a target that goes on has come to. How one has ended is noted by what it returns, to
+// be called once the result was delivered, so that one that is lost is looked for again.
 func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
 	if j == nil || ev.Outcome.Resumed {
 		return func() {}
@@ -202,11 +215,23 @@ func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
 		e.Exit = new(int(code))
 	}
 	delete(j.open, ev.Target)
-	return func() {
+	deliver = func() {
 		if e.State.Attempts > 0 {
 			j.log.End(e)
 		}
 	}
+	if e.State.Ended() {
+		return deliver
+	}
+	deliver()
+	return func() {}
+}
+
+// isUnclear reports whether a target has failed since it is not known what became of its start.
+func (j *jobs) isUnclear(end poll.Event) bool {
+	past, _ := j.log.Past(j.entry(end).ID)
+	o := end.Outcome.Observation
+	return end.Outcome.Ending == poll.Failed && (past.State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
 }
 
 // exit returns the exit code of a target that had ended before.
@@ -249,38 +274,37 @@ func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 }
 
 // code returns the exit code of a run that ends with one. That a later run cannot go on with
-// a log that was lost counts before why this one has not succeeded.
+// the log counts before why this one has not succeeded.
 func (j *jobs) code(code ExitCode) ExitCode {
-	if j == nil || code == ExitSuccess || code > ExitNotFound || j.log.Lost() == nil {
+	if j == nil || code == ExitSuccess || code > ExitNotFound || j.log.Err() == nil {
 		return code
 	}
 	return ExitInternal
 }
 
-// close ends the job log. What it lacks is said on stderr.
-func (j *jobs) close(world World) {
+// close ends the job log, and may remove it. What it lacks is said on stderr.
+func (j *jobs) close(world World, remove bool) {
 	if j == nil {
 		return
+	}
+	end := j.log.Close
+	if remove {
+		end = j.log.Remove
 	}
 	for _, e := range j.open {
 		j.log.End(e)
 	}
-	if err := j.log.Close(); err != nil {
-		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again with --resume"))
+	if err := end(); err != nil {
+		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again by a later run"))
 	}
 }
 
 // identities returns the IDs of targets in a job log, and that of their elements if they are
-// lists. Two targets that are the same would take each other's place in a later run; URLs in
-// which there are variables of the environment must not be kept.
+// lists. Two targets that are the same would take each other's place in a later run.
 func identities(origin string, all []*target) (ids []string, elements string, err error) {
 	given := make(map[string]*target)
 	for _, t := range all {
 		s, probe := t.spec, t.poller.Probe
-		if s.Follow != "" && keepsEnviron(probe) {
-			return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, s.Origin("follow")).
-				Hint("headers are not kept: -H 'Authorization: Bearer ...'")
-		}
 		what, body := aimOf(probe)
 		id := identity("target", t.identity, t.name, what, body)
 		if same := given[id]; same != nil {

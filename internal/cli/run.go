@@ -119,6 +119,11 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	if w.group == nil {
 		outcome = w.lookAgain(ctx, outcome)
 	}
+	unclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
+	if unclear {
+		w.unclear = true
+		outcome.Notes = append(outcome.Notes, "nothing is sent by the same line while there is its job log: rm "+w.jobs.path)
+	}
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
@@ -128,25 +133,28 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	} else {
 		w.settled = new(w.output.Settle(outcome))
 	}
-	w.result, w.settled = *w.settled, nil
-	w.result.Outcome.State, w.result.Outcome.Notes = outcome.State, outcome.Notes
+	result := *w.settled // whose outcome the board may keep
+	result.Outcome.State, result.Outcome.Notes = outcome.State, outcome.Notes
 	if recorder := w.learns[event.N]; !w.isList {
 		recorder.End(inTime, seen)
-		w.result.Outcome.Notes = slices.Concat(outcome.Notes, recorder.Warnings())
+		result.Outcome.Notes = slices.Concat(outcome.Notes, recorder.Warnings())
 	}
-	event.Outcome = &w.result.Outcome
-	w.reporter.Event(event)
+	w.result, w.settled, event.Outcome = result, nil, &result.Outcome
 	code := w.codeOf(event)
+	ended := func() {} // of what is unclear the log keeps the start, so that the same line does not send it again
+	if !unclear {
+		ended = w.jobs.end(event, code) // on the disk before anybody is told to call again
+	}
+	w.reporter.Event(event)
 	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
 		w.codes[event.Outcome.Ending] = code
 	}
 	w.left = w.left || event.Outcome.Ending == poll.Failed && !event.State.Ended()
-	ended := w.jobs.end(event, code)
-	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, w.result, int(code)) })
+	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
 		return err
-	case w.result.AtEnd():
+	case result.AtEnd():
 		w.ended = append(w.ended, ended)
 	default:
 		ended()
@@ -198,7 +206,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 		ended()
 	}
 	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left
-	w.over = isOver && code != ExitInternal
+	w.over = isOver && !w.unclear && code != ExitInternal
 	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
 			w.reporter.Late(problem.Error())

@@ -14,11 +14,13 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/words"
 )
 
-// logPath returns the path of the job log. That of a wait in slices is in a directory that exists. One
-// that was left for long is not gone on with: by then the same command more likely means another
-// operation.
+// leftFor is how long nobody has touched the log of a wait in slices that counts as left.
+const leftFor = time.Hour
+
+// logPath returns the path of the job log. That of a wait in slices is in a directory that exists.
 func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
 	if s.Slice == 0 {
 		return s.Joblog, nil
@@ -30,29 +32,53 @@ func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
 	if err != nil {
 		return "", argv.Usagef("%s: %w", s.Origin("slice"), err)
 	}
-	path = filepath.Join(dir, s.sliceID(ids, all)+".jsonl")
-	if left, err := os.Stat(path); err == nil && time.Since(left.ModTime()) > 12*time.Hour {
-		return "", argv.Usagef("%s is of the same command, and was left for over 12h", path).
-			Hint("without it the command begins anew; --timeout %s --joblog %s --resume goes on with it", s.Slice, path)
-	}
-	return path, nil
+	return filepath.Join(dir, s.sliceID(ids, all)+".jsonl"), nil
 }
 
-// sliceID names the job log of a wait in slices. One that starts something is named by what is
-// sent where, as it was typed: whatever else is another, its start is then refused, and not sent
-// again.
+// sliceID names the job log of a wait in slices: by the directory, the run of the CI, and the
+// targets. If the wait starts something, its name and its request as it was typed stand for the
+// targets. A line with another condition or header then finds the log and is refused, so the start
+// is not sent twice.
 func (s *Spec) sliceID(ids []string, all []*target) string {
-	if !slices.ContainsFunc(all, func(t *target) bool { return starts(t.poller.Probe) }) {
-		return store.ID(fmt.Appendf(nil, "%q", ids))
+	dir, _ := os.Getwd()
+	dir, _ = filepath.EvalSymlinks(dir)
+	if slices.ContainsFunc(all, func(t *target) bool { return starts(t.poller.Probe) }) {
+		ids = []string{s.Name, s.method(), s.Targets}
+		for _, p := range s.Data {
+			ids = append(ids, p.text)
+		}
+		for _, word := range s.Operands {
+			ids = append(ids, withoutUser(word))
+		}
 	}
-	parts := []string{cmp.Or(strings.ToUpper(s.Request), http.MethodPost), s.Targets}
-	for _, p := range s.Data {
-		parts = append(parts, p.text)
+	run := ""
+	for _, name := range []string{"GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILDKITE_BUILD_ID", "CIRCLE_WORKFLOW_ID", "BUILD_TAG", "BUILD_BUILDID"} {
+		run = cmp.Or(run, s.Getenv(name))
 	}
-	for _, word := range s.Operands {
-		parts = append(parts, withoutUser(word))
+	return store.ID(fmt.Appendf(nil, "%q", append(ids, dir, run, s.Getenv("GITHUB_RUN_ATTEMPT"))))
+}
+
+// method returns the method of a request that starts something.
+func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.Request), http.MethodPost) }
+
+// refuseLeft refuses a log that was left: by now the same line more likely means another operation.
+func (j *jobs) refuseLeft(s *Spec, origin string) error {
+	if s.Slice == 0 || j.knows == 0 || time.Since(j.touched) < leftFor {
+		return nil
 	}
-	return identity("start", "", "", parts, nil)
+	return argv.Usagef("%s: the same line was left for over an hour, and its end is not known: %s", origin, j.past(s)).
+		Hint("to finish it: --timeout %s --joblog %s --resume", s.Slice, j.path).
+		Hint("to begin anew: rm %s", j.path)
+}
+
+// past says what there is to go on with: "the wait that began at 03:35, 7m12s ago; its POST is not
+// sent again".
+func (j *jobs) past(s *Spec) string {
+	text := fmt.Sprintf("the wait that began at %s, %s ago", j.began.Local().Format("15:04"), words.Short(max(0, time.Since(j.began))))
+	if j.sent {
+		text += "; its " + s.method() + " is not sent again"
+	}
+	return text
 }
 
 // sliced makes of the end of a run in slices one that its caller can go by. Of several targets
@@ -72,9 +98,16 @@ func (w *wait) sliced(inTime context.Context, ev poll.Event) poll.Event {
 	case ev.Outcome != nil && w.group == nil:
 		how = ev.Outcome.Ending
 	}
-	if how == poll.HintTooLong {
-		<-inTime.Done()
-		ev.At = time.Now()
+	if how != poll.HintTooLong {
+		return ev
+	}
+	<-inTime.Done()
+	waited := time.Since(ev.At)
+	ev.At, ev.Elapsed = ev.At.Add(waited), ev.Elapsed+waited
+	if ev.Summary != nil {
+		ev.Summary.Elapsed += waited
+	} else { // nothing is left before the deadline any more
+		ev.Outcome.Elapsed, ev.Outcome.Reason = ev.Outcome.Elapsed+waited, cmp.Or(ev.Outcome.Verdict.Reason, ev.Outcome.Reason)
 	}
 	return ev
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -147,7 +148,7 @@ func (s *Spec) conditions() argv.Flags {
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
 		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
-		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "--timeout D; the same command then goes on (exit 124)"},
+		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
 		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
 		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
@@ -182,9 +183,9 @@ func (s *Spec) several() argv.Flags {
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: s.parts("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: s.parts("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts("data"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: s.parts("data-raw"), Many: true, Whole: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: s.parts("data-binary"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
@@ -260,10 +261,14 @@ type threshold struct {
 }
 
 func parseThreshold(text string) (threshold, error) {
-	if d, err := argv.ParseDuration(text); err == nil && d > 0 {
+	d, noTime := argv.ParseDuration(text)
+	if noTime == nil && d > 0 {
 		return threshold{span: d}, nil
 	}
 	n, err := argv.ParseCount(1)(text)
+	if _, noNumber := strconv.Atoi(text); noNumber != nil {
+		err = cmp.Or(noTime, err)
+	}
 	return threshold{times: n}, err
 }
 

@@ -182,6 +182,10 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 	if err := r.aim(t, e); err != nil {
 		return nil, err
 	}
+	if (r.Joblog != "" || r.Slice > 0) && r.Follow != "" && keepsEnviron(t.poller.Probe) {
+		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", r.Origin("follow")).
+			Hint("headers are not kept: -H 'Authorization: Bearer ...'")
+	}
 	t.poller.Target = r.nameOf(t)
 	if err := r.checkProgram(t); err != nil {
 		return nil, err
@@ -314,7 +318,7 @@ func (r *reader) learn(t *target, e *targets.Entry) error {
 	case lacks:
 		return argv.Usagef("%s %s: several targets need {} in it", f.Origin(), name).
 			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
-	case isShared:
+	case isShared, !r.several && strings.Contains(name, "{}"):
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
 		if err := f.Assign(strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -107,18 +106,22 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 	}
 	watching, stop, err := watchProcesses(ctx, s)
 	if err != nil {
+		own.close()
 		return err
 	}
 	defer stop()
 	err = own.run(watching)
-	if own.share != nil {
-		own.share.Close()
-	}
-	own.jobs.close(w)
-	if s.Slice > 0 && own.over {
-		os.Remove(own.jobs.path)
-	}
+	own.close()
 	return own.then(ctx, err)
+}
+
+// close closes what is open.
+func (w *wait) close() {
+	w.reporter.Close()
+	if w.share != nil {
+		w.share.Close()
+	}
+	w.jobs.close(w.world, w.over && w.spec.Slice > 0)
 }
 
 // A wait is what the command line says about waiting, checked, and what comes of it. A single
@@ -143,6 +146,7 @@ type wait struct {
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
 	left    bool     // a target has Failed, and a later run may go on with it
+	unclear bool     // what became of a start is not known
 	over    bool     // all was written, and no run is to go on with it
 }
 
@@ -188,7 +192,7 @@ func (w World) inTime(ctx context.Context, timeout time.Duration, read func() er
 // wrong.
 func (w *wait) read(ctx context.Context) error {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore()); err != nil {
+	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore(), w.refuseOut()); err != nil {
 		return err
 	}
 	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
@@ -225,6 +229,19 @@ func (w *wait) read(ctx context.Context) error {
 	return w.open()
 }
 
+// refuseOut refuses to begin what has nowhere to write its results. It is no fault of the line.
+func (w *wait) refuseOut() error {
+	switch s, out := w.spec, w.world.Streams; {
+	case len(s.Then) > 0: // stdout is the program's
+	case out.OutClosed:
+		return errors.New("stdout is closed, or not open for writing: nothing is attempted")
+	case out.OutNull && s.Joblog != "" && s.isSeveral() && !s.JSON: // a later run prints none of them
+		return errors.New("stdout is closed, or /dev/null opened for reading, too, and --joblog would note results as printed: " +
+			"nothing is attempted; >/dev/null drops them")
+	}
+	return nil
+}
+
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.
 func (w *wait) readAlone() error {
 	s, p := w.spec, &w.targets[0].poller
@@ -255,20 +272,27 @@ func (w *wait) note(texts ...string) {
 
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open() (err error) {
-	again := w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
+	again := w.spec.Resume || w.spec.Slice > 0 || w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
 	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
 		return err
 	}
-	w.note(w.jobs.note())
+	w.note(w.jobs.note(w.spec))
 	w.note(w.world.doubts(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
-	w.report.Slice, w.report.Again = w.spec.Slice > 0, w.spec.Resume || w.spec.Slice > 0 || again
+	w.report.Slice = w.spec.Slice > 0
+	w.report.Again = func() bool { return again && w.jobs.code(ExitTimeout) == ExitTimeout }
 	if w.group == nil && w.targets[0].poller.Past != nil {
 		w.report.Timeout = w.targets[0].poller.Timeout
 	}
 	w.reporter = ui.New(w.report)
+	switch isKnown := w.spec.Slice > 0 && w.jobs.knows > 0; {
+	case isKnown && w.report.Face == ui.JSON: // told at the end
+		w.reporter.Say("resumes " + w.jobs.past(w.spec))
+	case isKnown: // however quiet the run is
+		fmt.Fprintf(w.world.Streams.Err, "poll: resumes %s\n", w.jobs.past(w.spec))
+	}
 	if w.share, err = openShare(w.spec, w.targets, w.reporter.Say); err != nil {
-		w.jobs.close(w.world)
+		w.close()
 		return err
 	}
 	switch {

@@ -105,8 +105,11 @@ func OpenLog(path string) (*Log, error) {
 
 // begin reads the file and cuts off what is no whole line, or writes the header of a new one.
 func (l *Log) begin() error {
-	if err := cmp.Or(l.Lost(), l.read()); err != nil {
+	if err := cmp.Or(l.lost(), l.read()); err != nil {
 		return err
+	}
+	if info, err := l.file.Stat(); err == nil && l.size > 0 && l.size == info.Size() {
+		return l.file.Chmod(0o600) // to cut it would make it look touched
 	}
 	if l.size > 0 {
 		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
@@ -158,7 +161,7 @@ func (l *Log) Start(e Entry) error {
 	if l.err == nil {
 		l.sent[e.ID] = e.State.Sent + 1
 	}
-	if err := cmp.Or(l.err, l.Lost()); err != nil {
+	if err := cmp.Or(l.err, l.lost()); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStarted, l.failed(err))
 	}
 	return nil
@@ -217,9 +220,15 @@ func (l *Log) write(event Event, e Entry) {
 	}
 }
 
-// Lost returns an error if no later run will find what is written, since another file, or
-// none, has the name of this one.
-func (l *Log) Lost() error {
+// Err returns why a later run will not find all that was to be written, nil if it will.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed(cmp.Or(l.err, l.lost()))
+}
+
+// lost returns an error if another file, or none, has the name of this one.
+func (l *Log) lost() error {
 	if isAt(l.file, l.path) {
 		return nil
 	}
@@ -238,13 +247,25 @@ func (l *Log) failed(err error) error {
 }
 
 // Close makes what was written outlast a crash of the machine, and lets other processes use
-// the file. It returns the first error of all that was written, and the error of Lost, too.
+// the file. It returns what Err does, or why that has failed.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := cmp.Or(l.err, l.Lost(), l.file.Sync())
+	err := cmp.Or(l.err, l.lost(), l.file.Sync())
 	l.err = os.ErrClosed
 	return l.failed(errors.Join(err, l.file.Close(), l.unlock()))
+}
+
+// Remove closes and removes the file, and lets other processes use its name only then: one that
+// had the file before would lose it.
+func (l *Log) Remove() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost, err := l.lost(), l.file.Close()
+	if l.err = os.ErrClosed; lost == nil {
+		err = cmp.Or(err, os.Remove(l.path))
+	}
+	return errors.Join(err, l.unlock())
 }
 
 // version is that of the format, and of what the IDs are made of.

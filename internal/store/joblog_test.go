@@ -343,3 +343,20 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 		t.Error("a link was followed")
 	}
 }
+
+// A log is removed before another process can have it, and a file of another that has taken its name
+// stays.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	check(t, l.Start(starting("a")), l.Remove())
+	next := openLog(t, path)
+	if !next.Empty() {
+		t.Error("the next one knows what was removed")
+	}
+	check(t, os.Remove(path), os.WriteFile(path, []byte("another's"), 0o600), next.Remove())
+	if text, err := os.ReadFile(path); string(text) != "another's" {
+		t.Errorf("have %q and %v", text, err)
+	}
+}

@@ -44,12 +44,12 @@ func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
 	return new(r.outcome(ev.Summary))
 }
 
-// verdictLine returns the last line of stderr, "poll: STATUS after ...". It ends with ": call again" if
-// that makes sense. So both are known where the exit code is lost.
+// verdictLine returns the last line of stderr, "poll: STATUS after ...". That of a slice which others
+// follow ends with ": call again". So both are known where the exit code is lost.
 func (r *Reporter) verdictLine(ev poll.Event) string {
 	o := r.ended(ev)
-	again := r.again(o.Ending)
-	text := "poll: " + ending(o, r.cfg.Palette, again && r.cfg.Slice)
+	again := r.cfg.Slice && r.again(o.Ending)
+	text := "poll: " + ending(o, r.cfg.Palette, again)
 	if again {
 		text += ": call again"
 		if in := againIn(o, ev.At); in > 0 {
@@ -59,17 +59,23 @@ func (r *Reporter) verdictLine(ev poll.Event) string {
 	return text + "\n"
 }
 
-// Late says a note after the end, and the verdict once more: it stays the last line.
+// Late says a note after the end, and the verdict, if it was said, once more: it stays the last line.
 func (r *Reporter) Late(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	text := "poll: note: " + term.Line(note) + "\n"
+	if r.cfg.Face != None || !isSuccess(r.newest) {
+		text += r.verdictLine(r.newest)
+	}
 	if r.cfg.Face != JSON {
-		r.con.say("poll: note: " + term.Line(note) + "\n" + r.verdictLine(r.newest))
+		r.con.say(text)
 	}
 }
 
 // again reports whether the same command makes sense once more after such an end.
-func (r *Reporter) again(how poll.Ending) bool { return r.cfg.Again && isOpen(how) }
+func (r *Reporter) again(how poll.Ending) bool {
+	return isOpen(how) && r.cfg.Again != nil && r.cfg.Again()
+}
 
 // isOpen reports whether only the time was too short.
 func isOpen(how poll.Ending) bool { return how == poll.TimedOut || how == poll.HintTooLong }

@@ -17,21 +17,17 @@ type console struct {
 // lines, or the rows they were wrapped into when the terminal got narrower.
 const eraseLines = "\r\x1b[J"
 
-// These switch off and on that the terminal goes on in the next row after the last column
-// (DECAWM).
-const wrapOff, wrapOn = "\x1b[?7l", "\x1b[?7h"
-
 // drawing returns what draws status lines. The rest of each row is cleared
 // afterwards, so that nothing flickers; the cursor is left in the first column of
-// the first row, where it stays if the terminal gets narrower and wraps the lines.
-// A terminal that got narrower before they came, over a network perhaps, cuts them
-// off: if it wrapped them, the first row would be further up.
+// the first row, where it stays if the terminal gets narrower and wraps the lines. If that
+// happens within a drawing, a row of it may be left. To switch the wrapping off would be worse: where
+// the end of the drawing is never read, the terminal would stay so.
 func drawing(lines []string) string {
-	text := wrapOff + "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
+	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
 		text += fmt.Sprintf("\x1b[%dA", up)
 	}
-	return text + wrapOn
+	return text
 }
 
 // say writes whole lines, above the status lines.
@@ -61,8 +57,8 @@ func (c *console) around(write func()) {
 
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
-	if c.drawn != "" { // Ctrl-C may have kept the end of a drawing from the terminal
-		text = wrapOn + eraseLines + text
+	if c.drawn != "" {
+		text = eraseLines + text
 	}
 	c.drawn = ""
 	c.write(text)

@@ -113,7 +113,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
-	d.next = r.next(o.Ending, exit)
+	d.Again = r.again(o.Ending)
 	if in := againIn(&o, time.Now()); d.Again && in > 0 {
 		d.In = new(seconds(in))
 	}
@@ -124,12 +124,6 @@ func (r *Reporter) document(result Result, exit int) Document {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
 	}
 	return d
-}
-
-// next says whether to call again after the end of a run. With 125 its job log may be lost, and the
-// next would begin anew.
-func (r *Reporter) next(how poll.Ending, exit int) next {
-	return next{Again: r.again(how) && exit != 125}
 }
 
 // groupEnd describes how several targets ended.

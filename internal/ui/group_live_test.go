@@ -37,7 +37,7 @@ func TestGroupLive_golden(t *testing.T) {
 }
 
 // What is drawn has no more rows than the terminal, and nothing of it is left over when
-// that gets narrower and wraps them, or wider.
+// that gets narrower and wraps them, or wider, but not within a drawing.
 func TestGroupLive_resize(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{4, 20, 25} {
@@ -47,6 +47,7 @@ func TestGroupLive_resize(t *testing.T) {
 			resized := make(chan struct{})
 			go func() {
 				defer close(resized)
+				time.Sleep(time.Microsecond)
 				for _, width := range []int{60, 140, 41, 30, 18, 9, 3, 2, 80} {
 					time.Sleep(time.Second)
 					m.resize(width)

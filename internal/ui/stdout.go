@@ -231,7 +231,7 @@ func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 	defer r.mu.Unlock()
 	rows := append([]TargetResult{}, r.stdout.rows...)
 	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	return Summary{V: 1, Exit: exit, next: r.next(s.Ending, exit), groupEnd: r.groupEnd(&s), Targets: rows, Result: r.stdout.result}
+	return Summary{V: 1, Exit: exit, next: next{Again: r.again(s.Ending)}, groupEnd: r.groupEnd(&s), Targets: rows, Result: r.stdout.result}
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage

@@ -21,7 +21,6 @@ type terminal struct {
 	rows          []terminalRow // also those that have scrolled off
 	x, y          int           // the cursor
 	background    bool
-	cuts          bool // at the last column, instead of going on in the next row
 	writes        int
 }
 
@@ -83,8 +82,6 @@ func (m *terminal) Write(p []byte) (int, error) {
 				m.t.Errorf("the cursor would leave the top of the screen: %q", p)
 			}
 			n = len(cursorUp.FindString(text))
-		case strings.HasPrefix(text, wrapOff), strings.HasPrefix(text, wrapOn):
-			m.cuts, n = strings.HasPrefix(text, wrapOff), len(wrapOn)
 		case text[0] == '\r':
 			m.x, n = 0, 1
 		case text[0] == '\n': // as terminals do that add a carriage return
@@ -118,9 +115,6 @@ func (m *terminal) put(char string) {
 	if before >= 0 && (columns == 0 || strings.HasSuffix(row.cells[before], joiner)) {
 		row.cells[before] += char
 		return
-	}
-	if m.cuts {
-		m.x = max(0, min(m.x, m.width-columns))
 	}
 	if m.x+columns > m.width {
 		row.wrapped = true

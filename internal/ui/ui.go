@@ -91,13 +91,14 @@ type Config struct {
 	Targets int           // how many there are
 	Timeout time.Duration // of all of them together, 0 for none, or of a wait that goes on with an earlier one
 
-	// Again says that the same command may be given once more if its time was too short: it starts
-	// nothing twice. Slice says that it then goes on.
-	Again, Slice bool
+	// Again reports whether the same command may be given once more if its time was too short: it
+	// starts nothing twice; nil for never. Slice says that it then goes on, which people are told, too.
+	Again func() bool
+	Slice bool
 }
 
 // A Reporter shows the events of a run, or of the runs of a group. Its methods may be
-// called from several goroutines.
+// called from several goroutines, those that write results from one.
 type Reporter struct {
 	cfg    Config
 	mu     sync.Mutex

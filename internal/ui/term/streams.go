@@ -23,6 +23,11 @@ type Streams struct {
 
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
+	// OutClosed is true if stdout is closed, or not open for writing. OutNull is true if it is
+	// /dev/null and open for reading, too, and stderr is not: Go's runtime opens that in place of a
+	// stdout that is closed, but so do some callers that want no results.
+	OutClosed, OutNull bool
+
 	Dumb    bool // TERM=dumb: nothing can be redrawn
 	Unicode bool // the locale says that the terminal shows UTF-8
 	NoColor bool // the environment asks for no colours
@@ -45,7 +50,10 @@ func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	out := newOutput(os.Stdout)
 	takeSequences(os.Stderr)
+	closed, isNull := access(os.Stdout)
 	return &Streams{
+		OutClosed:     closed,
+		OutNull:       isNull,
 		In:            os.Stdin,
 		Out:           out,
 		Err:           os.Stderr,

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package term
+
+import "os"
+
+// access reports nothing, where a file does not tell how it was opened.
+func access(*os.File) (closed, isNull bool) { return false, false }
