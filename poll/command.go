@@ -30,12 +30,12 @@ const (
 // On Unix the program runs in its own process group, so that it can be stopped with
 // everything it has started. An attempt ends when the program has ended and its outputs
 // are closed. If processes left behind hold an output open, the attempt waits for them
-// for at most Grace and is complete even so. They are left alone unless the context is
-// done meanwhile.
+// for at most Grace and is complete even so; then the group is stopped. A group that holds
+// no output is left alone, and so is a process that has left it, as setsid(1) does.
 //
-// If the context is done before the program has ended, the group gets SIGTERM and
-// SIGCONT, then SIGKILL if a member is left after Grace, and the observation has a
-// Failure.
+// If the context is done before the program has ended, the group is stopped, and the
+// observation has a Failure. A group that is stopped gets SIGTERM and SIGCONT, then SIGKILL
+// if a member is left after Grace.
 //
 // On Windows the program leads a process group, which is asked to end by Ctrl-Break, and runs
 // in a job object, which is terminated after Grace with all that the program has started; at
@@ -80,8 +80,8 @@ type Command struct {
 	Stderr io.Writer
 	// ReapOrphans reaps every child of the calling process that has ended, before each
 	// attempt. It is for process 1 or a subreaper, which inherits what attempts
-	// leave behind. All its children must belong to one run. On Windows ReapOrphans does
-	// nothing.
+	// leave behind. All its children must belong to one run. Without it, only what has
+	// stayed in the groups of attempts is reaped. On Windows ReapOrphans does nothing.
 	ReapOrphans bool
 	// Hurry cuts short the Grace of an attempt that is being stopped, as a second Ctrl-C
 	// does: each value received sends SIGTERM once more, and closing it sends SIGKILL.

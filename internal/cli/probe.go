@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -223,9 +224,11 @@ func (r *reader) readCommand() (*poll.Command, error) {
 	}
 	c := *r.nested
 	c.Foreground, c.MaxBody = r.Foreground, r.MaxBody
-	// As process 1 of a container. One that reaps for one target would reap the programs of
-	// others.
-	c.ReapOrphans = os.Getpid() == 1 && !r.several
+	if r.world.release != nil { // the process is poll's own, and one with a command becomes no program
+		system.AdoptOrphans()
+		// One that reaps all for one target would reap the programs of others.
+		c.ReapOrphans = !r.several
+	}
 	if r.Stdin {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {

@@ -7,13 +7,17 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-const process1Helper = "POLL_TEST_PROCESS1_HELPER"
+const (
+	process1Helper     = "POLL_TEST_PROCESS1_HELPER"
+	idleProcess1Helper = "POLL_TEST_IDLE_PROCESS1_HELPER"
+)
 
 // TestProcess1HelperProcess is the program of the test below: a wait whose
 // attempts leave a process each, and at the end the number of those that nobody
@@ -28,6 +32,7 @@ func TestProcess1HelperProcess(t *testing.T) {
 		Args:    append(strings.Fields("-q --immediate --interval 1ms --max-attempts 30 -- sh -c"), "true & exit 1"),
 		Lookup:  func(string) (string, bool) { return "", false },
 		Streams: streams,
+		release: func() {}, // as the process has it
 	})
 	left := 0
 	for {
@@ -53,5 +58,35 @@ func TestProcess1ReapsOrphans(t *testing.T) {
 	}
 	if most := 5; code != int(ExitAttempts) || left > most {
 		t.Errorf("have exit code %d and %d processes left of 30, want %d and at most %d\n%s", code, left, ExitAttempts, most, out)
+	}
+}
+
+// TestIdleProcess1HelperProcess is the program of the test below: it reaps nothing but a wait, whose
+// command has to be stopped.
+func TestIdleProcess1HelperProcess(t *testing.T) {
+	if os.Getenv(idleProcess1Helper) == "" {
+		t.Skip("only for the other test")
+	}
+	began := time.Now()
+	cmd := exec.Command("poll", "-q", "--grace", "10s", "--timeout", "300ms", "--", "sh", "-c", "sleep 60 & wait")
+	cmd.Run()
+	fmt.Println("process", os.Getpid(), "had a wait that ended with", cmd.ProcessState.ExitCode(), time.Since(began).Milliseconds())
+	os.Exit(0)
+}
+
+// Where process 1 does not reap, a command that is stopped costs no grace.
+func TestIdleProcess1(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("unshare", asProcess1(os.Args[0], "-test.run=^TestIdleProcess1HelperProcess$")...)
+	cmd.Env = append(os.Environ(), idleProcess1Helper+"=1")
+	out, err := cmd.CombinedOutput()
+	var code, took int
+	if _, after, ok := strings.Cut(string(out), "process 1 had a wait that ended with "); !ok {
+		t.Skipf("have %q and %v: no process namespace for us", out, err)
+	} else if _, err := fmt.Sscan(after, &code, &took); err != nil {
+		t.Fatal(err)
+	}
+	if code != int(ExitTimeout) || took > 8000 {
+		t.Errorf("have exit code %d after %d ms, want %d within the grace of 10 s\n%s", code, took, ExitTimeout, out)
 	}
 }

@@ -3,6 +3,7 @@ package targets
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -14,26 +15,14 @@ func ParseCommand(args []string) (*Template, error) {
 		return nil, &TemplateError{"{} is no program: items fill the arguments of a command",
 			"without a command, each entry is a URL, or an object with a url or a command"}
 	}
-	shell, script, found := false, false, false // script: the next operand is one
-	// scripts: all that follows is one, or may become one if it is an item with a flag
-	cmd, scripts := false, isCmd(args[0])
-	powershell := false // whose script comes, unless it is a file
+	before := seen{all: programName(args[0]) == "cmd"} // whose flags an item may be
 	for _, arg := range args {
-		scripts = scripts || cmd && isCmdFlag(arg)
-		cmd = cmd || isCmd(arg)
-		powershell = (powershell || isPowerShell(arg)) && !isFileFlag(arg)
-		if strings.Contains(arg, Item) {
-			if script || scripts || powershell {
-				return nil, &TemplateError{"{} is in the script of a shell, which would run what the items say",
-					`give it to the script as an argument: sh -c 'echo "$1"' sh {}`}
-			}
-			found = true
+		if before.isCode(arg) && strings.Contains(arg, Item) {
+			return nil, &TemplateError{"{} is in the script of a shell, which would run what the items say",
+				`give it to the script as an argument: sh -c 'echo "$1"' sh {}`}
 		}
-		isFlag := strings.HasPrefix(arg, "-")
-		script = shell && scriptFlag(arg) || script && isFlag
-		shell = isShell(arg) || shell && (isFlag || !script)
 	}
-	if !found {
+	if !strings.Contains(strings.Join(args, " "), Item) {
 		return nil, &TemplateError{"no argument of the command has a {}, so all targets would be the same",
 			"put {} where the text of an entry belongs"}
 	}
@@ -83,34 +72,47 @@ func putItems(arg string, items []string) ([]string, error) {
 	return args, nil
 }
 
-// isShell reports whether a word is a shell that takes a script after -c.
-func isShell(word string) bool {
+// The flags with a script behind them, or in them.
+var (
+	shellFlag = regexp.MustCompile(`^-\w*[cC]|^--(init-)?c[omand]*(=|$)`)
+	envFlag   = regexp.MustCompile(`^-[i0v]*S|^--s[plit]*(-|=|$)`)
+	cmdFlag   = regexp.MustCompile(`(?i)/[ckr]`)
+
+	nameFlag = regexp.MustCompile(`^[-+]\w*[oO]`)          // the name of a shell's option is behind it
+	fileFlag = regexp.MustCompile(`(?i)^[-/]f(i(le?)?)?$`) // a file is behind it, where a script would be
+)
+
+// seen is what is known of the words of a command before one.
+type seen struct {
+	shell, env, cmd, powershell bool // there is such a program
+	script, name                bool // the next word is one, unless it is a flag or the name of an option
+	all                         bool // each word is in a script
+}
+
+// isCode takes the next word, and reports whether an item in it is in a script.
+func (s *seen) isCode(word string) bool {
+	isFlag := len(word) > 1 && strings.ContainsAny(word[:1], "-+")
+	isShellFlag := s.shell && shellFlag.MatchString(word)
+	isScript := s.script && !isFlag && !s.name
+	s.script = isShellFlag || s.script && !isScript
+	s.name = nameFlag.MatchString(word)
+	s.powershell = s.powershell && !fileFlag.MatchString(word)
+	s.all = s.all || s.env && envFlag.MatchString(word) || s.cmd && cmdFlag.MatchString(word)
+	isCode := s.all || s.powershell || isScript || isShellFlag
 	switch programName(word) {
-	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "su", "script":
-		return true
+	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "yash", "csh", "tcsh", "fish",
+		"su", "runuser", "flock", "script":
+		s.shell = true
+	case "env":
+		s.env = true
+	case "cmd":
+		s.cmd = true
+	case "powershell", "pwsh":
+		s.powershell = true
+	case "sg":
+		s.all = true
 	}
-	return false
-}
-
-// isCmd reports whether a word is the shell of Windows, which takes a script after /c.
-func isCmd(word string) bool { return programName(word) == "cmd" }
-
-// isPowerShell reports whether a word is a PowerShell, which takes a script after -Command or
-// without any flag.
-func isPowerShell(word string) bool {
-	name := programName(word)
-	return name == "powershell" || name == "pwsh"
-}
-
-// isFileFlag reports whether a word is PowerShell's -File, which may be shortened.
-func isFileFlag(word string) bool {
-	return len(word) > 1 && strings.ContainsAny(word[:1], "-/") && strings.HasPrefix("file", strings.ToLower(word[1:]))
-}
-
-// isCmdFlag reports whether a word has cmd's /c, /k or /r in it, maybe after other flags.
-func isCmdFlag(word string) bool {
-	word = strings.ToLower(word)
-	return strings.Contains(word, "/c") || strings.Contains(word, "/k") || strings.Contains(word, "/r")
+	return isCode
 }
 
 // programName returns the name of a program in lower case, without the .exe of Windows, which
@@ -118,9 +120,4 @@ func isCmdFlag(word string) bool {
 func programName(word string) string {
 	base := word[strings.LastIndexAny(word, `/\:`)+1:]
 	return strings.TrimSuffix(strings.ToLower(strings.TrimRight(base, ". ")), ".exe")
-}
-
-// scriptFlag reports whether a shell's flag, such as -c or -ec, has a script after it.
-func scriptFlag(word string) bool {
-	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c")
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // A directory keeps each record in a file, for the processes of one user on one machine. Who
-// looks at a file has the lock of another one beside it.
+// looks at a file has the lock of another one, which some of the records share and which stays.
 type directory string
 
 // openDirectory returns a directory, of which it removes what nobody needs any more.
@@ -32,7 +32,6 @@ func openDirectory(path string) (directory, error) {
 	for _, record := range records {
 		if info, err := os.Lstat(record); err == nil && time.Since(info.ModTime()) > life {
 			os.Remove(record)
-			os.Remove(record + lockSuffix)
 		}
 	}
 	return d, nil
@@ -47,7 +46,7 @@ func (d directory) check() error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", d)
 	case !isOwn(info):
-		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", d)
+		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chown, chmod go-w)", d)
 	}
 	return nil
 }
@@ -68,7 +67,11 @@ func (d directory) swap(ctx context.Context, key, old, next string) (now string,
 		return now, at, false, err
 	}
 	// Who is killed here leaves the old record or the new one, and so does a full disk.
-	if err = os.WriteFile(path+".new", []byte(next), 0o600); err == nil {
+	// What is there may be a link, or a pipe that nobody reads.
+	os.Remove(path + ".new")
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	_, failed := f.WriteString(next)
+	if err = cmp.Or(err, failed, f.Close()); err == nil {
 		err = os.Rename(path+".new", path)
 	}
 	return "", at, err == nil, err
@@ -79,10 +82,11 @@ func (d directory) lock(ctx context.Context, path string) (unlock func() error, 
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(d.check(), yield(path), yield(path+lockSuffix)); err != nil {
+	shared := filepath.Join(string(d), prefix+path[len(path)-2:]+lockSuffix)
+	if err := cmp.Or(d.check(), yield(path), yield(shared)); err != nil {
 		return nil, err
 	}
-	l := flock.New(path+lockSuffix, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	l := flock.New(shared, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	_, err = l.TryLockContext(ctx, nap)
 	return l.Close, err
 }

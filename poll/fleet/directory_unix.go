@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// isOwn reports whether nobody else may put files into a directory. The user may be root.
+// isOwn reports whether nobody else may put files into a directory, not even its owner.
 func isOwn(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	user := os.Geteuid()
-	return (!ok || user == 0 || int(stat.Uid) == user) && info.Mode().Perm()&0o022 == 0
+	return (!ok || int(stat.Uid) == os.Geteuid()) && info.Mode().Perm()&0o022 == 0
 }

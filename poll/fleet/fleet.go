@@ -12,6 +12,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -81,6 +82,8 @@ type Fleet struct {
 	mu     sync.Mutex
 	places map[string]*place
 	down   map[string]time.Time // until when a record is not asked for; "" is all of them
+	clock  int64                // what that of the store showed last
+	moved  time.Time            // when it showed that first
 }
 
 var (
@@ -220,7 +223,22 @@ func (f *Fleet) swap(key string, step func(text string, now int64) string) error
 func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
 	defer cancel()
-	return f.store.swap(ctx, key, old, next)
+	now, at, swapped, err := f.store.swap(ctx, key, old, next)
+	return now, at, swapped, cmp.Or(err, f.checkClock(at))
+}
+
+// checkClock refuses a clock of the store that cannot tell how long anything lasts.
+func (f *Fleet) checkClock(at int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	if at != f.clock {
+		f.clock, f.moved = at, now
+	}
+	if now.Sub(time.UnixMicro(at)).Abs() > 24*time.Hour || now.Sub(f.moved) > time.Second {
+		return errors.New("its clock stands, or is not within a day of ours")
+	}
+	return nil
 }
 
 // isDown reports whether a record could not be had a moment ago.

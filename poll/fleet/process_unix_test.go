@@ -3,7 +3,9 @@
 package fleet
 
 import (
+	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,4 +59,42 @@ func TestRedis_paused(t *testing.T) {
 	}
 	s.process.Signal(syscall.SIGCONT)
 	awaitUp(t, f)
+}
+
+// What others have put in the place of a record that is being written is neither followed nor
+// waited for.
+func TestDirectory_newRecords(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(path, victim string) error{
+		"a link":               func(path, victim string) error { return os.Symlink(victim, path) },
+		"a pipe":               func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+		"of one who is killed": func(path, _ string) error { return os.WriteFile(path, []byte("{"), 0o600) },
+	} {
+		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+		if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, notes := open(t, dir)
+		if err := put(filepath.Join(dir, f.key("limit-", "place place")+".new"), victim); err != nil {
+			t.Fatal(err)
+		}
+		if note := sends(f, notes, 3); note != "" {
+			t.Errorf("%s: told %q", name, note)
+		}
+		if text, _ := os.ReadFile(victim); string(text) != "mine" {
+			t.Errorf("%s: another file has become %q", name, text)
+		}
+	}
+}
+
+// The directory of another user is none for root, either.
+func TestDirectory_ofAnother(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Chown(dir, 65534, -1); err != nil {
+		t.Skip(err)
+	}
+	if _, err := openDirectory(dir); err == nil {
+		t.Error("it is used")
+	}
 }

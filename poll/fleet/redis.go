@@ -43,12 +43,19 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
 	}
 	password, _ := u.User.Password()
+	dial := (&net.Dialer{Timeout: dialing}).DialContext
+	if scheme == "rediss" {
+		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialing}, Config: config}).DialContext
+	}
 	return &server{
 		network: network, host: host, pools: map[string]*redis.Pool{}, routes: map[string]string{},
 		options: []redis.DialOption{
-			redis.DialConnectTimeout(dialing), redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
+			redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := dial(ctx, network, address)
+				return &reply{Conn: conn}, err
+			}),
+			redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
 			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
-			redis.DialUseTLS(scheme == "rediss"), redis.DialTLSConfig(config),
 		},
 	}, shown, nil
 }
@@ -61,6 +68,42 @@ var swapScript = redis.NewScript(1, swapText)
 // dialing is how long an attempt to connect may take. It outlasts one packet that is lost,
 // which is sent again after a second (RFC 6298).
 const dialing = 2 * time.Second
+
+// mostReply is more than the script answers, in bytes: three elements, of which the record is the
+// longest.
+const mostReply = 300 << 10
+
+// A reply is a connection to a Redis whose answers are no longer than they can be. redigo believes
+// each length, and makes room for it.
+type reply struct {
+	net.Conn
+	left   int // how many bytes the answer may still have,
+	digits int // and the number that is being read, digits
+}
+
+func (r *reply) Write(p []byte) (int, error) {
+	r.left = mostReply
+	return r.Conn.Write(p)
+}
+
+// Read takes every "*" and "$" for the beginning of a length. In a record there is none.
+func (r *reply) Read(p []byte) (int, error) {
+	n, err := r.Conn.Read(p)
+	for _, b := range p[:n] {
+		switch r.left, r.digits = r.left-1, r.digits-1; {
+		case b == '*':
+			r.digits = 1 // elements
+		case b == '$':
+			r.digits = 6 // bytes
+		case b < '0' || b > '9':
+			r.digits = mostReply
+		}
+		if r.left < 0 || r.digits < 0 {
+			return 0, errors.New("it answers with more than a record")
+		}
+	}
+	return n, err
+}
 
 // A server is a Redis, or what speaks its language: a single one or a cluster.
 type server struct {

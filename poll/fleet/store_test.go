@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"context"
-
+	"fmt"
+	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -354,6 +356,100 @@ func TestRedis_refuses(t *testing.T) {
 	}
 }
 
+// What cannot be an answer of the script is never made room for, whatever length it announces.
+func TestRedis_longReplies(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"an array of 2^31":      "*2147483647\r\n",
+		"an array of many":      "*10\r\n:0\r\n",
+		"arrays without end":    strings.Repeat("*1\r\n", mostReply/4+1),
+		"a string of 2 GB":      "*3\r\n:0\r\n:1\r\n$2000000000\r\nx",
+		"a line without end":    "+" + strings.Repeat("x", mostReply),
+		"an error without end":  "-ERR " + strings.Repeat("x", mostReply),
+		"a length without end":  "$" + strings.Repeat("0", 100),
+		"a length in two parts": "*21\x0047483647\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			go func() {
+				for {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					conn.Read(make([]byte, 4096))
+					for part := range strings.SplitSeq(text, "\x00") {
+						conn.Write([]byte(part))
+						time.Sleep(time.Millisecond)
+					}
+					defer conn.Close()
+				}
+			}()
+			s, _, err := openStore("redis://"+listener.Addr().String(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if _, _, _, err := s.swap(ctx, "key", "", ""); err == nil || !strings.Contains(err.Error(), "more than a record") {
+				t.Errorf("have %v", err)
+			}
+		})
+	}
+}
+
+// A clocked is a store in memory that has a clock of its own.
+type clocked struct {
+	memory
+	clock func() time.Time
+}
+
+func (s *clocked) swap(ctx context.Context, key, old, next string) (string, int64, bool, error) {
+	now, _, swapped, err := s.memory.swap(ctx, key, old, next)
+	return now, s.clock().UnixMicro(), swapped, err
+}
+
+// A store whose clock stands, or is far off, is none: who goes by it waits for ever.
+func TestFleet_clock(t *testing.T) {
+	t.Parallel()
+	for name, clock := range map[string]func() time.Time{
+		"stands":              func() time.Time { return time.Now().Truncate(time.Hour) },
+		"days ago":            func() time.Time { return time.Now().Add(-25 * time.Hour) },
+		"days ahead":          func() time.Time { return time.Now().Add(25 * time.Hour) },
+		"before 1970":         func() time.Time { return time.UnixMicro(-1e17) },
+		"the last day of all": func() time.Time { return time.UnixMicro(math.MaxInt64) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := &clocked{memory{records: map[string]string{}}, clock}
+				notes := make(chan string, 10)
+				f := newFleet(s, "here", Options{PerSecond: 100, Known: true, Note: func(note string) { notes <- note }})
+				q := f.Question("place", []byte("thing"), everySecond)
+				asked := 0
+				for range 10 {
+					if turn := q.Claim(time.Now()); turn.Ask {
+						asked++
+						q.Answered([]byte("x"))
+					}
+					time.Sleep(time.Second)
+				}
+				if asked < 9 {
+					t.Errorf("asked %d times in 10 s, want once a second", asked)
+				}
+				if note := sends(f, notes, 300); !strings.Contains(note, "its clock stands, or is not within a day of ours") {
+					t.Errorf("told %q", note)
+				}
+			})
+		})
+	}
+}
+
 // What is wrong with a directory is said once, and each process goes on alone.
 func TestDirectory_fails(t *testing.T) {
 	t.Parallel()
@@ -403,28 +499,44 @@ func TestDirectory_sweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Chtimes(mine, old, old)
-	os.Chtimes(filepath.Join(dir, key+lockSuffix), old, old)
+	locks, _ := filepath.Glob(filepath.Join(dir, "*"+lockSuffix))
+	for _, lock := range locks {
+		os.Chtimes(lock, old, old)
+	}
 	open(t, dir)
 	if entries, _ := os.ReadDir(dir); len(entries) != 3 {
 		t.Errorf("have %v", entries)
 	}
 	os.Chtimes(filepath.Join(dir, key), old, old)
 	open(t, dir)
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+	// A process may hold the lock, and then another one of the same name would be a second.
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 || len(locks) != 1 {
 		t.Errorf("have %v", entries)
+	}
+}
+
+// A lock is one of a few, so that they need not be removed.
+func TestDirectory_locks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, notes := open(t, dir)
+	for n := range 1000 {
+		f.Next(fmt.Sprint("place ", n), time.Time{})
+	}
+	locks, _ := filepath.Glob(filepath.Join(dir, "*"+lockSuffix))
+	if len(locks) > 256 || len(notes) > 0 {
+		t.Errorf("have %d locks of 1,000 records, and %d notes", len(locks), len(notes))
 	}
 }
 
 // Whatever a store says, no call panics, what it says is no answer, and a slot and a turn come
 // within an hour.
 func FuzzStore(f *testing.F) {
-	f.Add("", "", int64(1e15))
+	f.Add("", "", int64(0))
 	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":2,"n":5,"had":4,"answer":"YWJj","until":9,"ended":-7}`, int64(5))
 	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":2,"n":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
-	f.Fuzz(func(t *testing.T, limit, question string, at int64) {
-		if at < 0 || at > 1e17 {
-			return
-		}
+	f.Fuzz(func(t *testing.T, limit, question string, ahead int64) {
+		at := time.Now().UnixMicro() + ahead%(48*time.Hour).Microseconds()
 		g := newFleet(said{limit, at}, "here", Options{PerSecond: 20})
 		for range 2 {
 			when, _ := g.Next("place", time.Time{})

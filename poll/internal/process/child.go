@@ -85,7 +85,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 }
 
 // settle ends the attempt of a program that has ended: it gives whoever holds the outputs
-// open some time to finish, but stops them if ctx is done meanwhile.
+// open some time to finish, and then stops the group.
 func (s *Session) settle(ctx context.Context, c *child) {
 	select {
 	case <-c.outputs.done:
@@ -93,8 +93,8 @@ func (s *Session) settle(ctx context.Context, c *child) {
 	case <-ctx.Done():
 	}
 	c.outputs.finish()
-	if c.outputs.cut && ctx.Err() != nil {
-		c.outputs.short = true
+	if c.outputs.cut {
+		c.outputs.short = ctx.Err() != nil
 		s.stop(c)
 	}
 }

@@ -51,6 +51,21 @@ func TestCommandReapOrphans(t *testing.T) {
 	}
 }
 
+// What attempts leave in their groups is reaped when it has ended, though not all children of this
+// process are, of which some may be the programs of other sessions.
+//
+// Not parallel: the orphans of all tests become this process's.
+func TestCommandReapsItsGroups(t *testing.T) {
+	becomeSubreaper(t)
+	session := NewSession(Command{Args: []string{"sh", "-c", "sleep 0.005 >/dev/null 2>&1 &"}})
+	for n := 1; n <= 30; n++ {
+		session.Probe(t.Context(), Attempt{Number: n})
+	}
+	if have, most := unreaped(), 15; have > most || len(session.left) > most {
+		t.Errorf("have %d children left of 30, want at most %d, of the last attempts", have, most)
+	}
+}
+
 // Where poll is process 1, or a subreaper as here, the orphans of a group become
 // its own children and stay in the group until it has reaped them.
 //

@@ -81,7 +81,7 @@ func (c *child) empty() bool {
 	if !c.group {
 		return true
 	}
-	reap(-c.cmd.Process.Pid) // as process 1 has to
+	reap(-c.cmd.Process.Pid) // as process 1 and a subreaper have to
 	return errors.Is(c.tell(0), syscall.ESRCH)
 }
 

@@ -49,6 +49,7 @@ type Attempt struct {
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
 	environ []string
+	left    []*child // whose groups have a member that has not been reaped
 }
 
 // NewSession returns the session of a command.
@@ -76,6 +77,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	if s.ReapOrphans {
 		reap(-1)
 	}
+	s.left = slices.DeleteFunc(s.left, (*child).empty)
 	// The program ends with this thread (see endWithThread), so no other goroutine may
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
@@ -96,6 +98,12 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	default:
 		exit, signal := ending(c.cmd.ProcessState)
 		obs.Exit, obs.Signal = &exit, signal
+	}
+	if c.outputs.cut && !stopped && !s.Foreground {
+		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
+	}
+	if c.ended() && !c.empty() {
+		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // without its outputs
 	}
 	if c.unkillable {
 		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
