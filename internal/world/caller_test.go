@@ -22,51 +22,25 @@ type result struct {
 	How      poll.Ending
 	Code     int                      // of a command line, -1 of none
 	Ends     map[string][]poll.Ending // by the names of targets
-	Reasons  map[string]string
-	Said     []string // all that was said, in which no secret may be
-	Began    time.Time
-	Deadline time.Time // of the last run
+	Reason   string                   // of the last end
+	Said     []string                 // all that was said, in which no secret may be
+	Deadline time.Time                // of the last run
 	End      time.Time
 	Attempts int
 	Runs     int
 }
 
-// callers run a plan.
-var callers = map[string]func(*world) *result{
-	"poller":    (*world).runPoller,
-	"step":      (*world).runSteps,
-	"group":     (*world).runGroup,
-	"list":      (*world).runGroup,
-	"line":      (*world).runLine,
-	"line list": (*world).runLine,
-}
+func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
 
-func newResult() *result {
-	return &result{Code: -1, Ends: make(map[string][]poll.Ending), Reasons: make(map[string]string), Began: time.Now()}
-}
-
-func rule(is status.Status, text string) status.Rule {
-	r, err := status.NewRule(is, text)
+// must returns a value that cannot be wrong.
+func must[T any](value T, err error) T {
 	if err != nil {
-		panic(fmt.Sprintf("%s: %v", text, err))
+		panic(err)
 	}
-	return r
+	return value
 }
 
-// rules returns the conditions of a plan.
-func (p *plan) rules() (rules status.Rules) {
-	success := rule(status.Success, p.untilText())
-	success.Here = p.Gone
-	rules.Own = append(rules.Own, success)
-	if p.ErrorIf != nil {
-		rules.Own = append(rules.Own, rule(status.Error, p.ErrorIf.text()))
-	}
-	if p.NotYet && !p.Gone {
-		rules.Own = append(rules.Own, rule(status.NotReady, "$status == 404"))
-	}
-	return rules
-}
-
+// untilText returns the condition for SUCCESS.
 func (p *plan) untilText() string {
 	switch {
 	case p.Gone:
@@ -77,222 +51,154 @@ func (p *plan) untilText() string {
 	return p.Until.text()
 }
 
-// poller returns the wait for an operation, or for the list with nil.
-func (w *world) poller(o *operation, transport http.RoundTripper, r *rand.Rand) poll.Poller {
-	h := poll.HTTP{URL: "http://a.test/list", Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
-	p := poll.Poller{Target: "list", Rules: w.plan.rules(), AttemptTimeout: w.plan.Attempt, MaxAttempts: w.plan.Most, Rand: r}
-	if o != nil {
-		h.URL, h.Method, h.Follow = fmt.Sprint("http://a.test/ops/", o.ID), o.Method, o.Follow
-		p.Target = strconv.Itoa(o.ID)
-		if o.Method == "POST" || o.Method == "PUT" || o.Method == "PATCH" {
-			h.Body = []byte(`{"secret":"` + body + `"}`)
-		}
-	} else {
-		l := w.plan.List
-		each, err := expr.CompileEach(".jobs")
-		if err != nil {
-			panic(err)
-		}
-		p.Elements = &poll.Elements{Each: each, Whole: true, Expect: l.Expect}
-		for _, id := range l.Known {
-			p.Elements.Known = append(p.Elements.Known, strconv.Itoa(id))
-		}
-		if h.Next = l.Next; l.Follow {
-			h.Follow, h.FollowEach = "/ops/{.id}", true
-		}
+// rules returns the conditions of a plan.
+func (p *plan) rules() (rules status.Rules) {
+	add := func(is status.Status, text string) {
+		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
 	}
-	if w.plan.Threshold > 1 {
-		p.SuccessThreshold = w.plan.Threshold
+	add(status.Success, p.untilText())
+	rules.Own[0].Here = p.Gone
+	if p.ErrorIf != nil {
+		add(status.Error, p.ErrorIf.text())
 	}
-	if w.plan.Interval > 0 {
-		p.Schedule = backoff.Fixed(w.plan.Interval)
+	if p.NotYet && !p.Gone {
+		add(status.NotReady, "$status == 404")
 	}
-	p.Probe = h
-	return p
+	return rules
 }
 
-func (p *process) transport() *http.Transport {
-	return &http.Transport{DialContext: p.dial, DisableKeepAlives: p.w.plan.Alone}
+// pollers returns the waits of a plan in a process.
+func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
+	h := poll.HTTP{
+		Header:    http.Header{"Authorization": {"Bearer " + token}},
+		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone},
+	}
+	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, Rand: r}
+	if p.Interval > 0 {
+		one.Schedule = backoff.Fixed(p.Interval)
+	}
+	if p.List != nil {
+		h.URL, h.Next, one.Target = "http://a.test/list", p.List.Next, "list"
+		one.Elements = &poll.Elements{Each: must(expr.CompileEach(".jobs")), Whole: true, Expect: p.List.Expect}
+		for _, id := range p.List.Known {
+			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
+		}
+		if p.List.Follow {
+			h.Follow, h.FollowEach = "/ops/{.id}", true
+		}
+		one.Probe = h
+		return []poll.Poller{one}
+	}
+	for _, o := range p.Ops {
+		h.URL, h.Method = fmt.Sprint("http://a.test/ops/", o.ID), o.Method
+		if o.Method != "" {
+			h.Follow = answers[o.Answer].follow
+		}
+		if o.Method != "" && o.Method != "DELETE" {
+			h.Body = []byte(`{"secret":"` + body + `"}`)
+		}
+		one.Probe, one.Target = h, strconv.Itoa(o.ID)
+		all = append(all, one)
+	}
+	return all
 }
 
 // watch takes the events of a wait, and checks that they make sense.
-func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.Event)) {
-	var last poll.EventKind
+func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.Event)) (last poll.Event) {
 	began := make(map[int]time.Time)
 	for e := range events {
 		w.mu.Lock()
-		if last == poll.EventGoal {
+		if last.Kind == poll.EventGoal {
 			w.blame("told", "an event after the goal")
 		}
-		last = e.Kind
-		state, _ := json.Marshal(e.State)
-		res.Said = append(res.Said, e.Verdict.Reason, withoutCookies(state))
+		last = e
+		e.State.Session = nil // which may hold cookies
+		res.Said = append(res.Said, fmt.Sprintf("%s %+v", e.Verdict.Reason, e.State))
 		switch e.Kind {
 		case poll.EventStart:
 			began[e.N] = e.At
 		case poll.EventAttempt:
-			if took := e.At.Sub(began[e.N]); w.plan.Attempt > 0 && w.plan.List == nil && w.plan.Rate == 0 && took > w.plan.Attempt+50*time.Millisecond {
+			isOne := w.List == nil && w.Rate == 0 // of a list, and of redirects that wait for their turn, the time is that of each request
+			if took := e.At.Sub(began[e.N]); isOne && w.Attempt > 0 && took > w.Attempt+50*time.Millisecond {
 				w.blame("on time", "an attempt took %s", took)
 			}
 		case poll.EventEnd:
 			res.Ends[e.Target] = append(res.Ends[e.Target], e.Outcome.Ending)
-			res.Reasons[e.Target] = e.Outcome.Reason
-			res.Said = append(res.Said, e.Outcome.Reason, fmt.Sprint(e.Outcome.Err()), fmt.Sprint(e.Outcome.Notes))
-			res.How, res.Attempts = e.Outcome.Ending, e.Outcome.State.Attempts
-			w.tell("%s %s: %s", e.Target, e.Outcome.Ending, e.Outcome.Reason)
+			res.How, res.Reason, res.Attempts = e.Outcome.Ending, e.Outcome.Reason, e.Outcome.State.Attempts
+			res.Said = append(res.Said, fmt.Sprint(e.Outcome.Err(), e.Outcome.Notes))
+			if !w.processes[len(w.processes)-1].dead {
+				w.tell("%s %s: %s", e.Target, e.Outcome.Ending, e.Outcome.Reason)
+			}
 		case poll.EventGoal:
-			res.How, res.Attempts = e.Summary.Ending, e.Summary.Attempts
+			res.How = e.Summary.Ending
 			res.Said = append(res.Said, fmt.Sprint(e.Summary.Err()))
 		}
-		keep(e)
 		w.mu.Unlock()
+		keep(last)
 	}
 	res.End = time.Now()
+	return last
 }
 
-// withoutCookies returns a state without what its session keeps, as it says that it does.
-func withoutCookies(state []byte) string {
-	var all map[string]any
-	json.Unmarshal(state, &all)
-	delete(all, "session")
-	text, _ := json.Marshal(all)
-	return string(text)
-}
-
-// runPoller waits for one operation, in as many runs as it takes. Who waits keeps the state of each
-// event, as JSON.
-func (w *world) runPoller() *result {
-	res, r := newResult(), rand.New(rand.NewPCG(w.plan.Seed, 7))
-	var kept []byte
-	for run := 0; ; run++ {
-		ctx, stop := context.WithCancelCause(context.Background())
-		proc := w.process(stop)
-		transport := proc.transport()
-		p := w.poller(&w.plan.Ops[0], transport, r)
-		p.Start, p.Timeout = w.began, w.plan.Timeout
-		p.Starting = func(s poll.State) error { kept, _ = json.Marshal(s); return nil }
-		p.Past = w.past(kept)
-		timer := w.killLater(proc, run, stop)
-		res.Deadline = w.began.Add(p.Timeout)
-		cuts := w.cuts
-		soft := &res.How
-		w.watch(p.Events(ctx), res, func(e poll.Event) {
-			if !proc.dead && (e.Kind == poll.EventAttempt || e.Kind == poll.EventEnd) {
-				kept, _ = json.Marshal(e.State)
+// runLibrary waits from Go, in as many runs as it takes. Who waits keeps the state of each event as
+// JSON, or that of each step.
+func (w *world) runLibrary() *result {
+	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
+	kept := must(json.Marshal(poll.State{}))
+	res.Deadline = w.began.Add(w.Timeout)
+	for ; ; res.Runs++ {
+		p, ctx, end := w.newProcess(res.Runs)
+		keep := func(s poll.State) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if !p.dead {
+				kept = must(json.Marshal(s))
 			}
-		})
-		timer.Stop()
-		stop(nil)
-		transport.CloseIdleConnections()
-		res.Runs++
-		if w.cuts == cuts && *soft != poll.Interrupted {
-			return res
 		}
-		clear(res.Ends)
-		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
-	}
-}
-
-// past reads a state that was kept.
-func (w *world) past(kept []byte) *poll.State {
-	if kept == nil {
-		return nil
-	}
-	s := new(poll.State)
-	if err := json.Unmarshal(kept, s); err != nil {
-		w.blame("resumable", "the state cannot be read: %v", err)
-		return nil
-	}
-	w.saw["resumed"] = true
-	return s
-}
-
-// killLater kills a process at its time, if it has one.
-func (w *world) killLater(p *process, run int, stop context.CancelCauseFunc) *time.Timer {
-	k, ok := w.plan.killAt(run)
-	if !ok {
-		return time.NewTimer(time.Hour)
-	}
-	return time.AfterFunc(k.At, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.saw["kill at any time"] = true
-		if w.tell("killed (by a signal: %v)", k.Soft); k.Soft {
-			w.saw["signal"], w.signalled = true, true
-			stop(errKilled)
-			return
-		}
-		p.kill()
-	})
-}
-
-// runSteps waits for one operation step by step. A step whose process is killed is made again,
-// from what was kept before it.
-func (w *world) runSteps() *result {
-	res, r := newResult(), rand.New(rand.NewPCG(w.plan.Seed, 7))
-	res.Deadline = w.began.Add(w.plan.Timeout)
-	kept, _ := json.Marshal(poll.State{})
-	for step := range 1000 {
-		ctx, stop := context.WithCancelCause(context.Background())
-		proc := w.process(stop)
-		transport := proc.transport()
-		p := w.poller(&w.plan.Ops[0], transport, r)
-		p.Timeout = w.plan.Timeout
-		p.Starting = func(s poll.State) error { kept, _ = json.Marshal(s); return nil }
-		timer := w.killLater(proc, step-3, stop)
-		cuts := w.cuts
-		past := w.past(kept)
-		state, events := p.Step(ctx, *past)
-		timer.Stop()
-		stop(nil)
-		transport.CloseIdleConnections()
-		if res.Runs++; w.cuts > cuts {
-			continue
-		}
-		w.watch(slices.Values(events), res, func(poll.Event) {})
-		kept, _ = json.Marshal(state)
-		last := events[len(events)-1]
+		last := p.run(ctx, res, r, kept, keep)
+		end()
+		isCut := p.isDead() || res.How == poll.Interrupted
 		switch {
-		case last.Kind == poll.EventEnd && last.Outcome.Ending != poll.Interrupted:
+		case res.Runs > 1000:
+			w.blame("on time", "1000 runs")
 			return res
-		case last.Kind == poll.EventEnd:
-			clear(res.Ends)
-		case last.Kind == poll.EventWait:
+		case w.Caller == "step" && last.Kind == poll.EventWait && !isCut:
 			time.Sleep(last.Wait)
-		default:
-			w.blame("told", "the last event of a step is %s", last.Kind)
+		case !isCut:
 			return res
+		default:
+			clear(res.Ends)
+			res.How = ""
+			time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 		}
 	}
-	w.blame("on time", "1000 steps")
-	return res
 }
 
-// runGroup waits for several operations, or for a list.
-func (w *world) runGroup() *result {
-	res, r := newResult(), rand.New(rand.NewPCG(w.plan.Seed, 7))
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	proc := w.process(stop)
-	transport := proc.transport()
-	defer transport.CloseIdleConnections()
-	var targets []poll.Poller
-	if w.plan.List != nil {
-		targets = append(targets, w.poller(nil, transport, r))
-	} else {
-		for i := range w.plan.Ops {
-			targets = append(targets, w.poller(&w.plan.Ops[i], transport, r))
+// run makes one run of a wait from Go, or a step, that goes on from what was kept.
+func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byte, keep func(poll.State)) poll.Event {
+	all := p.pollers(r)
+	if p.Caller == "group" || p.Caller == "list" {
+		g := poll.Group{AtLeast: p.AtLeast, FailFast: p.FailFast, Start: p.world.began, Timeout: p.Timeout, Rand: r}
+		if p.Rate > 0 {
+			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
 		}
+		if p.Seed%3 > 0 {
+			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }
+		}
+		return p.watch(g.Events(ctx, slices.Values(all)), res, func(poll.Event) {})
 	}
-	g := poll.Group{AtLeast: w.plan.AtLeast, FailFast: w.plan.FailFast, Start: w.began, Timeout: w.plan.Timeout, Rand: r}
-	if w.plan.Rate > 0 {
-		g.Limiter = &poll.Pacer{PerSecond: w.plan.Rate, Known: w.plan.Seed%2 == 0, Rand: r}
+	var past poll.State
+	if err := json.Unmarshal(kept, &past); err != nil {
+		p.blame("resumable", "the state cannot be read: %v", err)
 	}
-	if w.plan.Seed%3 > 0 {
-		g.ParallelPlace = func(string) int { return 1 + int(w.plan.Seed%5) }
+	one := all[0]
+	one.Timeout, one.Past = p.Timeout, &past
+	one.Starting = func(s poll.State) error { keep(s); return nil }
+	if p.Caller == "step" {
+		state, events := one.Step(ctx, past)
+		keep(state)
+		return p.watch(slices.Values(events), res, func(poll.Event) {})
 	}
-	res.Deadline = w.began.Add(g.Timeout)
-	w.watch(g.Events(ctx, slices.Values(targets)), res, func(poll.Event) {})
-	res.Runs = 1
-	return res
+	one.Start = p.world.began
+	return p.watch(one.Events(ctx), res, func(e poll.Event) { keep(e.State) })
 }

@@ -11,16 +11,14 @@ import (
 
 // A listing is a list whose elements are the operations of a plan.
 type listing struct {
-	Size   int    // of a page
-	Next   string // how a page names the next one: see nexts
-	Follow bool   // the list only names the elements, and each of them is looked at
-	Expect int
-	Known  []int // the elements that are waited for; nil for all
-	Gone   bool  // they are waited for to be gone
+	Size   int    `json:",omitzero"` // of a page
+	Next   string `json:",omitzero"` // how a page names the next one, as --next says it
+	Follow bool   `json:",omitzero"` // the list only names the elements, and each of them is looked at
+	Expect int    `json:",omitzero"`
+	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
+	Gone   bool   `json:",omitzero"` // they are waited for to be gone
+	Batch  int    `json:",omitzero"` // of Known that are asked for at once, 0 for all of the list
 }
-
-// nexts are the ways to the next page, by what --next says.
-var nexts = []string{"auto", ".next", "?token={.token}"}
 
 // A listPage is an honest page of a list.
 type listPage struct {
@@ -32,7 +30,7 @@ type listPage struct {
 // A whole is a list of which all pages were delivered, one after the other and nothing between.
 type whole struct {
 	key   string
-	to    time.Time
+	at    time.Time
 	shown map[int]string
 }
 
@@ -44,48 +42,43 @@ func isAbout(key string, id int) bool {
 
 // listAnswer answers a page of the list as it is at this moment.
 func (w *world) listAnswer(q *request, rep *reply) {
-	p, now := w.plan.List, q.now()
 	var there []*life
-	only := q.URL.Query().Get("ids")
-	for _, l := range w.inOrder() {
-		if l.docAt(now) != "" && isAbout(q.key, l.ID) {
+	for _, l := range w.lives {
+		if l.docAt(time.Now()) != "" && isAbout(q.key, l.ID) {
 			there = append(there, l)
 		}
 	}
-	number, _ := strconv.Atoi(strings.TrimPrefix(q.URL.Query().Get("page")+q.URL.Query().Get("token"), "t"))
-	from, to := min(number*p.Size, len(there)), min(number*p.Size+p.Size, len(there))
+	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
+	size := w.List.Size
+	from, to := min(number*size, len(there)), min(number*size+size, len(there))
 	rep.page = &listPage{number: number, last: to == len(there), shown: make(map[int]string)}
 	var texts []string
 	for _, l := range there[from:to] {
-		text := l.docAt(now)
-		if rep.page.shown[l.ID] = text; p.Follow {
+		text := l.docAt(time.Now())
+		if rep.page.shown[l.ID] = text; w.List.Follow {
 			text = fmt.Sprintf(`{"id":%d}`, l.ID)
 		}
 		texts = append(texts, text)
 	}
 	rep.code, rep.honest, rep.what = 200, true, fmt.Sprintf("page %d of %d elements", number+1, len(there))
-	rep.body = `{"jobs":[` + strings.Join(texts, ",") + `]`
-	next := number + 1
-	where := fmt.Sprint("/list?page=", next)
-	if only != "" {
-		where += "&ids=" + only
+	rep.body = `{"jobs":[` + strings.Join(texts, ",") + "]}"
+	if !rep.page.last {
+		w.saw["next page by "+w.List.Next] = true
+		next := q.URL.Query()
+		next.Set("page", strconv.Itoa(number+1))
+		where := "/list?" + strings.ReplaceAll(next.Encode(), "%2C", ",")
+		rep.head = []string{`Link: <` + where + `>; rel="next"`}
+		if w.List.Next != "auto" {
+			rep.head = nil
+			rep.body = fmt.Sprintf(`{"next":%q,"cursor":%d,`, where, number+1) + rep.body[1:]
+		}
 	}
-	switch {
-	case p.Next == "auto" && !rep.page.last:
-		rep.head = append(rep.head, `Link: <`+where+`>; rel="next"`)
-	case p.Next == ".next" && !rep.page.last:
-		rep.body += fmt.Sprintf(`,"next":%q`, where)
-	case p.Next == ".next":
-		rep.body += `,"next":null`
-	case !rep.page.last:
-		rep.body += fmt.Sprintf(`,"token":"t%d"`, next)
-	default:
-		rep.body += `,"token":""`
-	}
-	rep.body += "}"
 }
 
-// listDelivered notes that an answer to a request for the list was delivered, or that it was not.
+// nexts are the ways to the next page.
+var nexts = []string{"auto", ".next", "?page={.cursor}"}
+
+// listDelivered notes that an answer to a request for a list was delivered, or that it was not.
 func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	p, before := rep.page, w.pages[key]
 	delete(w.pages, key)
@@ -102,7 +95,7 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 		w.pages[key] = before
 		return
 	}
-	all := whole{key: key, to: time.Now(), shown: make(map[int]string)}
+	all := whole{key, time.Now(), make(map[int]string)}
 	for _, p := range before {
 		maps.Copy(all.shown, p.shown)
 	}

@@ -2,7 +2,9 @@ package world
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,65 +22,83 @@ const (
 	cookie = "C00kie-S3cr3t"
 )
 
+var secrets = []string{token, body, cookie}
+
 // A process is a run that may be killed: from then on nothing of it reaches a server or the world.
 type process struct {
-	w     *world
+	*world
 	conns []net.Conn
-	dead  bool
-	kill  func() // once
 	began time.Time
+	dead  bool
+	stop  context.CancelCauseFunc
 }
 
-// A kill ends a process at a moment of its own time, or at a request: before it is processed, or
-// after that and before it is answered.
+// A kill ends a process at a moment of its own time, or at a request, before it is processed or
+// before it is answered.
 type kill struct {
-	Run    int // of which process, from 0
-	At     time.Duration
-	Key    string
-	N      int
-	Before bool
-	Soft   bool // a signal, so that it ends in order
-	Torn   bool // what was not synced is lost
+	Run    int           `json:",omitzero"` // of which process, from 0
+	At     time.Duration `json:",omitzero"`
+	Key    string        `json:",omitzero"`
+	N      int           `json:",omitzero"`
+	Before bool          `json:",omitzero"`
+	Soft   bool          `json:",omitzero"` // a signal, so that it ends in order
 }
 
-func (w *world) process(stop context.CancelCauseFunc) *process {
-	p := &process{w: w, began: time.Now()}
-	p.kill = func() {
-		if w.onKill != nil {
-			w.onKill()
+var errKilled = errors.New("killed")
+
+// newProcess begins the process of a run.
+func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p = &process{world: w, began: time.Now()}
+	ctx, p.stop = context.WithCancelCause(context.Background())
+	w.processes = append(w.processes, p)
+	timer := time.NewTimer(time.Hour)
+	for _, k := range w.Kills {
+		if k.Run == run && k.Key == "" {
+			timer = time.AfterFunc(k.At, func() { p.kill(k) })
+		}
+	}
+	return p, ctx, func() {
+		timer.Stop()
+		p.stop(nil)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		p.close()
+	}
+}
+
+func (p *process) close() {
+	for _, c := range p.conns {
+		c.Close()
+	}
+}
+
+// kill kills a process.
+func (p *process) kill(k kill) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tell("killed %+v", k)
+	p.troubled = time.Now().Add(3 * time.Second) // until which nobody looks
+	if p.saw["kill by signal"] = k.Soft; !k.Soft {
+		p.saw["kill"] = true
+		if p.onKill != nil {
+			p.onKill()
 		}
 		p.dead = true
-		w.cuts++
-		w.troubled = time.Now().Add(3 * time.Second) // until which nobody looks
-		for _, c := range p.conns {
-			c.Close()
-		}
-		stop(errKilled)
+		p.cuts++
+		p.close()
 	}
-	w.processes = append(w.processes, p)
-	return p
-}
-
-// close ends what is left of a network.
-func (w *world) close() {
-	for _, p := range w.processes {
-		for _, c := range p.conns {
-			c.Close()
-		}
-	}
+	p.stop(errKilled)
 }
 
 // dial connects a process to a server.
-func (p *process) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	w := p.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.asked["dial"]++
-	_, bad := w.faults["dial"][w.asked["dial"]]
-	if p.dead || bad {
-		if bad {
-			w.saw["fault connection"], w.troubled = true, time.Now()
-		}
+func (p *process) dial(_ context.Context, _, address string) (net.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, f := p.count("dial")
+	if p.dead || f != nil {
+		p.saw["fault connection"], p.troubled = true, time.Now()
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
 	ours, theirs := net.Pipe()
@@ -97,8 +117,12 @@ func (p *process) serve(host string, c net.Conn) {
 			return
 		}
 		sent, _ := io.ReadAll(r.Body)
-		q, rep := p.receive(host, r, string(sent))
-		if q == nil || !p.send(q, rep, c, in) {
+		p.mu.Lock()
+		q := p.read(host, r)
+		p.eavesdrop(q, string(sent))
+		p.mu.Unlock()
+		rep := p.receive(q)
+		if rep == nil || !p.send(q, rep, c, in) {
 			return
 		}
 	}
@@ -106,91 +130,69 @@ func (p *process) serve(host string, c net.Conn) {
 
 // receive has a request processed, after some time on the way. It returns nil if the process was
 // killed meanwhile.
-func (p *process) receive(host string, r *http.Request, sent string) (*request, *reply) {
-	w := p.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (p *process) receive(q *request) *reply {
+	if p.isKilledAt(q, true) {
+		return nil
+	}
+	time.Sleep(drawn(p.dice(q.key+" way", q.n), time.Millisecond, 50*time.Millisecond))
+	p.mu.Lock()
 	if p.dead {
-		return nil, nil
+		p.mu.Unlock()
+		return nil
 	}
-	q := w.read(host, r)
-	w.eavesdrop(q, sent)
-	if q.starts {
-		q.life.flying++
+	p.patience(q)
+	rep := p.answer(q)
+	p.tell("%s %s%s -> %s", q.Method, strings.TrimSuffix(q.host, ":80"), q.URL, rep)
+	p.mu.Unlock()
+	if p.isKilledAt(q, false) {
+		return nil
 	}
-	if p.killedAt(q, true) {
-		return nil, nil
-	}
-	w.mu.Unlock()
-	time.Sleep(drawn(w.dice(q.key+" way", q.n), time.Millisecond, 50*time.Millisecond))
-	w.mu.Lock()
-	if p.dead {
-		return nil, nil
-	}
-	w.patience(p, q)
-	rep := w.answer(q)
-	w.tell("%s %s%s -> %s", r.Method, strings.TrimSuffix(host, ":80"), r.URL, rep)
-	if p.killedAt(q, false) {
-		return nil, nil
-	}
-	return q, rep
+	return rep
 }
 
-// killedAt kills the process if its time has come.
-func (p *process) killedAt(q *request, before bool) bool {
-	for _, k := range p.w.plan.Kills {
-		if k.Key == q.key && k.N == q.n && k.Before == before && p == p.w.processes[len(p.w.processes)-1] {
-			p.w.tell("killed at a request")
-			p.w.saw["kill at a request"] = true
-			p.kill()
+// isKilledAt kills the process if its time has come.
+func (p *process) isKilledAt(q *request, before bool) bool {
+	for _, k := range p.Kills {
+		if k.Key == q.key && k.N == q.n && k.Before == before {
+			p.kill(k)
 			return true
 		}
 	}
-	return false
+	return p.isDead()
+}
+
+func (p *process) isDead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
 }
 
 // send sends a reply, and reports whether the connection can be used further.
 func (p *process) send(q *request, rep *reply, c net.Conn, in io.Reader) bool {
-	w := p.w
+	time.Sleep(rep.late)
+	text := rep.bytes()
 	switch {
 	case rep.hang:
 		io.Copy(io.Discard, in) // until the client gives up
-		w.after(q, rep, p, false)
-		return false
+		text = ""
 	case rep.reset:
-		c.Close()
-		w.after(q, rep, p, false)
-		return false
+		text = ""
 	}
-	if rep.late > 0 {
-		time.Sleep(rep.late)
-	}
-	text, whole := rep.bytes(q.Method), true
-	if rep.cut > 0 {
-		whole = false
-	}
-	err := write(c, text, rep.dribble)
-	w.after(q, rep, p, err == nil && whole && !rep.garbage)
-	return err == nil && whole && !rep.garbage
-}
-
-// write writes a text, a few bytes at a time if there is a pause between them.
-func write(c net.Conn, text string, pause time.Duration) error {
-	for pause > 0 && len(text) > 40 {
-		if _, err := io.WriteString(c, text[:40]); err != nil {
-			return err
-		}
+	err := error(nil)
+	for ; rep.dribble > 0 && len(text) > 40 && err == nil; time.Sleep(rep.dribble) {
+		_, err = io.WriteString(c, text[:40])
 		text = text[40:]
-		time.Sleep(pause)
 	}
-	_, err := io.WriteString(c, text)
-	return err
+	_, late := io.WriteString(c, text)
+	isWhole := cmp.Or(err, late) == nil && !rep.hang && !rep.reset && rep.cut == 0 && !rep.garbage
+	p.after(q, rep, isWhole)
+	return isWhole
 }
 
 // bytes returns a reply as HTTP/1.1 has it.
-func (rep *reply) bytes(method string) string {
+func (rep *reply) bytes() string {
 	if rep.garbage {
-		return "HTTP/1.1 2OO OK\r\n\r\n{\"state\":\"done\"}"
+		return "HTTP/1.1 2OO OK\r\n\r\n" + allIsWell
 	}
 	var b strings.Builder
 	if rep.early {
@@ -207,11 +209,8 @@ func (rep *reply) bytes(method string) string {
 	switch {
 	case rep.code == 204 || rep.code == 304:
 		b.WriteString("\r\n")
-	case rep.chunked:
+	case rep.chunked: // without its end
 		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(sent), sent)
-		if rep.cut == 0 {
-			b.WriteString("0\r\n\r\n")
-		}
 	case rep.cut > 0:
 		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", max(1, len(rep.body)), sent)
 	default:
@@ -223,7 +222,7 @@ func (rep *reply) bytes(method string) string {
 func (rep *reply) String() string {
 	text := fmt.Sprintf("%d %s", rep.code, rep.what)
 	for _, line := range rep.head {
-		if strings.HasPrefix(line, "Retry") || strings.HasPrefix(line, "Loc") || strings.HasPrefix(line, "Link") {
+		if name, _, _ := strings.Cut(line, ":"); name == "Retry-After" || name == "Location" || name == "Link" {
 			text += ", " + strings.TrimSpace(line)
 		}
 	}

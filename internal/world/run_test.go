@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,11 +18,10 @@ import (
 var (
 	first  = flag.Uint64("seed", 1, "the first seed")
 	count  = flag.Int("count", 3000, "how many seeds")
-	period = flag.Duration("for", 0, "as many seeds as fit into this time, on all processors")
+	period = flag.Duration("for", 0, "as many seeds as fit into this time")
 	only   = flag.String("only", "", "one caller: poller, step, group, list, line, line list")
-	shared = flag.Bool("share", false, "half of the command lines share their limits, whose chance is not that of the seed")
 	asked  = flag.Bool("table", false, "show what was exercised")
-	all    = flag.Bool("all", false, "show the whole story of one seed")
+	all    = flag.Bool("all", false, "show all that happened")
 )
 
 // A report is what one simulation has come to.
@@ -36,21 +34,25 @@ type report struct {
 }
 
 // simulate runs a plan in a world of its own.
-func simulate(t *testing.T, p *plan) (rep report) {
-	synctest.Test(t, func(t *testing.T) {
+func simulate(t *testing.T, p *plan) *report {
+	rep := &report{exercised: make(map[string]bool)}
+	synctest.Test(t, func(*testing.T) {
 		w := newWorld(p)
-		res := callers[p.Caller](w)
-		w.close()
+		run := w.runLibrary
+		if p.isLine() {
+			run = w.runLine
+		}
+		res := run()
 		time.Sleep(5 * time.Minute) // for what hangs
-		synctest.Wait()
-		rep.exercised = make(map[string]bool)
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		for _, i := range invariants {
 			if i.check(w, res) {
 				rep.exercised[i.name] = true
 			}
 		}
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
-		rep.broken, rep.saw, rep.story, rep.took = w.broken, w.saw, w.story, res.End.Sub(res.Began)
+		rep.broken, rep.saw, rep.story, rep.took = w.broken, w.saw, w.story, res.End.Sub(w.began)
 	})
 	return rep
 }
@@ -75,30 +77,38 @@ func TestWorld(t *testing.T) {
 			})
 		}
 	})
-	if *asked || testing.Verbose() {
+	if *asked {
 		fmt.Printf("%s\n%.0f seeds a second\n", s.table, float64(s.table.seeds)/time.Since(s.began).Seconds())
 	}
 }
 
-// Seeds that have shown a fault once stay.
-func TestWorld_foundSeeds(t *testing.T) {
-	text, err := os.ReadFile("testdata/seeds.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		caller, number, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok {
+// Seeds that have shown a fault stay.
+func TestWorld_found(t *testing.T) {
+	for line := range strings.Lines(string(must(os.ReadFile("testdata/seeds.txt")))) {
+		var seed uint64
+		caller, rest, ok := strings.Cut(line, ":")
+		if strings.HasPrefix(line, "#") || !ok {
 			continue
 		}
-		seed, err := strconv.ParseUint(strings.TrimSpace(number), 10, 64)
-		if err != nil {
-			t.Fatal(err)
+		if _, err := fmt.Sscan(rest, &seed); err != nil {
+			t.Fatalf("%s: %v", line, err)
 		}
-		p := newPlan(seed, caller)
-		if rep := simulate(t, p); len(rep.broken) > 0 {
-			t.Error(story(t, p, rep.broken[0].invariant))
+		if rep := simulate(t, newPlan(seed, caller)); len(rep.broken) > 0 {
+			t.Error(story(t, newPlan(seed, caller), rep.broken[0].invariant))
+		}
+	}
+}
+
+// The same seed tells the same story.
+func TestWorld_repeats(t *testing.T) {
+	for seed := *first; seed < *first+100; seed++ {
+		one, two := simulate(t, newPlan(seed, *only)).story, simulate(t, newPlan(seed, *only)).story
+		slices.Sort(one)
+		slices.Sort(two)
+		for i := range min(len(one), len(two)) {
+			if one[i] != two[i] {
+				t.Fatalf("seed %d tells another story:\n%s\n%s", seed, one[i], two[i])
+			}
 		}
 	}
 }
@@ -123,6 +133,9 @@ func (s *session) one(t *testing.T) bool {
 	}
 	p := newPlan(seed, *only)
 	rep := simulate(t, p)
+	if *all {
+		t.Log(strings.Join(rep.story, "\n"))
+	}
 	s.mu.Lock()
 	s.table.add(p, rep)
 	isNew := false
@@ -131,42 +144,12 @@ func (s *session) one(t *testing.T) bool {
 		isNew = s.failed[rep.broken[0].invariant] <= stories
 	}
 	s.mu.Unlock()
-	if *all {
-		t.Log(strings.Join(rep.story, "\n"))
-	}
-	if len(rep.broken) == 0 {
-		return true
-	}
-	first := rep.broken[0]
-	if isNew {
-		t.Error(story(t, shrink(t, p, first.invariant), first.invariant))
-	} else {
-		t.Errorf("seed %d breaks %q: %s", seed, first.invariant, first.what)
+	switch {
+	case isNew:
+		invariant := rep.broken[0].invariant
+		t.Error(story(t, shrink(t, p, invariant), invariant))
+	case len(rep.broken) > 0:
+		t.Errorf("seed %d of %s breaks %q: %s", seed, p.Caller, rep.broken[0].invariant, rep.broken[0].what)
 	}
 	return true
-}
-
-// The same seed tells the same story.
-func TestDeterminism(t *testing.T) {
-	differ := 0
-	for seed := *first; seed < *first+uint64(min(*count, 200)); seed++ {
-		p := newPlan(seed, *only)
-		one, two := simulate(t, p), simulate(t, p.clone())
-		if slices.Sort(one.story); true {
-			slices.Sort(two.story)
-		}
-		if !slices.Equal(one.story, two.story) {
-			if differ++; differ <= 3 {
-				for i := range min(len(one.story), len(two.story)) {
-					if one.story[i] != two.story[i] {
-						t.Logf("seed %d, %+v, alone %v, rate %v, line %d:\n%s\n---\n%s", seed, p.Line, p.Alone, p.Rate, i, strings.Join(one.story[max(0, i-5):i+1], "\n"), strings.Join(two.story[max(0, i-5):i+1], "\n"))
-						break
-					}
-				}
-			}
-		}
-	}
-	if differ > 0 {
-		t.Errorf("%d seeds tell another story the second time", differ)
-	}
 }

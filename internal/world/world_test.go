@@ -5,34 +5,29 @@
 package world
 
 import (
-	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
 
-var errKilled = errors.New("killed")
-
 // A world is the state of one simulation. mu guards all of it.
 type world struct {
-	plan   *plan
-	began  time.Time
+	*plan
 	mu     sync.Mutex
-	lives  map[int]*life
-	faults map[string]map[int]fault
-	asked  map[string]int // requests, by key
-	hints  map[string]time.Time
-	pages  map[string][]*listPage // of the look that is under way, by key
+	began  time.Time
+	lives  []*life // in the order of the plan
+	asked  map[string]int
+	hints  map[string]time.Time   // until when a server asked to be left alone, by key
+	pages  map[string][]*listPage // of the look at a list that is under way, by key
 	wholes []whole
 
 	processes []*process
+	cuts      int // of them, killed
+	troubled  time.Time
 	onKill    func()
-	cuts      int
-	signalled bool              // the run under way
-	files     map[string][]byte // when a process was killed
-	printed   int               // on stdout by then
-	troubled  time.Time         // when the last fault was over
 
 	saw    map[string]bool // features
 	broken []breach
@@ -43,32 +38,26 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{
-		plan: p, began: time.Now(), lives: make(map[int]*life), faults: make(map[string]map[int]fault),
-		asked: make(map[string]int), hints: make(map[string]time.Time), pages: make(map[string][]*listPage), saw: make(map[string]bool),
-	}
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time),
+		pages: make(map[string][]*listPage), saw: make(map[string]bool)}
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
 		if l.Method == "" {
 			l.started = w.began
 		}
-		w.lives[l.ID] = l
-	}
-	for _, f := range p.Faults {
-		if w.faults[f.Key] == nil {
-			w.faults[f.Key] = make(map[int]fault)
-		}
-		w.faults[f.Key][f.N] = f
+		w.lives = append(w.lives, l)
 	}
 	return w
 }
 
-// inOrder returns the operations in the order of the plan.
-func (w *world) inOrder() (all []*life) {
-	for _, o := range w.plan.Ops {
-		all = append(all, w.lives[o.ID])
+// lifeOf returns that of an operation, nil if there is none of that ID.
+func (w *world) lifeOf(id string) *life {
+	for _, l := range w.lives {
+		if fmt.Sprint(l.ID) == id {
+			return l
+		}
 	}
-	return all
+	return nil
 }
 
 // tell adds a line to the story.
@@ -81,54 +70,13 @@ func (w *world) blame(invariant, format string, a ...any) {
 	w.broken = append(w.broken, breach{invariant, fmt.Sprintf(format, a...)})
 }
 
-// eavesdrop looks for secrets in a request to an origin that they are not for.
-func (w *world) eavesdrop(q *request, sent string) {
-	if q.host == home {
-		return
-	}
-	w.saw["another origin asked"] = true
-	all := fmt.Sprint(q.URL, q.Header, sent)
-	for _, secret := range []string{token, body, cookie} {
-		if strings.Contains(all, secret) {
-			w.blame("quiet", "%s was sent to %s", secret, q.host)
-		}
-	}
+// pick returns one of some.
+func pick[T any](r *rand.Rand, some ...T) T { return some[r.IntN(len(some))] }
+
+// drawn returns a time between two.
+func drawn(r *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(r.Int64N(int64(to-from)))
 }
 
-// patience checks that a hint is kept to.
-func (w *world) patience(p *process, q *request) {
-	until, asked := w.hints[q.key]
-	if asked && time.Now().Before(until.Add(-time.Millisecond)) && p == w.processes[len(w.processes)-1] {
-		w.blame("polite", "%s came %s before the wait was over that the answer before it asked for", q.URL, time.Until(until))
-	}
-}
-
-// after notes what a request has come to.
-func (w *world) after(q *request, rep *reply, p *process, delivered bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, bad := w.faults[q.key][q.n]; bad {
-		w.troubled = time.Now()
-	}
-	if p.dead {
-		return
-	}
-	if delivered && q.starts && rep.code != 303 { // which is followed before anything is kept
-		q.life.flying--
-	}
-	if delete(w.hints, q.key); delivered && rep.hint > 0 {
-		w.hints[q.key] = time.Now().Add(rep.hint)
-		w.saw["hint"] = true
-	}
-	if strings.HasPrefix(q.key, "list") {
-		w.listDelivered(q.key, rep, delivered)
-	}
-	isRedirect := rep.code >= 300 && rep.code < 400 && rep.code != 304
-	isJudged := delivered || rep.cut > 0 || rep.garbage // what was lost before its first byte may be asked for again at once
-	if q.life != nil && !q.starts && !isRedirect && isJudged {
-		if q.life.Answer == "303" {
-			q.life.flying = 0
-		}
-		q.life.seen = append(q.life.seen, sighting{time.Now(), rep.doc, rep.honest && delivered, rep.code})
-	}
-}
+// sorted returns the keys of a table in an order that is always the same.
+func sorted[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }
