@@ -83,7 +83,7 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	p, before := rep.page, w.pages[key]
 	delete(w.pages, key)
 	switch {
-	case rep.hop && isWhole, rep.reset && !isWhole: // it may be asked for again at once
+	case rep.hop && isWhole, rep.reset && !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again
 		w.pages[key] = before
 		return
 	case p == nil || !rep.honest || !isWhole || p.number > 0 && len(before) != p.number:
