@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ type World struct {
 	Streams *term.Streams
 	// Hurry is closed when the user has asked to end a second time.
 	Hurry <-chan struct{}
+	// Dial connects to the servers of URLs, in a simulated network. Nil means the network's own way.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	guard   *guard // nil for none
 	release func() // stops catching signals; nil if none are caught

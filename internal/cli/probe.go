@@ -137,6 +137,9 @@ func (r *reader) readConnection(probe *poll.HTTP) error {
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
+		if r.world.Dial != nil {
+			made.DialContext = r.world.Dial
+		}
 		if transport = made; r.several {
 			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.ParallelMax)
 		}

@@ -88,7 +88,7 @@ func (s *Spec) politeness() *poll.Group {
 			}
 			return programs
 		},
-		Limiter: &poll.Pacer{PerSecond: s.perSecond(), Known: s.Rate != nil},
+		Limiter: &poll.Pacer{PerSecond: s.perSecond(), Known: s.Rate != nil, Rand: s.Waits.Rand()},
 		Rand:    s.Waits.Rand(),
 	}
 }

@@ -1,0 +1,204 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A result is what a caller was told.
+type result struct {
+	How      poll.Ending
+	Code     int                      // of a command line, -1 of none
+	Ends     map[string][]poll.Ending // by the names of targets
+	Reason   string                   // of the last end
+	Said     []string                 // all that was said, in which no secret may be
+	Deadline time.Time                // of the last run
+	End      time.Time
+	Attempts int
+	Runs     int
+}
+
+func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
+
+// must returns a value that cannot be wrong.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// untilText returns the condition for SUCCESS.
+func (p *plan) untilText() string {
+	switch {
+	case p.Gone:
+		return `$error in ["refused", "dns"] or $status in [404, 410]`
+	case p.List != nil && p.List.Gone:
+		return "$gone"
+	}
+	return p.Until.text()
+}
+
+// rules returns the conditions of a plan.
+func (p *plan) rules() (rules status.Rules) {
+	add := func(is status.Status, text string) {
+		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
+	}
+	add(status.Success, p.untilText())
+	rules.Own[0].Here = p.Gone
+	if p.ErrorIf != nil {
+		add(status.Error, p.ErrorIf.text())
+	}
+	if p.NotYet && !p.Gone {
+		add(status.NotReady, "$status == 404")
+	}
+	return rules
+}
+
+// pollers returns the waits of a plan in a process.
+func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
+	h := poll.HTTP{
+		Header:    http.Header{"Authorization": {"Bearer " + token}},
+		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone},
+	}
+	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, Rand: r}
+	if p.Interval > 0 {
+		one.Schedule = backoff.Fixed(p.Interval)
+	}
+	if p.List != nil {
+		h.URL, h.Next, one.Target = "http://a.test/list", p.List.Next, "list"
+		one.Elements = &poll.Elements{Each: must(expr.CompileEach(".jobs")), Whole: true, Expect: p.List.Expect}
+		for _, id := range p.List.Known {
+			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
+		}
+		if p.List.Follow {
+			h.Follow, h.FollowEach = "/ops/{.id}", true
+		}
+		one.Probe = h
+		return []poll.Poller{one}
+	}
+	for _, o := range p.Ops {
+		h.URL, h.Method = fmt.Sprint("http://a.test/ops/", o.ID), o.Method
+		if o.Method != "" {
+			h.Follow = answers[o.Answer].follow
+		}
+		if o.Method != "" && o.Method != "DELETE" {
+			h.Body = []byte(`{"secret":"` + body + `"}`)
+		}
+		one.Probe, one.Target = h, strconv.Itoa(o.ID)
+		all = append(all, one)
+	}
+	return all
+}
+
+// watch takes the events of a wait, and checks that they make sense.
+func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.Event)) (last poll.Event) {
+	began := make(map[int]time.Time)
+	for e := range events {
+		w.mu.Lock()
+		if last.Kind == poll.EventGoal {
+			w.blame("told", "an event after the goal")
+		}
+		last = e
+		e.State.Session = nil // which may hold cookies
+		res.Said = append(res.Said, fmt.Sprintf("%s %+v", e.Verdict.Reason, e.State))
+		switch e.Kind {
+		case poll.EventStart:
+			began[e.N] = e.At
+		case poll.EventAttempt:
+			isOne := w.List == nil && w.Rate == 0 // of a list, and of redirects that wait for their turn, the time is that of each request
+			if took := e.At.Sub(began[e.N]); isOne && w.Attempt > 0 && took > w.Attempt+50*time.Millisecond {
+				w.blame("on time", "an attempt took %s", took)
+			}
+		case poll.EventEnd:
+			res.Ends[e.Target] = append(res.Ends[e.Target], e.Outcome.Ending)
+			res.How, res.Reason, res.Attempts = e.Outcome.Ending, e.Outcome.Reason, e.Outcome.State.Attempts
+			res.Said = append(res.Said, fmt.Sprint(e.Outcome.Err(), e.Outcome.Notes))
+			if !w.processes[len(w.processes)-1].dead {
+				w.tell("%s %s: %s", e.Target, e.Outcome.Ending, e.Outcome.Reason)
+			}
+		case poll.EventGoal:
+			res.How = e.Summary.Ending
+			res.Said = append(res.Said, fmt.Sprint(e.Summary.Err()))
+		}
+		w.mu.Unlock()
+		keep(last)
+	}
+	res.End = time.Now()
+	return last
+}
+
+// runLibrary waits from Go, in as many runs as it takes. Who waits keeps the state of each event as
+// JSON, or that of each step.
+func (w *world) runLibrary() *result {
+	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
+	kept := must(json.Marshal(poll.State{}))
+	res.Deadline = w.began.Add(w.Timeout)
+	for ; ; res.Runs++ {
+		p, ctx, end := w.newProcess(res.Runs)
+		keep := func(s poll.State) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if !p.dead {
+				kept = must(json.Marshal(s))
+			}
+		}
+		last := p.run(ctx, res, r, kept, keep)
+		end()
+		isCut := p.isDead() || res.How == poll.Interrupted
+		switch {
+		case res.Runs > 1000:
+			w.blame("on time", "1000 runs")
+			return res
+		case w.Caller == "step" && last.Kind == poll.EventWait && !isCut:
+			time.Sleep(last.Wait)
+		case !isCut:
+			return res
+		default:
+			clear(res.Ends)
+			res.How = ""
+			time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
+		}
+	}
+}
+
+// run makes one run of a wait from Go, or a step, that goes on from what was kept.
+func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byte, keep func(poll.State)) poll.Event {
+	all := p.pollers(r)
+	if p.Caller == "group" || p.Caller == "list" {
+		g := poll.Group{AtLeast: p.AtLeast, FailFast: p.FailFast, Start: p.world.began, Timeout: p.Timeout, Rand: r}
+		if p.Rate > 0 {
+			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
+		}
+		if p.Seed%3 > 0 {
+			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }
+		}
+		return p.watch(g.Events(ctx, slices.Values(all)), res, func(poll.Event) {})
+	}
+	var past poll.State
+	if err := json.Unmarshal(kept, &past); err != nil {
+		p.blame("resumable", "the state cannot be read: %v", err)
+	}
+	one := all[0]
+	one.Timeout, one.Past = p.Timeout, &past
+	one.Starting = func(s poll.State) error { keep(s); return nil }
+	if p.Caller == "step" {
+		state, events := one.Step(ctx, past)
+		keep(state)
+		return p.watch(slices.Values(events), res, func(poll.Event) {})
+	}
+	one.Start = p.world.began
+	return p.watch(one.Events(ctx), res, func(e poll.Event) { keep(e.State) })
+}

@@ -1,0 +1,170 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// A tri is the value of a condition: yes, no or unknown.
+type tri int8
+
+const (
+	no      tri = -1
+	unknown tri = 0
+	yes     tri = 1
+)
+
+func decide(is bool) tri {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// A node is a part of a condition: "and", "or" or "not" of others, or one of the atoms. Its value is
+// computed here without any code of the product.
+type node struct {
+	Op   string
+	Kids []*node `json:",omitempty"`
+}
+
+func (n *node) text() string {
+	switch n.Op {
+	case "not":
+		return "not (" + n.Kids[0].text() + ")"
+	case "and", "or":
+		return "(" + n.Kids[0].text() + ") " + n.Op + " (" + n.Kids[1].text() + ")"
+	}
+	return n.Op
+}
+
+// value evaluates a condition on a document.
+func (n *node) value(doc any) tri {
+	switch n.Op {
+	case "not":
+		return -n.Kids[0].value(doc)
+	case "and":
+		return min(n.Kids[0].value(doc), n.Kids[1].value(doc))
+	case "or":
+		return max(n.Kids[0].value(doc), n.Kids[1].value(doc))
+	}
+	if _, isObject := doc.(map[string]any); !isObject {
+		return unknown
+	}
+	a := atoms[n.Op]
+	v := find(doc, a.path)
+	if v == nil { // missing or null decides nothing, unless that is what is asked
+		return a.ofNull
+	}
+	return a.value(v)
+}
+
+// find returns the value of a path, nil if it is missing.
+func find(doc any, path string) any {
+	for _, name := range strings.Split(path, ".") {
+		members, _ := doc.(map[string]any)
+		doc = members[name]
+	}
+	return doc
+}
+
+// holds reports whether a condition is true of a document, given as text.
+func (n *node) holds(text string) bool {
+	var doc any
+	return n != nil && json.Unmarshal([]byte(text), &doc) == nil && n.value(doc) == yes
+}
+
+// An atom is a question about one path.
+type atom struct {
+	path   string
+	value  func(v any) tri
+	ofNull tri
+}
+
+// ofText asks about a text; of anything else it is unknown.
+func ofText(is func(string) bool) func(any) tri {
+	return func(v any) tri {
+		if text, ok := v.(string); ok {
+			return decide(is(text))
+		}
+		return unknown
+	}
+}
+
+// ofSteps asks whether a state is that of some of the steps.
+func ofSteps(want tri, is func(state string) bool) func(any) tri {
+	return func(v any) tri {
+		list, ok := v.([]any)
+		if !ok {
+			return unknown
+		}
+		return want * decide(slices.ContainsFunc(list, func(e any) bool { return is(fmt.Sprint(find(e, "state"))) }))
+	}
+}
+
+// atoms are the questions of which conditions are made. Some hold too soon, and some never.
+var atoms = map[string]atom{
+	`.state == "done"`:                   {path: "state", value: func(v any) tri { return decide(v == "done") }},
+	`.state in ["done","succeeded"]`:     {path: "state", value: func(v any) tri { return decide(v == "done") }},
+	`.state != "running"`:                {path: "state", value: func(v any) tri { return decide(v != "running") }},
+	`.state != "queued"`:                 {path: "state", value: func(v any) tri { return decide(v != "queued") }},
+	`.state startswith "do"`:             {path: "state", value: ofText(func(s string) bool { return strings.HasPrefix(s, "do") })},
+	`.state =~ "^done$"`:                 {path: "state", value: ofText(func(s string) bool { return s == "done" })},
+	`.conclusion == "success"`:           {path: "conclusion", value: func(v any) tri { return decide(v == "success") }},
+	`.conclusion != "failure"`:           {path: "conclusion", value: func(v any) tri { return decide(v != "failure") }},
+	`.progress >= 100`:                   {path: "progress", value: ofNumber},
+	`.finished_at`:                       {path: "finished_at", value: func(any) tri { return yes }, ofNull: no},
+	`.error`:                             {path: "error", value: func(any) tri { return yes }, ofNull: no},
+	`.meta.state == "done"`:              {path: "meta.state", value: func(v any) tri { return decide(v == "done") }},
+	`.stat != "running"`:                 {path: "stat", value: func(v any) tri { return decide(v != "running") }},
+	`.state == "failed"`:                 {path: "state", value: func(v any) tri { return decide(v == "failed") }},
+	`all(.steps[]; .state == "done")`:    {path: "steps", value: ofSteps(no, func(s string) bool { return s != "done" })},
+	`any(.steps[]; .state != "running")`: {path: "steps", value: ofSteps(yes, func(s string) bool { return s != "running" })},
+}
+
+func ofNumber(v any) tri {
+	if n, ok := v.(float64); ok {
+		return decide(n >= 100)
+	}
+	return unknown
+}
+
+var atomNames = sorted(atoms)
+
+// condition draws one of a depth.
+func condition(r *rand.Rand, depth int) *node {
+	a := &node{Op: pick(r, atomNames...)}
+	switch k := r.IntN(10); {
+	case depth == 0 || k < 4:
+		return a
+	case k < 6:
+		return &node{"not", []*node{condition(r, depth-1)}}
+	case k < 7: // what is not there is false beside something that is
+		return &node{"and", []*node{a, {"not", []*node{{Op: ".error"}}}}}
+	}
+	return &node{pick(r, "and", "or"), []*node{condition(r, depth-1), condition(r, depth-1)}}
+}
+
+// until draws a condition that is true of what is done, and of none of the documents of which
+// servers lie.
+func until(r *rand.Rand) *node {
+	o := operation{ID: 7}
+	wrong := append(slices.Clone(lies), o.doc("queued", 0), o.doc("running", 0))
+	for range 200 {
+		if n := condition(r, 2); n.holds(o.doc("done", 0)) && !slices.ContainsFunc(wrong, n.holds) {
+			return n
+		}
+	}
+	return &node{Op: `.state == "done"`}
+}
+
+// lies are documents that are not about what is waited for.
+var lies = []string{
+	`{"id":7}`, `{"id":7,"state":null}`, `{"id":7,"stat":"done"}`, `{"message":"hello"}`, `{"login":true}`, `[]`, `null`, `true`, `"done"`, `7`,
+	`{}`, `{"state":["done"]}`, `{"state":{"state":"done"}}`, `{"jobs":[]}`, `{"state":"","error":"maintenance","meta":{"state":"done"}}`,
+	`{"id":7,"state":"queued"}`, `{"urls":{"get":"/ops/7"},"state":"queued"}`,
+	`[{"state":"done","conclusion":"success"}]`, `{"data":{"state":"done","progress":100}}`,
+}

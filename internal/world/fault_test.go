@@ -1,0 +1,158 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A fault is what goes wrong with one request: the Nth for a key, see [request].
+type fault struct {
+	Key  string `json:",omitzero"`
+	N    int    `json:",omitzero"`
+	Kind string `json:",omitzero"`
+	Die  uint64 `json:",omitzero"` // decides the rest
+}
+
+// A trouble is a kind of fault. It makes another reply of an honest one.
+type trouble struct {
+	on     int    // which requests it befalls
+	excuse string // why the wait may end in ERROR by it, "" if it may not
+	make   func(q *request, rep *reply, r *rand.Rand)
+}
+
+// Which requests a trouble befalls.
+const (
+	aLook    = 1 << iota
+	aStart   // that was processed
+	aRefusal // a start that was not processed
+)
+
+// troubles are all kinds of fault.
+var troubles = map[string]trouble{
+	"busy":        {aLook | aRefusal, "", busy},
+	"5xx":         {aLook, "", code(500, 502, 503, 504, 408, 425)},
+	"5xx start":   {aStart, "the start was answered 5xx", code(500, 502, 504)},
+	"4xx":         {aLook | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
+	"missing":     {aLook, "404", code(404, 410)},
+	"reset":       {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"reset start": {aStart, "the start's answer was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"lost start":  {aRefusal, "the start was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"cut":         {aLook, "", cut},
+	"cut start":   {aStart, "the start's answer was cut", cut},
+	"hang":        {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
+	"hang start":  {aStart, "the start was not answered", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
+	"slow":        {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
+	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
+	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
+	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
+	"loop":        {aLook, "a redirect loop", redirect("")},
+	"slash":       {aLook, "", slash},
+	"empty":       {aLook, "", page(200, "")},
+	"html":        {aLook, "", page(200, "<html><h1>state: done</h1></html>")},
+	"204":         {aLook, "", page(204, "")},
+	"lie":         {aLook, "a document that tells of an error", lie},
+	"206":         {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.code, rep.honest = 206, false }},
+	"twice":       {aLook, "", twice},
+	"stale":       {aLook, "", stale},
+	"304":         {aLook, "", unasked},
+	"103":         {aLook | aStart, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
+	"garbage":     {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},
+	"null page":   {aLook, "", nullPage},
+	"error page":  {aLook, "an error beside an empty list", page(200, `{"errors":["partial"],"jobs":[]}`)},
+}
+
+var troubleNames = sorted(troubles)
+
+func page(code int, body string) func(*request, *reply, *rand.Rand) {
+	return func(_ *request, rep *reply, _ *rand.Rand) { rep.lie(code, body) }
+}
+
+func lie(_ *request, rep *reply, r *rand.Rand) { rep.lie(200, pick(r, lies...)) }
+
+// allIsWell is a document that looks as if all were well.
+var allIsWell = (&operation{ID: 7}).doc("done", 0)
+
+// code makes error pages.
+func code(codes ...int) func(*request, *reply, *rand.Rand) {
+	return func(q *request, rep *reply, r *rand.Rand) {
+		rep.lie(pick(r, codes...), pick(r, "", "<html>state: done</html>", allIsWell))
+	}
+}
+
+// busy asks for a wait, in one of the forms that servers have for that.
+func busy(q *request, rep *reply, r *rand.Rand) {
+	rep.lie(pick(r, 429, 429, 503), pick(r, "", allIsWell))
+	seconds := 1 + r.IntN(8)
+	text, hint := fmt.Sprint("Retry-After: ", seconds), time.Duration(seconds)*time.Second
+	switch k := r.IntN(10); {
+	case k < 5:
+	case k < 7:
+		at := time.Now().Add(hint).Truncate(time.Second)
+		text, hint = "Retry-After: "+at.UTC().Format(http.TimeFormat), 0
+	case k < 8 && rep.code == 429:
+		text, hint = pick(r, "Retry-After: soon", "Retry-After: 0", "Retry-After: -3", "X-None: 1"), 0
+	case k < 9:
+		text = fmt.Sprintf("RateLimit: limit=10, remaining=0, reset=%d\r\n", seconds) + text
+	default:
+		text, hint = pick(r, "Retry-After: 86400", "Retry-After: 99999999999999999999", "Retry-After: 1000000000"), time.Hour
+	}
+	rep.head, rep.hint = append(rep.head, text), hint
+}
+
+// cut ends the answer in its body, whether its length was announced or not.
+func cut(_ *request, rep *reply, r *rand.Rand) {
+	if rep.code != 204 && rep.code != 304 {
+		rep.cut, rep.chunked, rep.honest = 1+r.IntN(max(1, len(rep.body))), r.IntN(2) == 0, false
+	}
+}
+
+// redirect leads away from what is asked for; "" leads to the same URL.
+func redirect(to string) func(*request, *reply, *rand.Rand) {
+	return func(q *request, rep *reply, r *rand.Rand) {
+		rep.lie(pick(r, 301, 302, 303, 307, 308), "")
+		if rep.hop = to == ""; rep.hop {
+			rep.head = append(rep.head, "Location: "+q.URL.String())
+			return
+		}
+		rep.head = append(rep.head, "Location: "+to)
+	}
+}
+
+// slash leads to the same resource, as many servers do with a path that lacks its last slash.
+func slash(q *request, rep *reply, r *rand.Rand) {
+	to := *q.URL
+	to.Path = strings.TrimSuffix(to.Path, "/") + "/"
+	rep.lie(pick(r, 301, 302, 307, 308), "")
+	rep.head, rep.hop = append(rep.head, "Location: "+to.String()), true
+}
+
+// nullPage says null in place of a page that the one before has promised.
+func nullPage(_ *request, rep *reply, _ *rand.Rand) {
+	if rep.page != nil && rep.page.number > 0 {
+		rep.lie(200, `{"jobs":null}`)
+	}
+}
+
+// twice puts members before their end again: the first of equal keys counts.
+func twice(q *request, rep *reply, _ *rand.Rand) {
+	if rep.code == 200 && q.life != nil {
+		rep.body = strings.TrimSuffix(rep.body, "}") + `,"state":"done","progress":100}`
+	}
+}
+
+// unasked answers 304 to who has nothing yet.
+func unasked(q *request, rep *reply, _ *rand.Rand) {
+	if q.Header.Get("If-None-Match") == "" {
+		rep.lie(304, "")
+	}
+}
+
+// stale answers what was so some seconds ago.
+func stale(q *request, rep *reply, r *rand.Rand) {
+	if at := time.Now().Add(-drawn(r, 0, 20*time.Second)); q.life != nil && at.After(q.life.started) {
+		rep.about(q.life, at)
+	}
+}

@@ -1,0 +1,249 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+)
+
+// An invariant is what holds of every wait. Check reports whether a wait was one that puts it to the
+// test, and blames the world if it does not hold. Some are noticed earlier, too.
+type invariant struct {
+	name  string
+	check func(w *world, res *result) (exercised bool)
+}
+
+var invariants = []invariant{
+	{"true", checkTrue}, {"whole", checkWhole}, {"once", checkOnce}, {"quiet", checkQuiet}, {"on time", checkOnTime},
+	{"awake", checkAwake}, {"polite", checkPolite}, {"told", checkTold}, {"resumable", checkResumable},
+}
+
+// isSuccess reports whether a sighting shows what is waited for.
+func (p *plan) isSuccess(s sighting) bool {
+	if p.Gone {
+		return s.honest && s.doc == ""
+	}
+	return s.honest && p.Until.holds(s.doc) && !p.ErrorIf.holds(s.doc)
+}
+
+// wholesOf returns the whole lists that would show an element.
+func (w *world) wholesOf(l *life) (all []whole) {
+	for _, a := range w.wholes {
+		if isAbout(a.key, l.ID) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// isDone reports whether an operation was seen to be so as often in a row as is asked for: at last,
+// or, if other waits went on after its own, at any time.
+func (w *world) isDone(l *life) bool {
+	need, row, most, shown := max(1, w.Threshold), 0, 0, false
+	count := func(is bool) {
+		if row++; !is {
+			row = 0
+		}
+		most = max(most, row)
+	}
+	switch {
+	case w.List == nil || w.List.Follow:
+		for _, s := range l.seen {
+			count(w.isSuccess(s))
+		}
+	case w.List.Gone:
+		need++ // gone is what is absent from two lists in a row
+		for _, a := range w.wholesOf(l) {
+			shown = shown || a.shown[l.ID] != ""
+			count(shown && a.shown[l.ID] == "")
+		}
+	default:
+		for _, a := range w.wholesOf(l) {
+			count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+		}
+	}
+	if w.List == nil && !w.Line.Twice {
+		return row >= need
+	}
+	return most >= need
+}
+
+// checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
+func checkTrue(w *world, res *result) bool {
+	done := 0
+	for _, l := range w.lives {
+		is := w.isDone(l)
+		if is {
+			done++
+		}
+		ends := res.Ends[fmt.Sprint(l.ID)]
+		switch {
+		case slices.Contains(ends, poll.Succeeded) && !is:
+			w.blame("true", "%d succeeded, and that was not seen", l.ID)
+		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
+			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
+		}
+	}
+	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
+		w.blame("true", "SUCCESS, and %d of %d are done", done, need)
+	}
+	return res.How == poll.Succeeded
+}
+
+// need returns how many of the operations have to succeed.
+func (p *plan) need() int {
+	if p.AtLeast > 0 {
+		return p.AtLeast
+	}
+	return len(p.Ops)
+}
+
+// mayFail reports whether something has said that an operation has failed, or can never succeed.
+func (w *world) mayFail(l *life) bool {
+	isError := func(s sighting) bool {
+		return s.honest && (w.ErrorIf.holds(s.doc) || s.doc == "" && !w.NotYet && !w.Gone)
+	}
+	return l.excuse != "" || l.flying > 0 || slices.ContainsFunc(l.seen, isError)
+}
+
+// lag is how long after the first whole list the last one comes, if the number of elements is unknown.
+const lag = 5 * time.Second
+
+// checkWhole: SUCCESS of all is that of all elements that a whole list has shown.
+func checkWhole(w *world, res *result) bool {
+	if w.List == nil || res.How != poll.Succeeded {
+		return false
+	}
+	done, shown := 0, 0
+	for _, l := range w.lives {
+		isDone := w.isDone(l)
+		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
+		isWanted := isShown && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
+		if isDone {
+			done++
+		}
+		if isShown {
+			shown++
+		}
+		if isWanted && !isDone && w.AtLeast == 0 {
+			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
+		}
+	}
+	n, isOpen := len(w.wholes), w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	isEarly := res.Deadline.Sub(res.End) > lag+time.Second
+	switch {
+	case n == 0:
+		w.blame("whole", "SUCCESS, and no whole list was delivered")
+	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
+		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
+	case isOpen && isEarly && w.wholes[n-1].at.Sub(w.wholes[0].at) < lag-100*time.Millisecond:
+		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
+	}
+	return true
+}
+
+// checkOnce: nothing is started twice, or unasked.
+func checkOnce(w *world, _ *result) (exercised bool) {
+	for _, l := range w.lives {
+		exercised = exercised || l.starts > 0
+		if l.starts > 1 || l.starts > 0 && l.Method == "" {
+			w.blame("once", "%d was started %d times", l.ID, l.starts)
+		}
+	}
+	return exercised
+}
+
+// checkQuiet: no secret is in what was said.
+func checkQuiet(w *world, res *result) bool {
+	for _, said := range res.Said {
+		if secret := secretIn(said); secret != "" {
+			w.blame("quiet", "%s stands in %.200q", secret, said)
+		}
+	}
+	return w.saw["another origin asked"]
+}
+
+// checkOnTime: the deadline and the number of attempts hold.
+func checkOnTime(w *world, res *result) bool {
+	begun := w.processes[len(w.processes)-1].began // a run may begin after the deadline
+	late := min(res.End.Sub(res.Deadline), res.End.Sub(begun))
+	isOver := res.How == poll.AttemptsExhausted || w.Most > 0 && len(w.Ops) == 1 && w.List == nil && res.Attempts > w.Most
+	switch {
+	case late > 50*time.Millisecond && w.Caller != "step":
+		w.blame("on time", "it ended %s after the deadline", late)
+	case isOver && (w.Most == 0 || res.Attempts > w.Most && len(w.Ops) == 1 && w.List == nil):
+		w.blame("on time", "%d attempts, and %d were allowed", res.Attempts, w.Most)
+	}
+	return res.How == poll.TimedOut || res.How == poll.AttemptsExhausted
+}
+
+// checkAwake: what is so, and can be reached, is noticed before the deadline.
+func checkAwake(w *world, res *result) bool {
+	if len(w.Ops) > 1 || w.List != nil || w.Line.Twice || w.lives[0].started.IsZero() {
+		return false
+	}
+	l := w.lives[0]
+	since := l.started.Add(l.Phases[len(l.Phases)-1].At)
+	for _, t := range []time.Time{w.troubled, w.hints[fmt.Sprint(l.ID)], res.Deadline.Add(-w.Timeout)} {
+		if t.After(since) {
+			since = t
+		}
+	}
+	margin := 6 * time.Second
+	if w.Threshold > 0 {
+		margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
+	}
+	if !w.isSuccess(sighting{l.docAt(since.Add(time.Second)), true, 200}) || res.Deadline.Sub(since) < margin {
+		return false
+	}
+	if res.How == poll.TimedOut {
+		w.blame("awake", "it has been so for %s, and nobody noticed", res.Deadline.Sub(since))
+	}
+	return true
+}
+
+// checkPolite: an operation by itself is not asked about more often than the schedule says.
+func checkPolite(w *world, res *result) bool {
+	took, most := res.End.Sub(w.began), 4+3*res.Runs+w.Threshold
+	for n, at := 0, time.Duration(0); at <= took; n++ {
+		if at += w.Interval; w.Interval == 0 {
+			at += min(20*time.Second, 100*time.Millisecond<<min(n, 10))
+		}
+		most++
+	}
+	for _, l := range w.lives {
+		if n := len(l.seen); n > most && w.List == nil {
+			w.blame("polite", "%d looks in %s, and the schedule has %d", n, took, most)
+		}
+	}
+	return w.saw["hint"]
+}
+
+// checkTold: every target ends once, and the wait has an end.
+func checkTold(w *world, res *result) bool {
+	isLine := res.Code >= 0
+	for name, ends := range res.Ends {
+		if len(ends) > 1+w.cuts && !(isLine && w.Line.Print == "json") {
+			w.blame("told", "%s ended %d times", name, len(ends))
+		}
+	}
+	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && len(w.Kills) > 0)
+	if res.How == "" && !isOther {
+		w.blame("told", "no end, exit code %d", res.Code)
+	}
+	return true
+}
+
+// checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
+func checkResumable(w *world, res *result) bool {
+	for _, l := range w.lives {
+		isLost := strings.Contains(fmt.Sprint(res.Said), "may have started")
+		if len(w.lives) == 1 && isLost && l.flying == 0 && l.excuse == "" {
+			w.blame("resumable", "the operation may have started, and its start was answered")
+		}
+	}
+	return w.cuts > 0
+}

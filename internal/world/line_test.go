@@ -1,0 +1,285 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/cli"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// lineFlags are what only a command line has.
+type lineFlags struct {
+	Log    string `json:",omitzero"` // "slice", "joblog", or "" for one run
+	Print  string `json:",omitzero"` // "print", "json", or "" for the answer
+	Events bool   `json:",omitzero"` // --progress json
+	Twice  bool   `json:",omitzero"` // two runs at once
+	Torn   bool   `json:",omitzero"` // what a killed run has not synced is lost
+	File   bool   `json:",omitzero"` // the header stands in a file
+}
+
+func (p *plan) drawLine(r *rand.Rand) {
+	l := &p.Line
+	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
+	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) == 0, r.IntN(3) == 0
+	l.Twice = l.Log == "joblog" && r.IntN(4) == 0 // slices begin anew after the end
+	if p.Gone && l.Print == "print" {
+		l.Print = ""
+	}
+	if p.isLine() && l.Log == "slice" {
+		p.Timeout = drawn(r, time.Second, 15*time.Second)
+	}
+}
+
+// args returns the command line of a plan, whose files are in dir.
+func (p *plan) args(dir string) (args []string) {
+	add := func(is bool, words ...any) {
+		for _, word := range words {
+			if is {
+				args = append(args, fmt.Sprint(word))
+			}
+		}
+	}
+	add(true, "--seed", p.Seed, "--progress", "lines")
+	add(p.Line.Events, "--progress", "json")
+	add(p.Gone, "--gone")
+	add(!p.Gone, "--until", p.untilText())
+	add(p.ErrorIf != nil, "--error-if", p.ErrorIf)
+	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
+	add(p.Threshold > 0, "--success-threshold", p.Threshold)
+	add(p.Interval > 0, "--interval", p.Interval)
+	add(p.Attempt > 0, "--attempt-timeout", p.Attempt)
+	add(p.Most > 0, "--max-attempts", p.Most)
+	add(p.AtLeast > 0, "--at-least", p.AtLeast)
+	add(p.FailFast && p.AtLeast > 0, "--fail-fast")
+	add(p.Rate > 0, "--rate", fmt.Sprint(p.Rate, "/s"))
+	add(p.Line.Log == "slice", "--slice", p.Timeout)
+	add(p.Line.Log != "slice", "--timeout", p.Timeout)
+	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
+	add(p.Line.Print == "print", "--print", ".result")
+	add(p.Line.Print == "json", "--json")
+	add(p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
+	add(!p.Line.File, "-H", "Authorization: Bearer "+token)
+	o := p.Ops[0]
+	follow := answers[o.Answer].follow
+	add(o.Method != "", "-X", o.Method)
+	add(o.Method != "" && o.Method != "DELETE", "-d", `{"secret":"`+body+`"}`)
+	add(o.Method != "" && follow != "" && follow != "self", "--follow", follow)
+	ids := filepath.Join(dir, "ids")
+	switch l := p.List; {
+	case l != nil:
+		add(true, "--each", ".jobs")
+		add(l.Next != "auto", "--next", l.Next)
+		add(l.Follow, "--follow", "/ops/{.id}")
+		add(l.Expect > 0, "--expect", l.Expect)
+		add(l.Known != nil, "--targets", ids)
+		add(l.Batch > 0, "--batch", l.Batch, "http://a.test/list?ids={}")
+		add(l.Batch == 0, "http://a.test/list")
+	case len(p.Ops) > 1:
+		add(true, "--targets", ids, "http://a.test/ops/{}")
+	default:
+		add(true, fmt.Sprint("http://a.test/ops/", o.ID))
+	}
+	return args
+}
+
+// A machine is where a command line runs: its directory lasts from run to run.
+type machine struct {
+	*world
+	dir   string
+	files map[string][]byte // when a run was killed
+}
+
+// runLine runs the command line, again and again as long as its exit code asks for that, or it was
+// killed.
+func (w *world) runLine() *result {
+	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
+	m := &machine{world: w, dir: must(os.MkdirTemp("", "world"))}
+	defer os.RemoveAll(m.dir)
+	m.write("header", "Authorization: Bearer "+token+"\n")
+	ids := ""
+	for _, o := range w.Ops {
+		if w.List == nil || isAbout("list "+strings.Trim(strings.ReplaceAll(fmt.Sprint(w.List.Known), " ", ","), "[]"), o.ID) {
+			ids += fmt.Sprintln(o.ID)
+		}
+	}
+	m.write("ids", ids)
+	if w.Line.Twice {
+		done := make(chan cli.ExitCode, 1)
+		go func() {
+			time.Sleep(drawn(w.dice("twice", 1), 0, 3*time.Second))
+			code, _, _, _ := m.call(-1)
+			done <- code
+		}()
+		defer func() {
+			code := <-done
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.saw["two at once"] = code == cli.ExitUsage
+		}()
+	}
+	out := ""
+	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 8; res.Runs++ {
+		res.Deadline = time.Now().Add(w.Timeout)
+		code, isKilled, stdout, stderr := m.call(res.Runs)
+		res.End, res.Code, res.How = time.Now(), int(code), endings[code]
+		res.Said = append(res.Said, stderr)
+		w.mu.Lock()
+		if isKilled {
+			clear(w.hints) // no file has them
+			m.restore()
+		} else {
+			w.tell("exit %d: %s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
+			w.checkWords(res, stdout, stderr)
+		}
+		w.mu.Unlock()
+		if out += stdout; !isKilled && code != 124 && code != 4 && code < 125 {
+			break
+		}
+		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.readResults(res, out)
+	for name, text := range m.read() {
+		if filepath.Base(name) != "header" { // the URL that is followed is kept, with its cookies
+			res.Said = append(res.Said, strings.ReplaceAll(string(text), cookie, ""))
+		}
+	}
+	return res
+}
+
+var endings = map[cli.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
+
+// call runs the command line once.
+func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stderr string) {
+	streams, out, errs := term.Buffers("")
+	p, ctx, end := m.newProcess(run)
+	defer end()
+	streams.Out = pipe{p, out}
+	m.mu.Lock()
+	m.onKill = func() { m.files = m.read() }
+	m.mu.Unlock()
+	lookup := func(name string) (string, bool) { return m.dir, name == "HOME" }
+	code = cli.Run(ctx, cli.World{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
+	return code, p.isDead(), out.String(), errs.String()
+}
+
+// A pipe is what a process writes to as long as it lives.
+type pipe struct {
+	*process
+	to io.Writer
+}
+
+func (p pipe) Write(text []byte) (int, error) {
+	if p.isDead() {
+		return len(text), nil
+	}
+	return p.to.Write(text)
+}
+
+func (m *machine) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+}
+
+// read returns the files of the directory, by their paths.
+func (m *machine) read() map[string][]byte {
+	files := make(map[string][]byte)
+	filepath.WalkDir(m.dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files[name], err = os.ReadFile(name)
+		}
+		return err
+	})
+	return files
+}
+
+// restore makes the files what they were when the run was killed, or what of them was on the disk.
+func (m *machine) restore() {
+	for name, now := range m.read() {
+		text, there := m.files[name]
+		if strings.HasSuffix(name, "log") || strings.HasSuffix(name, ".jsonl") {
+			text = m.synced(text)
+		}
+		if !there {
+			os.Remove(name)
+		} else if !bytes.Equal(now, text) {
+			os.WriteFile(name, text, 0o600)
+		}
+	}
+}
+
+// synced returns the lines of a job log up to the last that has to be on the disk, and half of what
+// comes after it.
+func (m *machine) synced(text []byte) []byte {
+	if !m.Line.Torn {
+		return text
+	}
+	m.saw["unsynced lines lost"] = true
+	last := max(bytes.LastIndex(text, []byte(`{"event":"start"`)), bytes.LastIndex(text, []byte(`{"event":"follow"`)), 0)
+	end := last + bytes.IndexByte(text[last:], '\n') + 1
+	return text[:end+(len(text)-end)/2]
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+// checkWords checks that the words of a run agree with its exit code.
+func (w *world) checkWords(res *result, stdout, stderr string) {
+	status := map[int]string{0: "SUCCESS", 1: "ERROR", 3: "NOT_READY", 124: "NOT_READY", 4: "THROTTLED"}[res.Code]
+	if status == "" {
+		return
+	}
+	if last := lastLine(stderr); !w.Line.Events && !strings.HasPrefix(last, "poll: "+status+" ") {
+		w.blame("told", "exit %d, and the last line is %q", res.Code, last)
+	}
+	var all struct {
+		Exit   int
+		Status string
+	}
+	if w.Line.Print == "json" && (json.Unmarshal([]byte(stdout), &all) != nil || all.Exit != res.Code || all.Status != status) {
+		w.blame("told", "exit %d, and --json prints exit %d, %s", res.Code, all.Exit, all.Status)
+	}
+}
+
+// readResults reads what was printed in all runs.
+func (w *world) readResults(res *result, out string) {
+	id := strconv.Itoa(w.Ops[0].ID)
+	if len(w.Ops) == 1 && w.List == nil {
+		res.Ends[id] = []poll.Ending{res.How}
+		if res.Code == 0 && !w.Gone && w.Line.Print != "json" && !strings.Contains(out, "r"+id) {
+			w.blame("told", "the result was not printed: %q", out)
+		}
+		return
+	}
+	type target struct{ Name, Ending string }
+	for line := range strings.Lines(out) {
+		one := struct {
+			target
+			Targets []target
+		}{}
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "r"); ok {
+			one.target = target{name, string(poll.Succeeded)}
+		} else if json.Unmarshal([]byte(line), &one) != nil {
+			w.blame("told", "stdout has %q", line)
+		}
+		for _, t := range append(one.Targets, one.target) {
+			if t.Ending == string(poll.Succeeded) && t.Name != "" {
+				res.Ends[t.Name] = append(res.Ends[t.Name], poll.Succeeded)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A listing is a list whose elements are the operations of a plan.
+type listing struct {
+	Size   int    `json:",omitzero"` // of a page
+	Next   string `json:",omitzero"` // how a page names the next one, as --next says it
+	Follow bool   `json:",omitzero"` // the list only names the elements, and each of them is looked at
+	Expect int    `json:",omitzero"`
+	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
+	Gone   bool   `json:",omitzero"` // they are waited for to be gone
+	Batch  int    `json:",omitzero"` // of Known that are asked for at once, 0 for all of the list
+}
+
+// A listPage is an honest page of a list.
+type listPage struct {
+	number int
+	last   bool
+	shown  map[int]string // documents by ID
+}
+
+// A whole is a list of which all pages were delivered, one after the other and nothing between.
+type whole struct {
+	key   string
+	at    time.Time
+	shown map[int]string
+}
+
+// isAbout reports whether a list that was asked for by a key may hold an element.
+func isAbout(key string, id int) bool {
+	_, ids, isSome := strings.Cut(key, " ")
+	return !isSome || slices.Contains(strings.Split(ids, ","), strconv.Itoa(id))
+}
+
+// listAnswer answers a page of the list as it is at this moment.
+func (w *world) listAnswer(q *request, rep *reply) {
+	var there []*life
+	for _, l := range w.lives {
+		if l.docAt(time.Now()) != "" && isAbout(q.key, l.ID) {
+			there = append(there, l)
+		}
+	}
+	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
+	size := w.List.Size
+	from, to := min(number*size, len(there)), min(number*size+size, len(there))
+	rep.page = &listPage{number: number, last: to == len(there), shown: make(map[int]string)}
+	var texts []string
+	for _, l := range there[from:to] {
+		text := l.docAt(time.Now())
+		if rep.page.shown[l.ID] = text; w.List.Follow {
+			text = fmt.Sprintf(`{"id":%d}`, l.ID)
+		}
+		texts = append(texts, text)
+	}
+	rep.code, rep.honest, rep.what = 200, true, fmt.Sprintf("page %d of %d elements", number+1, len(there))
+	rep.body = `{"jobs":[` + strings.Join(texts, ",") + "]}"
+	if !rep.page.last {
+		w.saw["next page by "+w.List.Next] = true
+		next := q.URL.Query()
+		next.Set("page", strconv.Itoa(number+1))
+		where := "/list?" + strings.ReplaceAll(next.Encode(), "%2C", ",")
+		rep.head = []string{`Link: <` + where + `>; rel="next"`}
+		if w.List.Next != "auto" {
+			rep.head = nil
+			rep.body = fmt.Sprintf(`{"next":%q,"cursor":%d,`, where, number+1) + rep.body[1:]
+		}
+	}
+}
+
+// nexts are the ways to the next page.
+var nexts = []string{"auto", ".next", "?page={.cursor}"}
+
+// listDelivered notes that an answer to a request for a list was delivered, or that it was not.
+func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
+	p, before := rep.page, w.pages[key]
+	delete(w.pages, key)
+	switch {
+	case rep.hop && isWhole, rep.reset && !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again
+		w.pages[key] = before
+		return
+	case p == nil || !rep.honest || !isWhole || p.number > 0 && len(before) != p.number:
+		return
+	case p.number == 0:
+		before = nil
+	}
+	if before = append(before, p); !p.last {
+		w.pages[key] = before
+		return
+	}
+	all := whole{key, time.Now(), make(map[int]string)}
+	for _, p := range before {
+		maps.Copy(all.shown, p.shown)
+	}
+	w.wholes = append(w.wholes, all)
+}

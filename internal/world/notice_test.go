@@ -1,0 +1,72 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What is noticed while requests come and go.
+
+// eavesdrop looks for secrets in a request to an origin that they are not for.
+func (w *world) eavesdrop(q *request, sent string) {
+	if q.starts {
+		q.life.flying++
+	}
+	if q.host == home {
+		return
+	}
+	w.saw["another origin asked"] = true
+	if secret := secretIn(fmt.Sprint(q.URL, q.Header, sent)); secret != "" {
+		w.blame("quiet", "%s was sent to %s", secret, q.host)
+	}
+}
+
+// secretIn returns a secret that stands in a text, "" for none.
+func secretIn(text string) string {
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) {
+			return secret
+		}
+	}
+	return ""
+}
+
+// patience checks that a server is left alone for as long as it has asked for that.
+func (p *process) patience(q *request) {
+	until, asked := p.hints[q.key]
+	if asked && time.Now().Before(until.Add(-time.Millisecond)) && !p.Line.Twice {
+		p.blame("polite", "%s came %s before the wait was over that the answer before it asked for", q.URL, time.Until(until))
+	}
+}
+
+// after notes what a request has come to.
+func (p *process) after(q *request, rep *reply, delivered bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead {
+		return
+	}
+	if q.fault != nil {
+		p.troubled = time.Now()
+	}
+	if delete(p.hints, q.key); delivered && rep.hint > 0 {
+		p.hints[q.key] = time.Now().Add(rep.hint)
+		p.saw["hint"] = true
+	}
+	if strings.HasPrefix(q.key, "list") {
+		p.listDelivered(q.key, rep, delivered)
+	}
+	isRedirect := rep.code > 300 && rep.code < 304 || rep.code > 304 && rep.code < 309
+	isJudged := delivered || rep.cut > 0 || rep.garbage // what was lost before its first byte may be asked for again at once
+	switch {
+	case q.life == nil:
+	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept
+		q.life.flying--
+	case !q.starts && !isRedirect && isJudged:
+		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.code})
+		if q.life.Answer == "303" {
+			q.life.flying = 0
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A plan is all that a seed decides. It is plain data, of which parts can be left out.
+type plan struct {
+	Seed   uint64      `json:",omitzero"`
+	Caller string      `json:",omitzero"` // who waits: see callers
+	Ops    []operation `json:",omitzero"`
+	List   *listing    `json:",omitzero"` // nil for operations by themselves
+	Faults []fault     `json:",omitzero"`
+	Kills  []kill      `json:",omitzero"`
+
+	Until     *node         `json:",omitzero"`
+	ErrorIf   *node         `json:",omitzero"` // nil for none
+	Gone      bool          `json:",omitzero"` // --gone, in place of Until
+	NotYet    bool          `json:",omitzero"` // a 404 means that it is not there yet
+	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
+	Interval  time.Duration `json:",omitzero"` // 0 for the default schedule
+	Timeout   time.Duration `json:",omitzero"`
+	Attempt   time.Duration `json:",omitzero"` // the most for one attempt, 0 for the default
+	Most      int           `json:",omitzero"` // attempts, 0 for no limit
+	AtLeast   int           `json:",omitzero"`
+	FailFast  bool          `json:",omitzero"`
+	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
+	Alone     bool          `json:",omitzero"` // a connection is used once only
+	Line      lineFlags     `json:",omitzero"`
+}
+
+func (p *plan) isLine() bool { return strings.HasPrefix(p.Caller, "line") }
+
+// newPlan draws the plan of a seed.
+func newPlan(seed uint64, only string) *plan {
+	r := rand.New(rand.NewPCG(seed, 42))
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	p := &plan{Seed: seed, Until: until(r), NotYet: maybe(2), Alone: maybe(3), Timeout: drawn(r, 10*time.Second, 2*time.Minute)}
+	p.Caller = pick(r, "poller", "poller", "poller", "step", "step", "group", "group", "list", "list")
+	if maybe(8) {
+		p.Caller = pick(r, "line", "line", "line list")
+	}
+	if only != "" {
+		p.Caller = only
+	}
+	if maybe(2) {
+		p.ErrorIf = &node{Op: pick(r, `.state == "failed"`, `.error`)}
+	}
+	p.Gone = maybe(5) && !strings.HasSuffix(p.Caller, "list")
+	if maybe(4) {
+		p.Threshold = 2 + r.IntN(2)
+	}
+	if maybe(2) {
+		p.Interval = drawn(r, 100*time.Millisecond, 4*time.Second)
+	}
+	if maybe(2) {
+		p.Attempt = drawn(r, time.Second, 12*time.Second)
+	}
+	if maybe(10) {
+		p.Most = 1 + r.IntN(30)
+	}
+	if strings.HasSuffix(p.Caller, "list") {
+		p.drawList(r)
+	} else {
+		p.drawAlone(r)
+	}
+	if n := len(p.Ops); n > 1 && maybe(4) && (p.List == nil || p.List.Known == nil) {
+		p.AtLeast, p.FailFast = 1+r.IntN(n), maybe(2)
+	}
+	if len(p.Ops) > 1 && maybe(3) {
+		p.Rate = 1 + r.IntN(20)
+	}
+	p.drawLine(r)
+	p.drawFaults(r)
+	p.drawKills(r)
+	return p
+}
+
+// drawAlone draws operations that are waited for by themselves.
+func (p *plan) drawAlone(r *rand.Rand) {
+	n := 1
+	if p.Caller == "group" || p.Caller == "line" && r.IntN(2) == 0 {
+		n = 2 + r.IntN(6)
+	}
+	method := pick(r, "", "", "", "POST", "POST", "PUT", "PATCH", "DELETE")
+	answer := pick(r, sorted(answers)...)
+	if p.Gone {
+		method, answer = pick(r, "", "PUT", "PATCH", "DELETE", "DELETE"), "204 self"
+	} else if method != "POST" {
+		answer = pick(r, "202 Operation-Location", "202 Azure")
+	}
+	if answer == "204 self" && !p.Gone && (method == "POST" || p.isLine()) {
+		answer = "202 Location"
+	}
+	for i := range n {
+		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(16), Method: method, Answer: answer, Phases: p.drawPhases(r, method)})
+	}
+}
+
+// drawList draws a list.
+func (p *plan) drawList(r *rand.Rand) {
+	n := 1 + r.IntN(9)
+	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...), Follow: r.IntN(4) == 0}
+	p.List.Gone = !p.List.Follow && r.IntN(8) == 0
+	for i := range n {
+		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(8), Phases: p.drawPhases(r, "")})
+	}
+	switch k := r.IntN(3); {
+	case k == 0:
+		p.List.Expect = 1 + r.IntN(n)
+	case k == 1 && !p.List.Gone:
+		for _, o := range p.Ops[:1+r.IntN(n)] {
+			p.List.Known = append(p.List.Known, o.ID)
+		}
+		if p.isLine() && !p.List.Follow && r.IntN(2) == 0 {
+			p.List.Batch = 1 + r.IntN(3)
+		}
+	}
+}
+
+// drawPhases draws the life of an operation. It ends as it should more often than not, and may
+// change back before that.
+func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
+	at := time.Duration(0)
+	add := func(state string, most time.Duration) {
+		all = append(all, phase{at, state})
+		at += drawn(r, time.Millisecond, most)
+	}
+	if p.Gone || p.List != nil && p.List.Gone {
+		add("deleting", 30*time.Second)
+		add(gone, time.Second)
+		return all
+	}
+	if r.IntN(3) == 0 && (method == "" || p.NotYet) {
+		add(absent, pick(r, 3*time.Second, 15*time.Second))
+	}
+	if r.IntN(2) == 0 {
+		add("queued", 5*time.Second)
+	}
+	add("running", pick(r, 100*time.Millisecond, 20*time.Second, 40*time.Second))
+	if r.IntN(5) == 0 {
+		add(pick(r, "done", "done", absent), 6*time.Second)
+		add("running", 10*time.Second)
+	}
+	add(pick(r, "done", "done", "done", "done", "failed"), 20*time.Second)
+	if p.List != nil && r.IntN(8) == 0 {
+		add(gone, time.Second)
+	}
+	return all
+}
+
+// drawFaults draws what goes wrong: with a share of the first requests of each key.
+func (p *plan) drawFaults(r *rand.Rand) {
+	share, last := pick(r, 0, .05, .15, .4), pick(r, 5, 15, 40)
+	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
+		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
+		return isBelieved || strings.HasSuffix(name, "page") && p.List == nil || r.IntN(3) > 0
+	})
+	keys := []string{"list"}
+	if len(p.Ops) == 1 && !p.Gone { // of several none is the first to connect, and --gone takes nobody for gone
+		keys = append(keys, "dial")
+	}
+	for _, o := range p.Ops {
+		keys = append(keys, fmt.Sprint(o.ID), fmt.Sprint(o.ID, "!"), fmt.Sprint("list ", o.ID))
+	}
+	for _, key := range keys {
+		for n := 1; n <= last && len(kinds) > 0; n++ {
+			f := fault{key, n, pick(r, kinds...), r.Uint64()}
+			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
+			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&aLook != 0) {
+				p.Faults = append(p.Faults, f)
+			}
+		}
+	}
+}
+
+// drawKills draws when processes are killed.
+func (p *plan) drawKills(r *rand.Rand) {
+	if p.Caller == "list" || p.Caller == "group" || p.isLine() && (p.Line.Log == "" || p.Line.Twice) {
+		return
+	}
+	for run := range pick(r, 0, 0, 1, 2, 4) {
+		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second)), Soft: r.IntN(3) == 0}
+		if r.IntN(3) == 0 {
+			k = kill{Run: run, Key: fmt.Sprint(p.Ops[0].ID, pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}
+		}
+		p.Kills = append(p.Kills, k)
+	}
+}

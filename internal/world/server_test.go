@@ -1,0 +1,173 @@
+package world
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// home is the origin that knows the operations, and that the credentials are for.
+const home = "a.test:80"
+
+// A request is one that a server has read. Its key says what it is about: the ID of an operation,
+// with a ! if it is to start it, a list, or another page. Faults, times and chance depend on the
+// key and on how many requests for it there were: not on what others ask at the same moment.
+type request struct {
+	*http.Request
+	host   string
+	key    string
+	n      int
+	life   *life // nil if it is about none
+	starts bool
+	fault  *fault // nil for none
+}
+
+// A reply is what a server does about a request.
+type reply struct {
+	code    int
+	head    []string
+	body    string
+	doc     string // what the operation truly is, "" for none
+	honest  bool   // and the reply says so
+	what    string // for the story
+	page    *listPage
+	hint    time.Duration // for which it asks to be left alone
+	late    time.Duration // after the request was processed
+	dribble time.Duration // between some bytes and the next
+	cut     int           // bytes of the body that are sent, 0 for all
+	chunked bool
+	reset   bool
+	hang    bool
+	early   bool
+	garbage bool
+	hop     bool // it leads to the same resource
+}
+
+// lie makes the reply another one.
+func (rep *reply) lie(code int, body string) {
+	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what}
+}
+
+// about makes the reply what is known of an operation as it was at a moment. Some know what the
+// client has, and answer 304.
+func (rep *reply) about(l *life, at time.Time) {
+	rep.code, rep.honest, rep.what = 200, true, l.state(at)
+	if rep.doc = l.docAt(at); rep.doc == "" {
+		rep.code, rep.body = 404, `{"message":"no such job"}`
+		return
+	}
+	if rep.body = rep.doc; l.Style&8 != 0 {
+		rep.head = []string{"ETag: " + tag(rep.doc)}
+	}
+}
+
+func tag(doc string) string { return fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE([]byte(doc))) }
+
+// dice returns the chance for the nth request of a key.
+func (w *world) dice(key string, n int) *rand.Rand {
+	return rand.New(rand.NewPCG(w.Seed, uint64(crc32.ChecksumIEEE([]byte(key)))+uint64(n)<<32))
+}
+
+// read says what a request is about.
+func (w *world) read(host string, r *http.Request) *request {
+	q := &request{Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
+	kind, id, _ := strings.Cut(strings.TrimPrefix(q.key, "/"), "/")
+	switch {
+	case host != home:
+		q.key = host
+	case kind == "ops":
+		q.key, q.life = id, w.lifeOf(id)
+	case kind == "list":
+		q.key = strings.TrimSpace("list " + r.URL.Query().Get("ids"))
+	}
+	if q.life != nil && r.Method != "GET" {
+		q.starts, q.key = true, q.key+"!"
+	}
+	q.n, q.fault = w.count(q.key)
+	return q
+}
+
+// count counts a request, and returns what goes wrong with it.
+func (w *world) count(key string) (n int, f *fault) {
+	w.asked[key]++
+	n = w.asked[key]
+	if i := slices.IndexFunc(w.Faults, func(f fault) bool { return f.Key == key && f.N == n }); i >= 0 {
+		f = &w.Faults[i]
+	}
+	return n, f
+}
+
+// answer processes a request.
+func (w *world) answer(q *request) *reply {
+	rep, kind := &reply{code: 404, body: "not found", what: q.key}, trouble{}
+	if q.fault != nil {
+		kind = troubles[q.fault.Kind]
+	}
+	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
+	r := w.dice(q.key, q.n)
+	switch {
+	case q.starts && kind.on&aRefusal == 0:
+		w.start(q, rep)
+	case q.life != nil:
+		rep.about(q.life, time.Now())
+	case strings.HasPrefix(q.key, "list"):
+		w.listAnswer(q, rep)
+	case q.key == "/login":
+		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, ""))
+	case q.host != home:
+		rep.lie(pick(r, 200, 404, 403), pick(r, `{"message":"hello"}`, "<html>hi</html>", "", `{"jobs":[]}`))
+	}
+	if isHit {
+		kind.make(q, rep, rand.New(rand.NewPCG(q.fault.Die, 1)))
+		rep.what += ", " + q.fault.Kind
+		w.meet(q, "fault "+q.fault.Kind, kind.excuse)
+	}
+	if seen := q.Header.Get("If-None-Match"); rep.honest && rep.code == 200 && seen != "" && seen == tag(rep.doc) {
+		rep.code, rep.body = 304, ""
+		w.saw["answer 304"] = true
+	}
+	return rep
+}
+
+// meet notes that a fault has befallen a request.
+func (w *world) meet(q *request, feature, excuse string) {
+	w.saw[feature] = true
+	for _, l := range w.lives {
+		if excuse != "" && (q.life == l || q.life == nil) {
+			l.excuse = excuse
+		}
+	}
+}
+
+// answers are the ways in which a server says that it has started an operation, with what --follow
+// has to say.
+var answers = map[string]struct {
+	code               int
+	head, body, follow string
+}{
+	"202 Location":           {202, "Location: /ops/ID", "{}", ""},
+	"202 Operation-Location": {202, "Operation-Location: http://a.test/ops/ID", "", ""},
+	"202 Azure":              {202, "Azure-AsyncOperation: http://a.test/ops/ID", "null", ""},
+	"201 Location":           {201, "Location: /ops/ID", `{"id":ID,"state":"queued"}`, ""},
+	"303":                    {303, "Location: /ops/ID", "", ""},
+	"200 id":                 {200, "X: y", `{"id":ID,"state":"queued"}`, "/ops/{.id}"},
+	"200 url":                {200, "X: y", `{"urls":{"get":"/ops/ID"},"state":"queued"}`, ".urls.get"},
+	"204 self":               {204, "X: y", "", "self"},
+}
+
+// start processes a request that starts an operation.
+func (w *world) start(q *request, rep *reply) {
+	l := q.life
+	if l.starts++; l.started.IsZero() {
+		l.started = time.Now()
+	}
+	w.saw["start "+q.Method], w.saw["answer "+l.Answer] = true, true
+	fill := strings.NewReplacer("ID", fmt.Sprint(l.ID)).Replace
+	a := answers[l.Answer]
+	rep.code, rep.body, rep.what = a.code, fill(a.body), "started"
+	rep.head = []string{fill(a.head), "Set-Cookie: sid=" + cookie + "; Path=/"}
+}

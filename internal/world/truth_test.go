@@ -1,0 +1,98 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An operation is what is waited for: alone, or as an element of a list. What it is at each moment
+// follows from when it was started, and from its phases.
+type operation struct {
+	ID     int     `json:",omitzero"`
+	Method string  `json:",omitzero"` // of the request that starts it; "" if it runs from the beginning
+	Answer string  `json:",omitzero"` // how a server answers that request: see answers
+	Style  int     `json:",omitzero"` // how its documents look
+	Phases []phase `json:",omitzero"`
+}
+
+// A phase begins so long after the start.
+type phase struct {
+	At    time.Duration `json:",omitzero"`
+	State string        `json:",omitzero"`
+}
+
+// The states of which no document tells: a server says 404, and a list has no such element.
+const (
+	absent = "absent"
+	gone   = "gone"
+)
+
+// life is what has become of an operation.
+type life struct {
+	*operation
+	starts  int // processed
+	started time.Time
+	flying  int    // starts that were sent and not answered
+	excuse  string // why the wait for it may end in ERROR, "" if nothing says so
+	seen    []sighting
+}
+
+// A sighting is an answer about an operation.
+type sighting struct {
+	doc    string // what it truly was; "" if it was not there
+	honest bool   // and the answer said so, and was delivered whole
+	code   int
+}
+
+// state returns what the operation is at a moment.
+func (l *life) state(at time.Time) string {
+	switch {
+	case !l.started.IsZero():
+	case l.Method == "DELETE":
+		return "active"
+	default:
+		return absent
+	}
+	now := l.Phases[0].State
+	for _, p := range l.Phases {
+		if at.Sub(l.started) >= p.At {
+			now = p.State
+		}
+	}
+	return now
+}
+
+// docAt returns the document about an operation at a moment, "" if there is none.
+func (l *life) docAt(at time.Time) string {
+	state := l.state(at)
+	if state == absent || state == gone {
+		return ""
+	}
+	return l.doc(state, max(0, at.Sub(l.started)))
+}
+
+// doc returns the document about an operation in a state, of the age given.
+func (o *operation) doc(state string, age time.Duration) string {
+	conclusion, finished, failure, progress := "null", "null", "null", int(age/time.Second)%90
+	switch state {
+	case "done":
+		conclusion, finished, progress = `"success"`, `"2026-01-01T00:00:00Z"`, 100
+	case "failed":
+		conclusion, finished, failure = `"failure"`, `"2026-01-01T00:00:00Z"`, `{"code":7}`
+	}
+	fields := []string{
+		fmt.Sprintf(`"id":%d`, o.ID), fmt.Sprintf(`"state":%q`, state), fmt.Sprintf(`"result":"r%d"`, o.ID),
+		`"conclusion":` + conclusion, `"finished_at":` + finished, `"error":` + failure,
+		fmt.Sprintf(`"progress":%d`, progress), `"meta":{"state":"done"}`,
+		fmt.Sprintf(`"steps":[{"name":"a","state":"done"},{"name":"b","state":%q}]`, state),
+	}
+	if o.Style&1 != 0 { // what is null may be missing as well
+		fields = slices.DeleteFunc(fields, func(f string) bool { return strings.HasSuffix(f, ":null") })
+	}
+	if o.Style&2 != 0 {
+		slices.Reverse(fields)
+	}
+	return "{" + strings.Join(fields, []string{",", ",\n "}[o.Style>>2&1]) + "}"
+}
