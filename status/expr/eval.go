@@ -148,7 +148,7 @@ func (e *evaluator) logic(n *node) value {
 		v := boolean(settles == True).of(by[settles]...)
 		v.evidence = by[settles][0].evidence
 		for _, other := range by[settles][1:] {
-			v.evidence = v.evidence.or(other.evidence)
+			v.evidence = v.evidence.or(other.evidence, false)
 		}
 		return v
 	case by[Unknown] != nil:

@@ -18,22 +18,11 @@ func (e evidence) and(other evidence) evidence {
 	return evidence{e.found || other.found, cmp.Or(e.missed, other.missed)}
 }
 
-// or returns the evidence of what either alone decides: the better one.
-func (e evidence) or(other evidence) evidence {
-	if e.isAbsent() {
+// or returns the evidence of one of two outcomes: of the better one where one is enough, and of one
+// that rests on absence, if there is one, where each has to show something.
+func (e evidence) or(other evidence, each bool) evidence {
+	if other.isAbsent() == each {
 		return other
 	}
 	return e
-}
-
-// each returns the evidence of what each has to show: one that rests on absence is enough for all to
-// rest on it.
-func (e evidence) each(other evidence) evidence {
-	switch {
-	case e.isAbsent():
-		return e
-	case other.isAbsent():
-		return other
-	}
-	return e.and(other)
 }

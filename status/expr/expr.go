@@ -15,6 +15,7 @@ type Expr struct {
 	src       string
 	root      *node
 	jq        *gojq.Code // instead of root, of a program in jq
+	variables []string   // that such a program reads
 	condition bool       // it was compiled as one
 	uses      Uses
 	environ   bool                      // it names a variable of the environment
@@ -53,7 +54,7 @@ func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
 	} else {
 		x.root = p.parse(condition)
 	}
-	x.uses, x.environ = p.uses, p.secret
+	x.uses, x.variables, x.environ = p.uses, p.variables, p.secret
 	return x, nil
 }
 

@@ -3,7 +3,6 @@ package expr
 import (
 	"cmp"
 	_ "embed"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,12 +102,9 @@ func (e *Error) letJQ() {
 	if err != nil || !decides(query) {
 		return
 	}
-	p := &parser{environ: func(string) (string, bool) { return "any", true }}
-	if p.jqReads(reflect.ValueOf(query), true); p.jqAssigns != "" {
-		return
-	}
-	if _, err = gojq.Compile(query, gojq.WithVariables(jqNames())); err == nil {
-		e.JQ = jqPrefix + " " + strings.TrimSpace(e.Source)
+	program := jqPrefix + " " + strings.TrimSpace(e.Source)
+	if _, err = Compile(program, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
+		e.JQ = program
 	}
 }
 

@@ -22,9 +22,6 @@ const (
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// jqNames are the variables of a program.
-func jqNames() []string { return strings.Fields("$json $" + strings.ReplaceAll(variables, " ", " $")) }
-
 // jq compiles a program in jq. It reads its input and the variables: no files, modules or further
 // inputs, and of the environment what it names.
 func (p *parser) jq(condition bool) (code *gojq.Code) {
@@ -38,11 +35,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code) {
 		start = at + max(parseError.Offset-len(parseError.Token), 0)
 	} else if p.jqReads(reflect.ValueOf(query), true); p.jqAssigns != "" && condition {
 		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", p.jqAssigns)
-	} else {
-		loader := gojq.WithEnvironLoader(func() []string { return p.jqEnviron })
-		code, err = gojq.Compile(query, gojq.WithVariables(jqNames()), loader)
-	}
-	if err == nil {
+	} else if code, err = p.jqCompile(query); err == nil {
 		return code
 	}
 	kind, name, _ := strings.Cut(err.Error(), " not defined: ")
@@ -52,6 +45,27 @@ func (p *parser) jq(condition bool) (code *gojq.Code) {
 	p.check("jq error", err.Error(), start)
 	p.fail(start, "", "jq: %s", words.OneLine(err.Error()))
 	return nil
+}
+
+// jqCompile compiles a program with the variables that it reads: without one of them it does not
+// compile.
+func (p *parser) jqCompile(query *gojq.Query) (code *gojq.Code, err error) {
+	loader := gojq.WithEnvironLoader(func() []string { return p.jqEnviron })
+	for {
+		code, err = gojq.Compile(query, gojq.WithVariables(p.variables), loader)
+		if err == nil {
+			return code, nil
+		}
+		name := strings.TrimPrefix(err.Error(), "variable not defined: $")
+		_, uses := (&Env{}).variable(name, "")
+		if name == "json" {
+			uses = UsesJSON | UsesWhole
+		}
+		if uses == 0 {
+			return nil, err
+		}
+		p.variables, p.uses = append(p.variables, "$"+name), p.uses|uses
+	}
 }
 
 // jqReads notes what a part of a program reads. Its dot is the document unless something else is
@@ -90,7 +104,7 @@ func (p *parser) jqReads(part reflect.Value, ofDot bool) {
 // jqEnviron is how a variable of the environment is named.
 var jqEnviron = lazy(`^(?:\$ENV|env)(?:\."?|\[")(\w+)`)
 
-// jqTerm notes what a term reads, apart from its parts.
+// jqTerm notes what a term reads, apart from its parts and variables.
 func (p *parser) jqTerm(x gojq.Term, ofDot bool) {
 	name := "."
 	switch x.Type {
@@ -100,19 +114,14 @@ func (p *parser) jqTerm(x gojq.Term, ofDot bool) {
 	default:
 		return
 	}
-	_, uses := (&Env{}).variable(strings.TrimPrefix(name, "$"), "")
 	switch {
 	case name == "$ENV" || name == "env":
 		field := append(jqEnviron().FindStringSubmatch(x.String()), "", "")[1]
 		at := max(strings.LastIndex(p.src, cmp.Or(field, name)), 0)
 		p.jqEnviron = append(p.jqEnviron, field+"="+p.lookUp(field, at))
-	case name == "$json":
-		p.uses |= UsesJSON | UsesWhole
 	case name == "now":
 		p.uses |= UsesClock
-	case name[0] == '$':
-		p.uses |= uses
-	case ofDot:
+	case ofDot && name[0] != '$':
 		p.uses |= UsesJSON
 	}
 }
@@ -132,8 +141,8 @@ func (e *evaluator) jq(x *Expr) (v value) {
 		return root
 	}
 	var values []any
-	for _, name := range jqNames() {
-		given, problem := e.jqVariable(name[1:], x.uses)
+	for _, name := range x.variables {
+		given, problem := e.jqVariable(name[1:])
 		if problem != "" {
 			return unknown(problem)
 		}
@@ -149,17 +158,15 @@ func (e *evaluator) jq(x *Expr) (v value) {
 	return v
 }
 
-// jqVariable is the value of a variable for gojq if the program reads it, or the problem with it.
-// Names of headers are also there in lower case.
-func (e *evaluator) jqVariable(name string, read Uses) (given any, problem string) {
-	_, uses := e.env.variable(name, "")
+// jqVariable is the value of a variable for gojq, or the problem with it. Names of headers are also
+// there in lower case.
+func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	v := e.env.read(name, "", "")
 	switch {
 	case name == "json":
 		if v = e.env.Doc.value(); v.kind != KindUnknown {
 			return e.env.Doc.decoded(), ""
 		}
-		uses = UsesWhole
 	case name == "header" && e.env.Error == "":
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
@@ -168,12 +175,10 @@ func (e *evaluator) jqVariable(name string, read Uses) (given any, problem strin
 		return fields, ""
 	}
 	switch {
-	case !read.Any(uses) || v.isNull():
-		return nil, ""
 	case v.kind == KindUnknown || v.partial != "":
 		return nil, cmp.Or(v.detail, "only the "+v.partial+" of $"+name+" is kept")
 	}
-	return decodeJSON(v.json()), ""
+	return decodeJSON(cmp.Or(v.json(), "null")), ""
 }
 
 // jqValue is the only value that a program gives. What gojq says of an error may hold a part

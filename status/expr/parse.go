@@ -63,6 +63,7 @@ type parser struct {
 	secret bool // it names a variable of the environment
 
 	jqEnviron []string // the variables of the environment that a program names
+	variables []string // the other variables that it names
 	jqAssigns string   // the operator by which it changes something
 }
 

@@ -61,16 +61,9 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	} else if t.total == 1 || outcome == settles && isFirst {
 		t.decided, t.at, t.element = outcome, label, element
 	}
-	sum := t.values[outcome].of(v)
-	switch known := t.values[outcome].evidence; {
-	case isFirst:
-		sum.evidence = v.evidence
-	case outcome == settles:
-		sum.evidence = known.or(v.evidence)
-	default:
-		sum.evidence = known.each(v.evidence)
-	}
-	t.values[outcome] = sum
+	known := or(isFirst, v, t.values[outcome]).evidence
+	t.values[outcome] = t.values[outcome].of(v)
+	t.values[outcome].evidence = known.or(v.evidence, outcome != settles)
 }
 
 // outcome is the value of the function. It is unknown if an element decided by what it lacks.
