@@ -1,7 +1,6 @@
 package status
 
 import (
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -172,30 +171,31 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 
 // set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
 func (p *Preset) set(key, value, at string) (err error) {
-	var malformed error
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
 	ruled := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
-	hasEach := slices.ContainsFunc(p.Settings, func(s PresetSetting) bool { return s.Key == "each" })
-	isSetting := slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each", "id", "print"}, key)
+	setting, isSeveral := p.setting(key), key == "id" || key == "print"
+	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each"}, key)
 	switch {
 	case text == nil && list == nil && ruled < 0 && !isSetting:
 		return fmt.Errorf("there is no key %q", key)
 	case value == "":
 		return fmt.Errorf("%q has no value", key)
-	case text != nil && *text != "":
+	case text != nil && *text != "", setting != nil && !isSeveral:
 		return fmt.Errorf("%q is there twice", key)
 	case (key == "name" || key == "alias") && !isName().MatchString(value):
 		return fmt.Errorf("%q is letters, digits and . _ / : -, and begins with a letter or digit", key)
-	case key == "each" && p.Object != "", key == "object" && hasEach:
+	case key == "each" && p.Object != "", key == "object" && p.setting("each") != nil:
 		return errors.New("a preset has either each or object: with each, write paths from the element, such as .job.state, and no object")
 	case text != nil:
 		*text = value
 	case list != nil:
 		*list = append(*list, value)
+	case setting != nil:
+		setting.Values = append(setting.Values, value)
 	case isSetting:
-		err = p.add(key, value, at)
+		p.Settings = append(p.Settings, PresetSetting{Key: key, Values: []string{value}, At: at})
 	default:
 		rule := PresetRule{Status: Ruled()[ruled]}
 		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
@@ -204,23 +204,19 @@ func (p *Preset) set(key, value, at string) (err error) {
 	}
 	switch key {
 	case "detail", "id", "print":
-		_, malformed = expr.CompileValue(value)
+		_, err = expr.CompileValue(value)
 	case "object", "each":
-		_, malformed = expr.CompileEach(value)
+		_, err = expr.CompileEach(value)
 	}
-	return cmp.Or(err, malformed)
+	return err
 }
 
-// add adds the value of a setting.
-func (p *Preset) add(key, value, at string) error {
-	i := slices.IndexFunc(p.Settings, func(s PresetSetting) bool { return s.Key == key })
-	switch {
-	case i < 0:
-		p.Settings = append(p.Settings, PresetSetting{Key: key, Values: []string{value}, At: at})
-	case key != "id" && key != "print":
-		return fmt.Errorf("%q is there twice", key)
-	default:
-		p.Settings[i].Values = append(p.Settings[i].Values, value)
+// setting is the setting with a key, nil if there is none.
+func (p *Preset) setting(key string) *PresetSetting {
+	for i := range p.Settings {
+		if p.Settings[i].Key == key {
+			return &p.Settings[i]
+		}
 	}
 	return nil
 }

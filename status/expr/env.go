@@ -74,9 +74,6 @@ func (env *Env) answered() string {
 	return "answer"
 }
 
-// variables are those that an expression can name, besides $json and $ENV.
-const variables = "exit status header body stdout stderr error attempt elapsed unchanged gone isjson name"
-
 // variable reads a variable, of $header a field. It is missing if it does not apply. Uses is 0
 // if there is no such variable; $json, which is a path, and $ENV are none of them.
 func (env *Env) variable(name, field string) (value, Uses) {
