@@ -349,7 +349,7 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 	case 1, 2, 3:
 		op := pick(g, "==", "!=")
 		b, y := g.value(0)
-		if a != "null" && b != "null" {
+		if !asksForNull(a) && !asksForNull(b) {
 			x, y = x+" | _known", y+" | _known"
 		}
 		return a + " " + op + " " + b, "(" + x + ") " + op + " (" + y + ")"
@@ -359,13 +359,13 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 		return a + op + b, fmt.Sprintf("_order(%q; %s; %s)", op, x, y)
 	case 5:
 		b, y := g.value(0)
-		if a != "null" && b != "null" {
+		if !asksForNull(a) && !asksForNull(b) {
 			y += " | _known"
 		}
 		return a + " contains " + b, fmt.Sprintf("(. as $d | %s | _contains($d | %s))", x, y)
 	case 6:
 		b := g.list()
-		if a != "null" && !strings.Contains(b, "null") {
+		if !asksForNull(a) && !strings.Contains(b, "null") {
 			x += " | _known"
 		}
 		return a + " in " + b, fmt.Sprintf("_in(%s; %s)", x, b)
@@ -378,6 +378,11 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 	}
 	op, b := pick(g, "startswith", "endswith"), pick(g, `"a"`, `"ne"`, `.a`)
 	return a + " " + op + " " + b, fmt.Sprintf("_affix(%q; %s; %s)", op, x, b)
+}
+
+// asksForNull reports whether an operand says that null is asked for, or that it may be missing.
+func asksForNull(operand string) bool {
+	return operand == "null" || strings.HasSuffix(operand, "// null)")
 }
 
 // value makes an operand.

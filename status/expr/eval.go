@@ -219,10 +219,12 @@ func (e *evaluator) compare(n *node) value {
 // compareAbsent is the value of a comparison with what is missing or null: nothing is known of that,
 // as in SQL. holds says what it would be for a null.
 func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
-	v := e.lacking(n.kids[0], a)
+	side, nothing := n.kids[0], a
 	if !a.isNothing() {
-		v = e.lacking(n.kids[1], b)
+		side, nothing = n.kids[1], b
 	}
+	v := unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.lack())
+	v.missed = e.text(side)
 	if holds != e.negated {
 		e.hintAtNull(v)
 	}
@@ -233,13 +235,6 @@ func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	default:
 		e.say(v.detail)
 	}
-	return v
-}
-
-// lacking is the unknown value of what was made of nothing.
-func (e *evaluator) lacking(n *node, nothing value) value {
-	v := unknown(cmp.Or(nothing.missed, e.text(n)) + nothing.lack())
-	v.missed = e.text(n)
 	return v
 }
 

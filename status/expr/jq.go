@@ -71,11 +71,8 @@ func (p *parser) jqCompile(query *gojq.Query) (code *gojq.Code, err error) {
 // jqReads notes what a part of a program reads. Its dot is the document unless something else is
 // piped into it. A function reads its dot.
 func (p *parser) jqReads(part reflect.Value, ofDot bool) {
+	part = reflect.Indirect(part)
 	switch part.Kind() {
-	case reflect.Pointer:
-		if !part.IsNil() {
-			p.jqReads(part.Elem(), ofDot)
-		}
 	case reflect.Slice:
 		for i := range part.Len() {
 			p.jqReads(part.Index(i), ofDot)
