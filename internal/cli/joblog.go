@@ -57,7 +57,12 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 		return nil, err
 	}
 	found, _ := os.Stat(j.path)
-	if j.log, err = store.OpenLog(j.path); err != nil {
+	if j.log, err = store.OpenLog(j.path); err == nil && s.Slice > 0 && j.isOver() && time.Since(found.ModTime()) > leftFor {
+		if err = j.log.Remove(); err == nil { // the same line begins anew
+			j.log, err = store.OpenLog(j.path)
+		}
+	}
+	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
 	for i, t := range all {
@@ -73,6 +78,14 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	return j, nil
 }
 
+// isOver reports whether all targets had ended when the log was opened.
+func (j *jobs) isOver() bool {
+	return !slices.ContainsFunc(j.ids, func(id string) bool {
+		past, known := j.log.Past(id)
+		return !known || !past.State.Ended()
+	})
+}
+
 // refuseOthers refuses a log that is not of these targets.
 func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 	switch lacks := j.lacksStart(all); {
@@ -82,7 +95,7 @@ func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
 	case (j.knows == 0 || lacks) && s.Slice > 0:
-		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers or flags", origin).
+		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers, bodies or flags", origin).
 			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
 	case j.knows == 0 || lacks:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).

@@ -122,7 +122,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	unclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
 	if unclear {
 		w.unclear = true
-		outcome.Notes = append(outcome.Notes, "nothing is sent by the same line while there is its job log: rm "+w.jobs.path)
+		outcome.Notes = append(outcome.Notes, "nothing is sent by the same line while there is its job log: rm '"+w.jobs.path+"'")
 	}
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)

@@ -67,8 +67,8 @@ func (j *jobs) refuseLeft(s *Spec, origin string) error {
 		return nil
 	}
 	return argv.Usagef("%s: the same line was left for over an hour, and its end is not known: %s", origin, j.past(s)).
-		Hint("to finish it: --timeout %s --joblog %s --resume", s.Slice, j.path).
-		Hint("to begin anew: rm %s", j.path)
+		Hint("to finish it: --timeout %s --joblog '%s' --resume, and then rm it", s.Slice, j.path).
+		Hint("to begin anew: rm '%s'", j.path)
 }
 
 // past says what there is to go on with: "the wait that began at 03:35, 7m12s ago; its POST is not

@@ -235,8 +235,8 @@ func (w *wait) refuseOut() error {
 	case len(s.Then) > 0: // stdout is the program's
 	case out.OutClosed:
 		return errors.New("stdout is closed, or not open for writing: nothing is attempted")
-	case out.OutNull && s.Joblog != "" && s.isSeveral() && !s.JSON: // a later run prints none of them
-		return errors.New("stdout is closed, or /dev/null opened for reading, too, and --joblog would note results as printed: " +
+	case out.OutNull && (s.Joblog != "" || s.Slice > 0) && s.isSeveral() && !s.JSON: // a later run prints none of them
+		return errors.New("stdout is closed, or /dev/null opened for reading, too, and the job log would note results as printed: " +
 			"nothing is attempted; >/dev/null drops them")
 	}
 	return nil

@@ -284,6 +284,9 @@ func (l *Log) read() error {
 	for number := 1; ; number++ {
 		text, err := in.ReadSlice('\n')
 		switch {
+		case err == io.EOF && number > 1 && l.take(text) == nil: // an editor has taken only its line break
+			l.size += int64(len(text)) + 1
+			return writeAt(l.file, []byte("\n"), l.size-1)
 		case err == io.EOF && (number > 1 || strings.HasPrefix(header, string(text))):
 			return nil
 		case number == 1:

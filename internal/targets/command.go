@@ -101,7 +101,7 @@ func (s *seen) isCode(word string) bool {
 	isCode := s.all || s.powershell || isScript || isShellFlag
 	switch programName(word) {
 	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "yash", "csh", "tcsh", "fish",
-		"su", "runuser", "flock", "script":
+		"nu", "xonsh", "elvish", "rc", "osh", "posh", "npx", "npm", "capsh", "vagrant", "su", "runuser", "flock", "script":
 		s.shell = true
 	case "env":
 		s.env = true
@@ -109,7 +109,7 @@ func (s *seen) isCode(word string) bool {
 		s.cmd = true
 	case "powershell", "pwsh":
 		s.powershell = true
-	case "sg":
+	case "sg", "watch", "tmux", "hyperfine":
 		s.all = true
 	}
 	return isCode

@@ -121,7 +121,7 @@ func (e *evaluator) not(x *node) value {
 	inner.negated = !e.negated
 	v := inner.eval(x)
 	if v.truth() == Unknown {
-		return v
+		return v.undecided()
 	}
 	return boolean(v.truth() == False).of(v)
 }
@@ -152,7 +152,7 @@ func (e *evaluator) logic(n *node) value {
 		}
 		return v
 	case by[Unknown] != nil:
-		return by[Unknown][0]
+		return by[Unknown][0].undecided()
 	}
 	return boolean(settles == False).of(by[1-settles]...)
 }

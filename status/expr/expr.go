@@ -125,7 +125,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	switch v = e.eval(x.root); {
 	case !x.condition:
 	case v.saysNo():
-		v.kind, v.detail = KindUnknown, v.preview()+" is a text"
+		v = v.undecided()
 	case v.truth() == True && v.isAbsent():
 		v.kind, v.detail = KindUnknown, v.missed+v.lack()
 		e.hintAtNull(v)

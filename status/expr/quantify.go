@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 )
@@ -57,7 +56,7 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	t.counts[outcome]++
 	isFirst := t.counts[outcome] == 1
 	if outcome == Unknown && isFirst {
-		t.values[Unknown] = unknown(strings.TrimPrefix(label+": "+cmp.Or(v.detail, v.preview()), ": "))
+		t.values[Unknown] = unknown(strings.TrimPrefix(label+": "+v.undecided().detail, ": "))
 	} else if t.total == 1 || outcome == settles && isFirst {
 		t.decided, t.at, t.element = outcome, label, element
 	}

@@ -158,6 +158,14 @@ func (v value) truth() Tri {
 	return or(!v.isNull() && v.raw != "false", True, False)
 }
 
+// undecided is a value as a condition whose truth is unknown.
+func (v value) undecided() value {
+	if v.kind != KindUnknown {
+		v.kind, v.detail = KindUnknown, v.preview()+" is a text"
+	}
+	return v
+}
+
 // saysNo reports whether v is a text that says no, or nothing.
 func (v value) saysNo() bool {
 	return v.kind == KindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
