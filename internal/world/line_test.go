@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -96,7 +97,8 @@ func (p *plan) args(dir string) (args []string) {
 type machine struct {
 	*world
 	dir   string
-	files map[string][]byte // when a run was killed
+	files map[string][]byte    // when a run was killed
+	hints map[string]time.Time // when a run ended in order
 }
 
 // runLine runs the command line, again and again as long as its exit code asks for that, or it was
@@ -135,9 +137,10 @@ func (w *world) runLine() *result {
 		res.Said = append(res.Said, stderr)
 		w.mu.Lock()
 		if isKilled {
-			clear(w.hints) // no file has them
+			w.hints = maps.Clone(m.hints) // what was asked for since is in no file
 			m.restore()
 		} else {
+			m.hints = maps.Clone(w.hints)
 			w.tell("exit %d: %s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
 			w.checkWords(res, stdout, stderr)
 		}
@@ -146,6 +149,14 @@ func (w *world) runLine() *result {
 			break
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
+	}
+	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.How != "" && (w.Line.Log == "joblog" || isLost) {
+		code, _, _, _ := m.call(-1)
+		w.mu.Lock()
+		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice {
+			w.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
+		}
+		w.mu.Unlock()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -88,6 +88,8 @@ func (p *plan) isSound() bool {
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
+	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
+		return false
 	case p.Line.Log == "" && (p.Line.Twice || p.isLine() && len(p.Kills) > 0):
 		return false
 	}
