@@ -105,7 +105,7 @@ type machine struct {
 // killed.
 func (w *world) runLine() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
-	m := &machine{world: w, dir: must(os.MkdirTemp("", "world"))}
+	m := &machine{world: w, dir: must(os.MkdirTemp("", "world")), hints: make(map[string]time.Time)}
 	defer os.RemoveAll(m.dir)
 	m.write("header", "Authorization: Bearer "+token+"\n")
 	ids := ""
@@ -150,7 +150,7 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.How != "" && (w.Line.Log == "joblog" || isLost) {
+	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.Code <= 1 && (w.Line.Log == "joblog" || isLost) {
 		code, _, _, _ := m.call(-1)
 		w.mu.Lock()
 		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice {
