@@ -207,7 +207,7 @@ func checkAwake(w *world, res *result) bool {
 
 // checkPolite: an operation by itself is not asked about more often than the schedule says.
 func checkPolite(w *world, res *result) bool {
-	took, most := res.End.Sub(w.began), 4+3*res.Runs+w.Threshold
+	took, most := w.ended.Sub(w.began), 8+3*res.Runs+w.Threshold
 	for n, at := 0, time.Duration(0); at <= took; n++ {
 		if at += w.Interval; w.Interval == 0 {
 			at += min(20*time.Second, 100*time.Millisecond<<min(n, 10))

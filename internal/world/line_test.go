@@ -150,7 +150,7 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.Code <= 1 && (w.Line.Log == "joblog" || isLost) {
+	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log != "" && isLost) {
 		code, _, _, _ := m.call(-1)
 		w.mu.Lock()
 		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice {

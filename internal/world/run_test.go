@@ -43,6 +43,7 @@ func simulate(t *testing.T, p *plan) *report {
 			run = w.runLine
 		}
 		res := run()
+		w.ended = time.Now()
 		time.Sleep(5 * time.Minute) // for what hangs
 		w.mu.Lock()
 		defer w.mu.Unlock()

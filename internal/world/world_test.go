@@ -18,6 +18,7 @@ type world struct {
 	*plan
 	mu     sync.Mutex
 	began  time.Time
+	ended  time.Time
 	lives  []*life // in the order of the plan
 	asked  map[string]int
 	hints  map[string]time.Time   // until when a server asked to be left alone, by key
