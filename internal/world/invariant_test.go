@@ -180,23 +180,40 @@ func checkOnTime(w *world, res *result) bool {
 	return res.How == poll.TimedOut || res.How == poll.AttemptsExhausted
 }
 
-// checkAwake: what is so, and can be reached, is noticed before the deadline.
+// checkAwake: what is so, and can be reached, is noticed before the deadline, or by the runs that
+// go on.
 func checkAwake(w *world, res *result) bool {
-	if len(w.Ops) > 1 || w.List != nil || w.Line.Twice || w.lives[0].started.IsZero() {
+	if w.Line.Twice || w.AtLeast > 0 || w.List != nil && w.List.Gone {
 		return false
 	}
-	l := w.lives[0]
-	since := l.started.Add(l.Phases[len(l.Phases)-1].At)
-	for _, t := range []time.Time{w.troubled, w.hints[fmt.Sprint(l.ID)], res.Deadline.Add(-w.Timeout)} {
-		if t.After(since) {
-			since = t
+	since := w.troubled
+	for _, l := range w.lives {
+		if w.List != nil && w.List.Known != nil && !slices.Contains(w.List.Known, l.ID) {
+			continue
+		}
+		last := l.started.Add(l.Phases[len(l.Phases)-1].At)
+		for _, t := range []time.Time{last, w.hints[fmt.Sprint(l.ID)], w.hints["list"]} {
+			if t.After(since) {
+				since = t
+			}
+		}
+		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, 200}) {
+			return false
 		}
 	}
-	margin := 6 * time.Second
-	if w.Threshold > 0 {
-		margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
+	margin, begun := 6*time.Second, res.Deadline.Add(-w.Timeout)
+	isOne := len(w.Ops) == 1 && w.List == nil
+	if !isOne {
+		margin = 40 * time.Second
 	}
-	if !w.isSuccess(sighting{l.docAt(since.Add(time.Second)), true, 200}) || res.Deadline.Sub(since) < margin {
+	if !isOne && w.Line.Log != "" { // several runs may be needed
+		margin, begun = 120*time.Second, w.began
+	}
+	if begun.After(since) {
+		since = begun
+	}
+	margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
+	if res.Deadline.Sub(since) < margin {
 		return false
 	}
 	if res.How == poll.TimedOut {

@@ -134,6 +134,7 @@ func (w *world) runLine() *result {
 		res.Deadline = time.Now().Add(w.Timeout)
 		code, isKilled, stdout, stderr := m.call(res.Runs)
 		res.End, res.Code, res.How = time.Now(), int(code), endings[code]
+		time.Sleep(time.Microsecond) // until all answers are noted
 		res.Said = append(res.Said, stderr)
 		w.mu.Lock()
 		if isKilled {
@@ -151,8 +152,15 @@ func (w *world) runLine() *result {
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
 	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log != "" && isLost) {
+		seen := make([][]sighting, len(w.lives))
+		for i, l := range w.lives {
+			seen[i] = l.seen
+		}
 		code, _, _, _ := m.call(-1)
 		w.mu.Lock()
+		for i, l := range w.lives {
+			l.seen = seen[i]
+		}
 		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice {
 			w.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
 		}
