@@ -1,6 +1,7 @@
 package world
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -83,19 +84,18 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// Seeds that have shown a fault stay.
+// Plans that have shown a fault stay.
 func TestWorld_found(t *testing.T) {
-	for line := range strings.Lines(string(must(os.ReadFile("testdata/seeds.txt")))) {
-		var seed uint64
-		caller, rest, ok := strings.Cut(line, ":")
-		if strings.HasPrefix(line, "#") || !ok {
+	for line := range strings.Lines(string(must(os.ReadFile("testdata/found.txt")))) {
+		p := new(plan)
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if _, err := fmt.Sscan(rest, &seed); err != nil {
-			t.Fatalf("%s: %v", line, err)
+		if err := json.Unmarshal([]byte(line), p); err != nil || !p.isSound() {
+			t.Fatalf("no plan: %s: %v", line, err)
 		}
-		if rep := simulate(t, newPlan(seed, caller)); len(rep.broken) > 0 {
-			t.Error(story(t, newPlan(seed, caller), rep.broken[0].invariant))
+		if rep := simulate(t, p); len(rep.broken) > 0 {
+			t.Error(story(t, p, rep.broken[0].invariant))
 		}
 	}
 }

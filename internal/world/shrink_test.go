@@ -119,7 +119,10 @@ func story(t *testing.T, p *plan, invariant string) string {
 			break
 		}
 	}
-	fmt.Fprintf(&b, "  %.900s\n", strings.ReplaceAll(string(must(json.Marshal(p))), `"`, ""))
+	b.WriteString("  ")
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	out.Encode(p)
 	if p.isLine() {
 		fmt.Fprintf(&b, "  poll %q\n", p.args("DIR")[4:])
 	}
