@@ -128,7 +128,8 @@ func checkWhole(w *world, res *result) bool {
 		if isShown {
 			shown++
 		}
-		if isWanted && !isDone && w.AtLeast == 0 {
+		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
+		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
@@ -207,7 +208,7 @@ func checkAwake(w *world, res *result) bool {
 		margin = 40 * time.Second
 	}
 	if !isOne && w.Line.Log != "" { // several runs may be needed
-		margin, begun = 120*time.Second, w.began
+		margin, begun = 75*time.Second, w.began
 	}
 	if begun.After(since) {
 		since = begun

@@ -96,9 +96,9 @@ func (p *plan) args(dir string) (args []string) {
 // A machine is where a command line runs: its directory lasts from run to run.
 type machine struct {
 	*world
-	dir   string
-	files map[string][]byte    // when a run was killed
-	hints map[string]time.Time // when a run ended in order
+	dir           string
+	before, files map[string][]byte    // when a run began, and when it was killed
+	hints         map[string]time.Time // when a run ended in order
 }
 
 // runLine runs the command line, again and again as long as its exit code asks for that, or it was
@@ -130,7 +130,7 @@ func (w *world) runLine() *result {
 		}()
 	}
 	out := ""
-	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 8; res.Runs++ {
+	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 12; res.Runs++ {
 		res.Deadline = time.Now().Add(w.Timeout)
 		code, isKilled, stdout, stderr := m.call(res.Runs)
 		res.End, res.Code, res.How = time.Now(), int(code), endings[code]
@@ -184,7 +184,7 @@ func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stder
 	streams, out, errs := term.Buffers("")
 	p, ctx, end := m.newProcess(run)
 	defer end()
-	streams.Out = pipe{p, out}
+	streams.Out, m.before = pipe{p, out}, m.read()
 	m.mu.Lock()
 	m.onKill = func() { m.files = m.read() }
 	m.mu.Unlock()
@@ -229,7 +229,7 @@ func (m *machine) restore() {
 	for name, now := range m.read() {
 		text, there := m.files[name]
 		if strings.HasSuffix(name, "log") || strings.HasSuffix(name, ".jsonl") {
-			text = m.synced(text)
+			text = m.synced(text, len(m.before[name]))
 		}
 		if !there {
 			os.Remove(name)
@@ -239,15 +239,15 @@ func (m *machine) restore() {
 	}
 }
 
-// synced returns the lines of a job log up to the last that has to be on the disk, and half of what
-// comes after it.
-func (m *machine) synced(text []byte) []byte {
+// synced returns the lines of a job log that have to be on the disk: those of runs that ended in
+// order, and all up to the last start or answer to one; and half of what comes after them.
+func (m *machine) synced(text []byte, before int) []byte {
 	if !m.Line.Torn {
 		return text
 	}
 	m.saw["unsynced lines lost"] = true
 	last := max(bytes.LastIndex(text, []byte(`{"event":"start"`)), bytes.LastIndex(text, []byte(`{"event":"follow"`)), 0)
-	end := last + bytes.IndexByte(text[last:], '\n') + 1
+	end := max(before, last+bytes.IndexByte(text[last:], '\n')+1)
 	return text[:end+(len(text)-end)/2]
 }
 

@@ -83,10 +83,10 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	p, before := rep.page, w.pages[key]
 	delete(w.pages, key)
 	switch {
-	case rep.hop && isWhole, rep.reset && !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again
+	case rep.hop, !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again, and a new look begins with the first
 		w.pages[key] = before
 		return
-	case p == nil || !rep.honest || !isWhole || p.number > 0 && len(before) != p.number:
+	case p == nil || !rep.honest || p.number > 0 && len(before) != p.number:
 		return
 	case p.number == 0:
 		before = nil

@@ -127,6 +127,9 @@ func story(t *testing.T, p *plan, invariant string) string {
 		fmt.Fprintf(&b, "  poll %q\n", p.args("DIR")[4:])
 	}
 	left := max(0, len(rep.story)-shown)
+	if *all {
+		left = 0
+	}
 	fmt.Fprintf(&b, "  after %d other lines:\n", left)
 	return b.String() + strings.Join(rep.story[left:], "\n")
 }
