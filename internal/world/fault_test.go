@@ -112,9 +112,14 @@ func cut(_ *request, rep *reply, r *rand.Rand) {
 // redirect leads away from what is asked for; "" leads to the same URL.
 func redirect(to string) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
+		isFurther := rep.page != nil && rep.page.number > 0
 		rep.lie(pick(r, 301, 302, 303, 307, 308), "")
 		if rep.hop = to == ""; rep.hop {
 			rep.head = append(rep.head, "Location: "+q.URL.String())
+			return
+		}
+		if isFurther { // what the pages before it have shown was true
+			rep.head = append(rep.head, "Location: http://b.test/")
 			return
 		}
 		rep.head = append(rep.head, "Location: "+to)

@@ -247,7 +247,7 @@ func (m *machine) synced(text []byte, before int) []byte {
 	}
 	m.saw["unsynced lines lost"] = true
 	last := max(bytes.LastIndex(text, []byte(`{"event":"start"`)), bytes.LastIndex(text, []byte(`{"event":"follow"`)), 0)
-	end := max(before, last+bytes.IndexByte(text[last:], '\n')+1)
+	end := max(min(before, len(text)), last+bytes.IndexByte(text[last:], '\n')+1)
 	return text[:end+(len(text)-end)/2]
 }
 

@@ -118,6 +118,8 @@ func (w *world) answer(q *request) *reply {
 		w.listAnswer(q, rep)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, ""))
+	case q.host != home && q.URL.Path == "/":
+		rep.lie(200, `{"message":"hello"}`)
 	case q.host != home:
 		rep.lie(pick(r, 200, 404, 403), pick(r, `{"message":"hello"}`, "<html>hi</html>", "", `{"jobs":[]}`))
 	}
