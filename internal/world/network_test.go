@@ -135,8 +135,11 @@ func (p *process) receive(q *request) *reply {
 		return nil
 	}
 	time.Sleep(drawn(p.dice(q.key+" way", q.n), time.Millisecond, 50*time.Millisecond))
+	if p.Lag > 0 && time.Since(p.world.began) > 10*time.Second {
+		time.Sleep(p.Lag)
+	}
 	p.mu.Lock()
-	if p.dead {
+	if p.saw["slower"] = p.Lag > 0; p.dead {
 		p.mu.Unlock()
 		return nil
 	}

@@ -30,6 +30,7 @@ type plan struct {
 	FailFast  bool          `json:",omitzero"`
 	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
 	Alone     bool          `json:",omitzero"` // a connection is used once only
+	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Line      lineFlags     `json:",omitzero"`
 }
 
@@ -62,6 +63,9 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	if maybe(10) {
 		p.Most = 1 + r.IntN(30)
+	}
+	if maybe(6) {
+		p.Lag = drawn(r, 50*time.Millisecond, 800*time.Millisecond)
 	}
 	if strings.HasSuffix(p.Caller, "list") {
 		p.drawList(r)
