@@ -161,7 +161,7 @@ func (w *world) runLine() *result {
 		for i, l := range w.lives {
 			l.seen = seen[i]
 		}
-		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice {
+		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice && w.Line.Log == "joblog" && (res.Code == 0 || len(w.Ops) == 1) {
 			w.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
 		}
 		w.mu.Unlock()
