@@ -54,7 +54,11 @@ func simulate(t *testing.T, p *plan) *report {
 			}
 		}
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
-		rep.broken, rep.saw, rep.story, rep.took = w.broken, w.saw, w.story, res.End.Sub(w.began)
+		others, names := p.newFaults(w.broken)
+		for _, name := range names {
+			w.saw["known: "+name] = true
+		}
+		rep.broken, rep.saw, rep.story, rep.took = others, w.saw, w.story, res.End.Sub(w.began)
 	})
 	return rep
 }
