@@ -73,6 +73,14 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		Header:    http.Header{"Authorization": {"Bearer " + token}},
 		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone},
 	}
+	if p.Renewal > 0 {
+		h.Refresh = func(context.Context, bool) (http.Header, error) {
+			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {
+				return nil, nil
+			}
+			return http.Header{"Authorization": {"Bearer " + token + renewed}}, nil
+		}
+	}
 	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, Rand: r}
 	if p.Interval > 0 {
 		one.Schedule = backoff.Fixed(p.Interval)

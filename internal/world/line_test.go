@@ -108,6 +108,10 @@ func (w *world) runLine() *result {
 	m := &machine{world: w, dir: must(os.MkdirTemp("", "world")), hints: make(map[string]time.Time)}
 	defer os.RemoveAll(m.dir)
 	m.write("header", "Authorization: Bearer "+token+"\n")
+	if w.Renewal > 0 {
+		renewal := time.AfterFunc(w.Renewal-100*time.Millisecond, func() { m.write("header", "Authorization: Bearer "+token+renewed+"\n") })
+		defer renewal.Stop()
+	}
 	ids := ""
 	for _, o := range w.Ops {
 		if w.List == nil || isAbout("list "+strings.Trim(strings.ReplaceAll(fmt.Sprint(w.List.Known), " ", ","), "[]"), o.ID) {

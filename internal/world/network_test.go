@@ -20,6 +20,8 @@ const (
 	token  = "T0ken-S3cr3t"
 	body   = "B0dy-S3cr3t"
 	cookie = "C00kie-S3cr3t"
+
+	renewed = "-2" // behind the token that is valid in the end
 )
 
 var secrets = []string{token, body, cookie}

@@ -30,6 +30,7 @@ type plan struct {
 	FailFast  bool          `json:",omitzero"`
 	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
 	Alone     bool          `json:",omitzero"` // a connection is used once only
+	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Line      lineFlags     `json:",omitzero"`
 }
@@ -65,6 +66,9 @@ func newPlan(seed uint64, only string) *plan {
 		p.Most = 1 + r.IntN(30)
 	}
 	if maybe(6) {
+		p.Renewal = drawn(r, time.Second, 20*time.Second)
+	}
+	if maybe(6) {
 		p.Lag = drawn(r, 50*time.Millisecond, 800*time.Millisecond)
 	}
 	if strings.HasSuffix(p.Caller, "list") {
@@ -79,6 +83,9 @@ func newPlan(seed uint64, only string) *plan {
 		p.Rate = 1 + r.IntN(20)
 	}
 	p.drawLine(r)
+	if p.isLine() && !p.Line.File {
+		p.Renewal = 0
+	}
 	p.drawFaults(r)
 	p.drawKills(r)
 	return p

@@ -107,6 +107,12 @@ func (w *world) answer(q *request) *reply {
 	if q.fault != nil {
 		kind = troubles[q.fault.Kind]
 	}
+	if w.Renewal > 0 && q.host == home && time.Since(w.began) > w.Renewal {
+		if w.saw["expired token"] = true; !strings.HasSuffix(q.Header.Get("Authorization"), renewed) {
+			rep.code, rep.what = 401, "expired"
+			return rep
+		}
+	}
 	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {
