@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -31,6 +32,11 @@ type result struct {
 }
 
 func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
+
+// says reports whether something that was said has some words in it.
+func (res *result) says(words string) bool {
+	return slices.ContainsFunc(res.Said, func(said string) bool { return strings.Contains(said, words) })
+}
 
 // must returns a value that cannot be wrong.
 func must[T any](value T, err error) T {
@@ -120,8 +126,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 			w.blame("told", "an event after the goal")
 		}
 		last = e
-		e.State.Session = nil // which may hold cookies
-		res.Said = append(res.Said, fmt.Sprintf("%s %+v", e.Verdict.Reason, e.State))
+		res.Said = append(res.Said, e.Verdict.Reason)
 		switch e.Kind {
 		case poll.EventStart:
 			began[e.N] = e.At
@@ -133,7 +138,8 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 		case poll.EventEnd:
 			res.Ends[e.Target] = append(res.Ends[e.Target], e.Outcome.Ending)
 			res.How, res.Reason, res.Attempts = e.Outcome.Ending, e.Outcome.Reason, e.Outcome.State.Attempts
-			res.Said = append(res.Said, fmt.Sprint(e.Outcome.Err(), e.Outcome.Notes))
+			e.State.Session = nil // which may hold cookies
+			res.Said = append(res.Said, fmt.Sprintf("%v %v %+v", e.Outcome.Err(), e.Outcome.Notes, e.State))
 			if !w.processes[len(w.processes)-1].dead {
 				w.tell("%s %s: %s", e.Target, e.Outcome.Ending, e.Outcome.Reason)
 			}

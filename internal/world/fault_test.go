@@ -48,7 +48,7 @@ var troubles = map[string]trouble{
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
 	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
-	"loop":        {aLook, "a redirect loop", redirect("")},
+	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
 	"empty":       {aLook, "", page(200, "")},
 	"html":        {aLook, "", page(200, "<html><h1>state: done</h1></html>")},

@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -146,9 +145,21 @@ func checkWhole(w *world, res *result) bool {
 	return true
 }
 
-// checkOnce: nothing is started twice, or unasked.
+// mostSends is how often a start is sent where redirects repeat it.
+const mostSends = 3
+
+// checkOnce: nothing is started twice, or unasked, and no redirects have it sent on and on.
 func checkOnce(w *world, _ *result) (exercised bool) {
 	for _, l := range w.lives {
+		loops := 0
+		for _, f := range w.Faults {
+			if f.Key == fmt.Sprint(l.ID, "!") && f.Kind == "loop" && f.N <= w.asked[f.Key] {
+				loops++
+			}
+		}
+		if loops > mostSends {
+			w.blame("once", "the start of %d was sent on by %d redirects", l.ID, loops)
+		}
 		exercised = exercised || l.starts > 0
 		if l.starts > 1 || l.starts > 0 && l.Method == "" {
 			w.blame("once", "%d was started %d times", l.ID, l.starts)
@@ -257,11 +268,9 @@ func checkTold(w *world, res *result) bool {
 
 // checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
 func checkResumable(w *world, res *result) bool {
-	for _, l := range w.lives {
-		isLost := strings.Contains(fmt.Sprint(res.Said), "may have started")
-		if len(w.lives) == 1 && isLost && l.flying == 0 && l.excuse == "" {
-			w.blame("resumable", "the operation may have started, and its start was answered")
-		}
+	l := w.lives[0]
+	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && res.says("may have started") {
+		w.blame("resumable", "the operation may have started, and its start was answered")
 	}
 	return w.cuts > 0
 }

@@ -138,7 +138,6 @@ func (w *world) runLine() *result {
 		res.Deadline = time.Now().Add(w.Timeout)
 		code, isKilled, stdout, stderr := m.call(res.Runs)
 		res.End, res.Code, res.How = time.Now(), int(code), endings[code]
-		time.Sleep(time.Microsecond) // until all answers are noted
 		res.Said = append(res.Said, stderr)
 		w.mu.Lock()
 		if isKilled {
@@ -155,7 +154,7 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := strings.Contains(fmt.Sprint(res.Said), "may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log != "" && isLost) {
+	if isLost := res.says("may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log != "" && isLost) {
 		seen := make([][]sighting, len(w.lives))
 		for i, l := range w.lives {
 			seen[i] = l.seen
@@ -194,6 +193,7 @@ func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stder
 	m.mu.Unlock()
 	lookup := func(name string) (string, bool) { return m.dir, name == "HOME" }
 	code = cli.Run(ctx, cli.World{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
+	time.Sleep(time.Microsecond) // until all answers are noted
 	return code, p.isDead(), out.String(), errs.String()
 }
 

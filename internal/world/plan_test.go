@@ -43,7 +43,7 @@ func newPlan(seed uint64, only string) *plan {
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
 	p := &plan{Seed: seed, Until: until(r), NotYet: maybe(2), Alone: maybe(3), Timeout: drawn(r, 10*time.Second, 2*time.Minute)}
 	p.Caller = pick(r, "poller", "poller", "poller", "step", "step", "group", "group", "list", "list")
-	if maybe(8) {
+	if maybe(10) {
 		p.Caller = pick(r, "line", "line", "line list")
 	}
 	if only != "" {
