@@ -64,7 +64,7 @@ func (w *world) isDone(l *life) bool {
 			count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
 		}
 	}
-	if w.List == nil && !w.Line.Twice {
+	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
 		return row >= need
 	}
 	return most >= need
@@ -204,7 +204,7 @@ func checkAwake(w *world, res *result) bool {
 			continue
 		}
 		last := l.started.Add(l.Phases[len(l.Phases)-1].At)
-		for _, t := range []time.Time{last, w.hints[fmt.Sprint(l.ID)], w.hints["list"]} {
+		for _, t := range []time.Time{last, w.longest[fmt.Sprint(l.ID)], w.longest["list"]} {
 			if t.After(since) {
 				since = t
 			}

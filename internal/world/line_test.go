@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,10 +142,10 @@ func (w *world) runLine() *result {
 		res.Said = append(res.Said, stderr)
 		w.mu.Lock()
 		if isKilled {
-			w.hints = maps.Clone(m.hints) // what was asked for since is in no file
+			m.forget()
 			m.restore()
 		} else {
-			m.hints = maps.Clone(w.hints)
+			m.keep()
 			w.tell("exit %d: %s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
 			w.checkWords(res, stdout, stderr)
 		}
@@ -154,7 +155,7 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := res.says("may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log != "" && isLost) {
+	if isLost := res.says("may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
 		seen := make([][]sighting, len(w.lives))
 		for i, l := range w.lives {
 			seen[i] = l.seen
@@ -181,6 +182,23 @@ func (w *world) runLine() *result {
 }
 
 var endings = map[cli.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
+
+// keep notes what a later run knows, once a run has ended in order.
+func (m *machine) keep() {
+	m.hints = maps.Clone(m.world.hints)
+	for _, l := range m.lives {
+		l.kept = len(l.seen)
+	}
+}
+
+// forget makes the world forget what no later run knows: no file has it.
+func (m *machine) forget() {
+	m.world.hints = maps.Clone(m.hints)
+	for _, l := range m.lives {
+		isOpen := func(s sighting) bool { return !m.isSuccess(s) }
+		l.seen = append(l.seen[:l.kept:l.kept], slices.DeleteFunc(slices.Clone(l.seen[l.kept:]), isOpen)...)
+	}
+}
 
 // call runs the command line once.
 func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stderr string) {

@@ -2,7 +2,6 @@ package world
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,7 +96,12 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	}
 	all := whole{key, time.Now(), make(map[int]string)}
 	for _, p := range before {
-		maps.Copy(all.shown, p.shown)
+		for id, doc := range p.shown {
+			if other, twice := all.shown[id]; twice && other != doc { // it has moved while the pages were read
+				return
+			}
+			all.shown[id] = doc
+		}
 	}
 	w.wholes = append(w.wholes, all)
 }

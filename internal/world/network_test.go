@@ -2,7 +2,6 @@ package world
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,8 +187,10 @@ func (p *process) send(q *request, rep *reply, c net.Conn, in io.Reader) bool {
 		_, err = io.WriteString(c, text[:40])
 		text = text[40:]
 	}
-	_, late := io.WriteString(c, text)
-	isWhole := cmp.Or(err, late) == nil && !rep.hang && !rep.reset && rep.cut == 0 && !rep.garbage
+	if err == nil && text != "" {
+		_, err = io.WriteString(c, text)
+	}
+	isWhole := err == nil && !rep.hang && !rep.reset && rep.cut == 0 && !rep.garbage
 	p.after(q, rep, isWhole)
 	return isWhole
 }

@@ -52,7 +52,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	}
 	if delete(p.hints, q.key); delivered && rep.hint > 0 {
 		p.hints[q.key] = time.Now().Add(rep.hint)
-		p.saw["hint"] = true
+		p.longest[q.key], p.saw["hint"] = p.hints[q.key], true
 	}
 	if strings.HasPrefix(q.key, "list") {
 		p.listDelivered(q.key, rep, delivered)

@@ -37,6 +37,7 @@ type life struct {
 	flying  int    // starts that were sent and not answered
 	excuse  string // why the wait for it may end in ERROR, "" if nothing says so
 	seen    []sighting
+	kept    int // of seen, what a later run of a command line knows
 }
 
 // A sighting is an answer about an operation.

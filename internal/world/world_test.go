@@ -16,14 +16,15 @@ import (
 // A world is the state of one simulation. mu guards all of it.
 type world struct {
 	*plan
-	mu     sync.Mutex
-	began  time.Time
-	ended  time.Time
-	lives  []*life // in the order of the plan
-	asked  map[string]int
-	hints  map[string]time.Time   // until when a server asked to be left alone, by key
-	pages  map[string][]*listPage // of the look at a list that is under way, by key
-	wholes []whole
+	mu      sync.Mutex
+	began   time.Time
+	ended   time.Time
+	lives   []*life // in the order of the plan
+	asked   map[string]int
+	hints   map[string]time.Time   // until when a server asked to be left alone, by key
+	longest map[string]time.Time   // the last of all hints
+	pages   map[string][]*listPage // of the look at a list that is under way, by key
+	wholes  []whole
 
 	processes []*process
 	cuts      int // of them, killed
@@ -39,7 +40,7 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time),
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time),
 		pages: make(map[string][]*listPage), saw: make(map[string]bool)}
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
