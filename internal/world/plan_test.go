@@ -184,6 +184,9 @@ func (p *plan) drawFaults(r *rand.Rand) {
 			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
 			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&aLook != 0) {
 				p.Faults = append(p.Faults, f)
+				for ; f.Kind == "loop" && isStart && f.N < n+5; p.Faults = append(p.Faults, f) { // it leads to itself again
+					f.N++
+				}
 			}
 		}
 	}
