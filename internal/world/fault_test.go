@@ -116,6 +116,9 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 		rep.lie(pick(r, 301, 302, 303, 307, 308), "")
 		if rep.hop = to == ""; rep.hop {
 			rep.head = append(rep.head, "Location: "+q.URL.String())
+			if q.starts {
+				q.life.loops++
+			}
 			return
 		}
 		if isFurther { // what the pages before it have shown was true

@@ -151,14 +151,8 @@ const mostSends = 3
 // checkOnce: nothing is started twice, or unasked, and no redirects have it sent on and on.
 func checkOnce(w *world, _ *result) (exercised bool) {
 	for _, l := range w.lives {
-		loops := 0
-		for _, f := range w.Faults {
-			if f.Key == fmt.Sprint(l.ID, "!") && f.Kind == "loop" && f.N <= w.asked[f.Key] {
-				loops++
-			}
-		}
-		if loops > mostSends {
-			w.blame("once", "the start of %d was sent on by %d redirects", l.ID, loops)
+		if l.loops > mostSends {
+			w.blame("once", "the start of %d was sent on by %d redirects", l.ID, l.loops)
 		}
 		exercised = exercised || l.starts > 0
 		if l.starts > 1 || l.starts > 0 && l.Method == "" {

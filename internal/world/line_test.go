@@ -146,7 +146,7 @@ func (w *world) runLine() *result {
 			m.restore()
 		} else {
 			m.keep()
-			w.tell("exit %d: %s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
+			w.tell("exit %d: %.200s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
 			w.checkWords(res, stdout, stderr)
 		}
 		w.mu.Unlock()

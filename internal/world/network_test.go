@@ -215,8 +215,8 @@ func (rep *reply) bytes() string {
 	switch {
 	case rep.code == 204 || rep.code == 304:
 		b.WriteString("\r\n")
-	case rep.chunked: // without its end
-		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(sent), sent)
+	case rep.chunked: // without the end of the chunk
+		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(sent)+1, sent)
 	case rep.cut > 0:
 		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", max(1, len(rep.body)), sent)
 	default:
