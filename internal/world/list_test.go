@@ -97,7 +97,8 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	all := whole{key, time.Now(), make(map[int]string)}
 	for _, p := range before {
 		for id, doc := range p.shown {
-			if other, twice := all.shown[id]; twice && other != doc { // it has moved while the pages were read
+			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
+			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read
 				return
 			}
 			all.shown[id] = doc
