@@ -252,6 +252,9 @@ func checkTold(w *world, res *result) bool {
 		if len(ends) > 1+w.cuts && !(isLine && w.Line.Print == "json") {
 			w.blame("told", "%s ended %d times", name, len(ends))
 		}
+		if slices.Contains(ends, poll.Cancelled) && res.How != poll.Succeeded && !w.FailFast {
+			w.blame("told", "%s was cancelled, and the goal was not reached", name)
+		}
 	}
 	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && len(w.Kills) > 0)
 	if res.How == "" && !isOther {

@@ -18,6 +18,9 @@ var known = []struct {
 	{"the status in JSON is that of the last answer where exit code and last line say NOT_READY", func(_ *plan, b breach) bool {
 		return b.invariant == "told" && strings.HasSuffix(b.what, "THROTTLED")
 	}},
+	{"slices that fail fast remove their log while other targets were started and run on", func(p *plan, b breach) bool {
+		return b.invariant == "once" && p.Line.Log == "slice" && p.FailFast && len(p.Ops) > 1
+	}},
 	{"the hint of an element that is looked at alone is lost where a later run looks at the list", func(p *plan, b breach) bool {
 		return b.invariant == "polite" && p.List != nil && p.List.Follow && p.Line.Log != ""
 	}},
