@@ -21,6 +21,9 @@ var known = []struct {
 	{"slices that fail fast remove their log while other targets were started and run on", func(p *plan, b breach) bool {
 		return b.invariant == "once" && p.Line.Log == "slice" && p.FailFast && len(p.Ops) > 1
 	}},
+	{"an element that is to be looked at alone is not in the job log before its first look", func(p *plan, b breach) bool {
+		return b.invariant == "whole" && p.List != nil && p.List.Follow && p.Line.Log != "" && len(p.Kills) > 0
+	}},
 	{"the hint of an element that is looked at alone is lost where a later run looks at the list", func(p *plan, b breach) bool {
 		return b.invariant == "polite" && p.List != nil && p.List.Follow && p.Line.Log != ""
 	}},
