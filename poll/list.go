@@ -217,10 +217,10 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	}
-	found, moved, err := l.reader.Name(found)
+	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
-		if moved {
+		if moved || ctx.Err() != nil {
 			v.Status = status.NotReady
 		}
 		return v

@@ -273,8 +273,10 @@ func (p Preset) lacks(kind Kind, rules []Rule, unfit []string) error {
 func (p Preset) within(s Status, source string) string {
 	program, isJQ := strings.CutPrefix(source, "jq:")
 	switch isList := strings.Contains(p.Object, "[]"); {
-	case p.Object == "" || strings.Contains(source, "$json"):
+	case p.Object == "" || namesAnswer(source):
 		return source
+	case isJQ && isList && s != None: // only true and false decide
+		return "jq: " + p.within(s, "["+program+`] | if . == [true] or . == [false] then .[0] else error("neither true nor false") end`)
 	case isJQ:
 		return "jq: " + p.within(s, program)
 	case s == Success && isList:
@@ -283,6 +285,12 @@ func (p Preset) within(s Status, source string) string {
 		return "any(" + p.Object + "; " + source + ")"
 	}
 	return strings.ReplaceAll(p.Object, "[]", "[0]") + " | (" + source + ")"
+}
+
+// namesAnswer reports whether an expression is about the answer, whatever it is an element of.
+func namesAnswer(source string) bool {
+	x, err := expr.CompileValue(source)
+	return err == nil && x.Uses().Any(expr.UsesWhole)
 }
 
 // String names what is probed: "a URL".

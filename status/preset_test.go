@@ -372,7 +372,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
 	}
 	for _, e := range elements {
-		name, problem := e.Key(x)
+		name, problem := e.Key(t.Context(), x)
 		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
 		o.Within = page
 		v := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)

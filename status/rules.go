@@ -317,7 +317,7 @@ func (e *evaluation) want() string {
 // answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
 func (e *evaluation) doubt(o *Observation, v Verdict) string {
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != MonitorGiven || len(o.Body) == 0 || a.Rule.Status != NotReady || !a.Asked {
+		if v.Status != Success || o.Following.Monitor != MonitorGiven || o.Code != nil && *o.Code == http.StatusNoContent || a.Rule.Status != NotReady || !a.Asked {
 			continue
 		}
 		if why := a.Result.Explain(); a.Result.Tri == expr.Unknown || len(why.Near) > 0 {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -118,8 +119,8 @@ func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
 // leastInterval is how often a preset, which may be another's, makes poll ask at most.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting refuses what a preset must not say: to ask too often, or with variables of the
-// environment in the URL that is followed.
+// refuseSetting refuses what a preset must not say: to ask too often, to send a start at each attempt,
+// and another host or variables of the environment in the URL that is followed.
 func refuseSetting(setting status.PresetSetting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
@@ -127,6 +128,10 @@ func refuseSetting(setting status.PresetSetting, value string) error {
 	}
 	if setting.Key != "follow" {
 		return nil
+	}
+	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
+	if value == "none" || otherHost.MatchString(value) {
+		return argv.Usagef("%s: a preset says what path or field to follow; none, and another host, are typed: --follow %s", setting.At, value)
 	}
 	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Check(); err != nil {
 		return argv.Usagef("%s: %w", setting.At, err)

@@ -156,7 +156,7 @@ func BenchmarkElements(b *testing.B) {
 	b.Run("split", func(b *testing.B) { run(b, func(expr.Element) {}) })
 	b.Run("keys", func(b *testing.B) {
 		run(b, func(e expr.Element) {
-			if _, problem := e.Key(id); problem != "" {
+			if _, problem := e.Key(b.Context(), id); problem != "" {
 				b.Fatal(problem)
 			}
 		})

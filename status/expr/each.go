@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -92,9 +93,9 @@ func (e Element) Doc() *Doc { return ElementDoc([]byte(e.Raw)) }
 
 // Key returns the value of an expression for the element if that can tell elements apart: a
 // text that is not empty, or a number as it is written. Otherwise problem says what it is:
-// ".id is missing".
-func (e Element) Key(x *Expr) (text, problem string) {
-	v := x.Eval(&Env{Element: e.Doc()}).Value()
+// ".id is missing". Once ctx is done, an expression that takes long is abandoned.
+func (e Element) Key(ctx context.Context, x *Expr) (text, problem string) {
+	v := x.Eval(&Env{Element: e.Doc(), Context: ctx}).Value()
 	switch {
 	case v.Kind == KindUnknown:
 		return "", v.Reason

@@ -142,7 +142,7 @@ func TestKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, problem := elements[0].Key(x)
+		text, problem := elements[0].Key(t.Context(), x)
 		if have := text + " " + problem; have != want {
 			t.Errorf("%s: have %q, want %q", src, have, want)
 		}

@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -122,7 +123,7 @@ func ExampleCompileEach() {
 		log.Fatal(problem)
 	}
 	for _, job := range jobs {
-		name, _ := job.Key(id)
+		name, _ := job.Key(context.Background(), id)
 		result := done.Eval(&expr.Env{Doc: page, Element: job.Doc()})
 		fmt.Println(name, result.Tri)
 	}

@@ -117,6 +117,9 @@ func (w *walker) walk(v value, steps []step) {
 
 // spread goes on with the steps for each element of a value that came from subject.
 func (w *walker) spread(v value, subject string, steps []step) {
+	if v.kind == KindArray && v.isAbsent() {
+		v = unknown(v.missed + v.lack())
+	}
 	if v.kind != KindUnknown && v.kind < KindArray {
 		if w.nullIsList && v.kind == KindNull {
 			return

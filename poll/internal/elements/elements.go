@@ -3,6 +3,7 @@ package elements
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -88,9 +89,10 @@ func (r *Reader) isNull(page *expr.Doc) bool {
 
 // Name gives elements their IDs, and returns those of interest. An error says which part of a
 // name is missing, or that two have one name. If these are on two pages, an element has moved
-// perhaps, and changed, while the pages were read: another look can tell.
-func (r *Reader) Name(found []Element) (wanted []Element, moved bool, err error) {
-	if err := r.choose(found); err != nil {
+// perhaps, and changed, while the pages were read: another look can tell. Once ctx is done, a name that
+// takes long is abandoned, which is an error, too.
+func (r *Reader) Name(ctx context.Context, found []Element) (wanted []Element, moved bool, err error) {
+	if err := r.choose(ctx, found); err != nil {
 		return nil, false, err
 	}
 	at := make(map[string]int, len(found))
@@ -112,14 +114,14 @@ func (r *Reader) Name(found []Element) (wanted []Element, moved bool, err error)
 }
 
 // choose names elements, by what the first ones have if it is not given what names an element.
-func (r *Reader) choose(found []Element) error {
+func (r *Reader) choose(ctx context.Context, found []Element) error {
 	isMember := func(e Element) bool { return e.Name != "" }
 	if r.Keys != nil || len(found) == 0 || slices.ContainsFunc(found, isMember) {
-		return r.name(found)
+		return r.name(ctx, found)
 	}
 	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
 		key, _ := expr.CompileValue(source)
-		if r.Keys = []*expr.Expr{key}; r.name(found) == nil {
+		if r.Keys = []*expr.Expr{key}; r.name(ctx, found) == nil {
 			return nil
 		}
 	}
@@ -130,17 +132,17 @@ func (r *Reader) choose(found []Element) error {
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }
 
-func (r *Reader) name(found []Element) (err error) {
+func (r *Reader) name(ctx context.Context, found []Element) (err error) {
 	for i := range found {
 		e := &found[i]
-		if e.ID, err = r.id(e); err != nil {
+		if e.ID, err = r.id(ctx, e); err != nil {
 			return fmt.Errorf("an element has no name: %w", err)
 		}
 	}
 	return nil
 }
 
-func (r *Reader) id(e *Element) (string, error) {
+func (r *Reader) id(ctx context.Context, e *Element) (string, error) {
 	if r.Keys == nil && e.Name == "" {
 		return "", errors.New("it is empty")
 	} else if r.Keys == nil {
@@ -149,7 +151,7 @@ func (r *Reader) id(e *Element) (string, error) {
 	parts := make([]string, len(r.Keys))
 	for i, key := range r.Keys {
 		var problem string
-		if parts[i], problem = e.Key(key); problem != "" {
+		if parts[i], problem = e.Key(ctx, key); problem != "" {
 			return "", errors.New(problem)
 		}
 	}

@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 		}
 		r := &Reader{Each: each, Keys: keys}
 		found, _, _ := r.Read(&status.Observation{Body: []byte(test.doc)})
-		found, _, err = r.Name(found)
+		found, _, err = r.Name(t.Context(), found)
 		names := make([]string, len(found))
 		for i, e := range found {
 			names[i] = e.ID
