@@ -70,7 +70,13 @@ func page(code int, body string) func(*request, *reply, *rand.Rand) {
 	return func(_ *request, rep *reply, _ *rand.Rand) { rep.lie(code, body) }
 }
 
-func lie(_ *request, rep *reply, r *rand.Rand) { rep.lie(200, pick(r, lies...)) }
+func lie(_ *request, rep *reply, r *rand.Rand) {
+	text := pick(r, lies...)
+	if rep.page != nil && rep.page.number > 0 && strings.Contains(text, "jobs") { // which would be no lie
+		text = "{}"
+	}
+	rep.lie(200, text)
+}
 
 // allIsWell is a document that looks as if all were well.
 var allIsWell = (&operation{ID: 7}).doc("done", 0)

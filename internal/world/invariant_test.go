@@ -113,7 +113,7 @@ const lag = 5 * time.Second
 
 // checkWhole: SUCCESS of all is that of all elements that a whole list has shown.
 func checkWhole(w *world, res *result) bool {
-	if w.List == nil || res.How != poll.Succeeded {
+	if w.List == nil || res.How != poll.Succeeded || w.Line.Twice { // of which each has seen other lists
 		return false
 	}
 	done, shown := 0, 0
