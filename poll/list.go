@@ -268,7 +268,7 @@ func (l *list) note(found []elements.Element) {
 			e = l.join(found[i].ID)
 		}
 		if !e.shown {
-			e.shown = true
+			e.shown, e.news = true, l.answers
 			l.seen++
 		}
 		e.seen, e.now = l.answers, &found[i]

@@ -316,8 +316,9 @@ func (e *evaluation) want() string {
 // doubt says in words why a rule for NOT_READY may have missed its case, where no other rule keeps an
 // answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
 func (e *evaluation) doubt(o *Observation, v Verdict) string {
+	isSilent := len(o.Body) == 0 && (o.Exit != nil || o.Code != nil && *o.Code == http.StatusNoContent)
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != MonitorGiven || o.Code != nil && *o.Code == http.StatusNoContent || a.Rule.Status != NotReady || !a.Asked {
+		if v.Status != Success || o.Following.Monitor != MonitorGiven || isSilent || a.Rule.Status != NotReady || !a.Asked {
 			continue
 		}
 		if why := a.Result.Explain(); a.Result.Tri == expr.Unknown || len(why.Near) > 0 {

@@ -8,21 +8,14 @@ var known = []struct {
 	what string
 	is   func(p *plan, b breach) bool
 }{
-	{"a start that is answered 303 is not noted as answered before the run ends", func(p *plan, b breach) bool {
-		isKept := p.Line.Log != "" && len(p.Kills) > 0 && p.Ops[0].Answer == "303"
-		return isKept && (b.invariant == "true" || b.invariant == "resumable")
-	}},
 	{"a look that the deadline has cut is no measure for the next last look", func(p *plan, b breach) bool {
 		return b.invariant == "awake" && (p.Lag > 0 || p.List != nil && p.Line.Log != "")
 	}},
 	{"the status in JSON is that of the last answer where exit code and last line say NOT_READY", func(_ *plan, b breach) bool {
 		return b.invariant == "told" && strings.HasSuffix(b.what, "THROTTLED")
 	}},
-	{"slices that fail fast remove their log while other targets were started and run on", func(p *plan, b breach) bool {
-		return b.invariant == "once" && p.Line.Log == "slice" && p.FailFast && len(p.Ops) > 1
-	}},
-	{"an element that is to be looked at alone is not in the job log before its first look", func(p *plan, b breach) bool {
-		return b.invariant == "whole" && p.List != nil && p.List.Follow && p.Line.Log != "" && len(p.Kills) > 0
+	{"slices of several targets that have failed begin anew, though others of them were started", func(p *plan, b breach) bool {
+		return b.invariant == "once" && p.Line.Log == "slice" && (p.FailFast || p.Gone) && len(p.Ops) > 1
 	}},
 	{"the hint of an element that is looked at alone is lost where a later run looks at the list", func(p *plan, b breach) bool {
 		return b.invariant == "polite" && p.List != nil && p.List.Follow && p.Line.Log != ""
