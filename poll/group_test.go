@@ -410,7 +410,7 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
 	for want, p := range map[string]poll.Poller{
 		"wait for 0 targets: 0 succeeded, 1 needed: failed; the first: wait for jobs: failed: the elements have no Each": list,
-		"wait for 1 target: 0 succeeded, 1 needed: failed; the first: wait for b: failed: a rule has no Expr":                                 ruled,
+		"wait for 1 target: 0 succeeded, 1 needed: failed; the first: wait for b: failed: a rule has no Expr":            ruled,
 	} {
 		s, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
 		if err == nil || err.Error() != want || s.Attempts != 0 {
