@@ -93,7 +93,7 @@ func differ(doc, ours, theirs string) string {
 var restsOnAbsence = regexp.MustCompile(`\b(any|all|count|has|not)\b`)
 
 // undecidedInJQ finds what Kleene's logic may settle where jq stops.
-var undecidedInJQ = regexp.MustCompile(`and|or|&&|\|\||any|all`)
+var undecidedInJQ = regexp.MustCompile(`and|or|&&|\|\||any|all|count`)
 
 func truthOf(v any) expr.Tri {
 	if v == nil || v == false {

@@ -90,19 +90,14 @@ func (env *Env) variable(name, field string) (value, Uses) {
 	case "body":
 		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), UsesBody
 	case "stdout":
-		if env.Status != nil {
-			return env.cut(output(env.Stdout, nil, false)), UsesStdout
-		}
-		return env.cut(output(env.Stdout, env.Body, env.Exit != nil)), UsesStdout
+		instead := or(env.Status == nil, env.Body, nil)
+		return env.cut(output(env.Stdout, instead, env.Exit != nil && env.Status == nil)), UsesStdout
 	case "stderr":
 		v := output(env.Stderr, nil, env.Exit != nil)
 		v.partial = or(env.StderrCut, "end", "")
 		return v, UsesStderr
 	case "error":
-		if env.Error == "" {
-			return parseValue("null"), UsesError
-		}
-		return text(env.Error), UsesError
+		return or(env.Error == "", parseValue("null"), text(env.Error)), UsesError
 	case "attempt":
 		return integer(env.Attempt), UsesAttempt
 	case "elapsed":
@@ -112,15 +107,9 @@ func (env *Env) variable(name, field string) (value, Uses) {
 	case "gone":
 		return boolean(env.Gone), UsesGone
 	case "isjson":
-		if env.Error != "" {
-			return missing(), UsesIsJSON
-		}
-		return boolean(env.Doc.value().kind != KindUnknown), UsesIsJSON
+		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != KindUnknown)), UsesIsJSON
 	case "name":
-		if env.Name == "" {
-			return missing(), UsesName
-		}
-		return text(env.Name), UsesName
+		return or(env.Name == "", missing(), text(env.Name)), UsesName
 	}
 	return missing(), 0
 }

@@ -16,7 +16,7 @@ type evaluator struct {
 	dot     value  // what "." is
 	subject string // the source of dot, if it comes from a pipe
 
-	steps      *int     // taken so far
+	steps      *int     // taken since the context was looked at
 	why        *account // explains the condition that is evaluated, nil to explain nothing
 	prefix     string   // of what is explained: the source of what is piped in, ".status | "
 	negated    bool     // the condition is to be false
@@ -27,11 +27,14 @@ type evaluator struct {
 // abandoned is the panic of an evaluation that its context ends.
 type abandoned struct{}
 
-// check abandons an evaluation whose context is done. It looks every 1000 steps, so a short
-// evaluation is never abandoned.
-func (e *evaluator) check() {
+// check abandons an evaluation whose context is done. It looks every 1000 steps; one that goes through
+// kilobytes counts as so many. So a short evaluation is never abandoned.
+func (e *evaluator) check(bytes int) {
 	const every = 1000
-	if *e.steps++; *e.steps%every == 0 && e.env.Context != nil && e.env.Context.Err() != nil {
+	if *e.steps += 1 + bytes>>10; *e.steps < every {
+		return
+	}
+	if *e.steps = 0; e.env.Context != nil && e.env.Context.Err() != nil {
 		panic(abandoned{})
 	}
 }
@@ -50,7 +53,7 @@ func (e *evaluator) current() value {
 // eval evaluates a node. It is a condition where the evaluator explains it, and else an
 // operand.
 func (e *evaluator) eval(n *node) (v value) {
-	e.check()
+	e.check(0)
 	switch n.op {
 	case opNot:
 		return e.not(n.kids[0])
@@ -132,17 +135,16 @@ func (e *evaluator) not(x *node) value {
 func (e *evaluator) logic(n *node) value {
 	settles := or(n.op == opOr, True, False)
 	var by [3][]value // the operands, by their outcome
-	var operands []operand
+	var outcomes []Tri
 	for _, kid := range n.kids {
-		o := e.operand()
-		v := o.eval(kid)
-		o.outcome = v.truth()
-		by[o.outcome], operands = append(by[o.outcome], v), append(operands, o)
-		if o.outcome == settles && e.why == nil && !v.isAbsent() {
+		v := e.silent().eval(kid)
+		outcome := v.truth()
+		by[outcome], outcomes = append(by[outcome], v), append(outcomes, outcome)
+		if outcome == settles && e.why == nil && !v.isAbsent() {
 			break
 		}
 	}
-	e.why.tell(operands, n.op == opOr)
+	e.sayOperands(n, outcomes)
 	switch {
 	case by[settles] != nil:
 		v := boolean(settles == True).of(by[settles]...)
@@ -183,11 +185,17 @@ func (e *evaluator) pipe(n *node) value {
 func (e *evaluator) compare(n *node) value {
 	left, right := n.kids[0], n.kids[1]
 	operands := e.silent()
-	onPurpose := e.asksForNull(left) || e.asksForNull(right)
-	if onPurpose {
+	if e.asksForNull(left, left.literal) || e.asksForNull(right, right.literal) {
 		operands = e.unhinted()
 	}
 	a := operands.eval(left)
+	if a.least > 0 && n.sign[0] == '>' && right.op == opLiteral {
+		least := integer(a.least)
+		least.found = true
+		if enough, _ := e.compareValues(n, least, right.literal); enough { // whatever the other elements are
+			a = least
+		}
+	}
 	if a.kind == KindUnknown {
 		e.sayUnknown(left, a)
 		return a
@@ -198,6 +206,7 @@ func (e *evaluator) compare(n *node) value {
 		return b
 	}
 	holds, problem := e.compareValues(n, a, b)
+	onPurpose := e.asksForNull(left, a) || e.asksForNull(right, b)
 	if !onPurpose && (a.isNothing() || b.isNothing()) {
 		return e.compareAbsent(n, a, b, holds)
 	}
@@ -208,10 +217,12 @@ func (e *evaluator) compare(n *node) value {
 	if problem != "" {
 		return e.misfit(n, problem, a, b)
 	}
-	v := boolean(holds).of(a, b)
-	if onPurpose {
-		v.missed = ""
+	for _, side := range []*value{&a, &b} {
+		if onPurpose && side.isNull() {
+			side.missed, side.lacks = "", false
+		}
 	}
+	v := boolean(holds).of(a, b)
 	e.sayComparison(n, a, b, or(holds, True, False))
 	return v
 }
@@ -240,19 +251,21 @@ func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 
 // hintAtNull hints at how to ask for what is missing.
 func (e *evaluator) hintAtNull(v value) {
-	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@(") {
+	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@( ") {
 		e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
 	}
 }
 
-// asksForNull reports whether a node is null, or a list in which null is, or says with // null that
-// it may be missing.
-func (e *evaluator) asksForNull(n *node) bool {
-	if n.op == opAlternative {
-		return e.asksForNull(n.kids[1])
+// asksForNull reports whether the value of a node is a null, or a list in which null is, that is
+// written in the condition: also by // null, where what is on its left is missing.
+func (e *evaluator) asksForNull(n *node, v value) bool {
+	for n.op == opAlternative {
+		n = n.kids[1]
 	}
-	v := n.literal
-	return n.op == opLiteral && (v.kind == KindNull || v.kind == KindArray && e.has(v, missing()))
+	if n.op != opLiteral || v.kind != n.literal.kind {
+		return false
+	}
+	return v.kind == KindNull || v.kind == KindArray && e.has(n.literal, missing())
 }
 
 // misfit is the value of a comparison of two known values that do not go together.
@@ -282,7 +295,7 @@ func (e *evaluator) call(n *node) value {
 	case v.partial != "":
 		problem = onlyKept(v.partial)
 	case v.isNothing() && n.name != "has":
-		problem = "needs a value"
+		problem = needsValue
 	}
 	if problem != "" {
 		result = misuse(e.subject, v, e.text(n)+" "+problem)

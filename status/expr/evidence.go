@@ -7,15 +7,17 @@ import "cmp"
 type evidence struct {
 	found  bool   // a path led to something
 	missed string // the source of a path that led nowhere, "" for none
+	lacks  bool   // a query tested what no element has: whatever else is there
 }
 
 // isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
-func (e evidence) isAbsent() bool { return e.missed != "" && !e.found }
+func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found }
 
 // and returns the evidence of what needs both: one that found something is enough, as in
 // .state == "done" and not .error.
 func (e evidence) and(other evidence) evidence {
-	return evidence{e.found || other.found, cmp.Or(e.missed, other.missed)}
+	worse := or(other.lacks && !e.lacks, other, e)
+	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks}
 }
 
 // or returns the evidence of one of two outcomes: of the better one where one is enough, and of one

@@ -2,10 +2,12 @@ package expr
 
 import "testing"
 
-// The truth table of evidence: of nothing, of what was found, and of what is absent.
+// The truth table of evidence: of nothing, of what was found, of what is absent, and of what no
+// element has.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	none, found, absent := evidence{}, evidence{found: true}, evidence{missed: ".x"}
+	lacks := evidence{missed: ".x.#(y==1)", lacks: true}
 	for _, row := range []struct {
 		a, b          evidence
 		and, or, each bool // whether the outcome rests on absence
@@ -16,6 +18,9 @@ func TestEvidence(t *testing.T) {
 		{found, found, false, false, false},
 		{found, absent, false, false, true},
 		{absent, absent, true, true, true},
+		{none, lacks, true, false, true},
+		{found, lacks, true, false, true},
+		{absent, lacks, true, true, true},
 	} {
 		for _, pair := range [][2]evidence{{row.a, row.b}, {row.b, row.a}} {
 			a, b := pair[0], pair[1]

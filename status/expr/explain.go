@@ -22,33 +22,19 @@ func (e *evaluator) note(note string) {
 	e.why.notes = append(e.why.notes, words.OneLine(e.prefix+note))
 }
 
-// An operand is one of "and" or "or", and what it says.
-type operand struct {
-	*evaluator
-	outcome Tri
-}
-
-// operand returns the evaluator for an operand, with an account of its own.
-func (e *evaluator) operand() operand {
+// sayOperands explains the operands that decided: the true ones of a true "or", the others of an "and"
+// that is not true. If none decided, it explains all.
+func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
 	if e.why == nil {
-		return operand{evaluator: e}
-	}
-	inner := *e
-	inner.why = &account{}
-	return operand{evaluator: &inner}
-}
-
-// tell adds the accounts of the operands that decided: the true ones of a true "or", the others
-// of an "and" that is not true. If none decided, tell adds all accounts.
-func (a *account) tell(operands []operand, or bool) {
-	if a == nil {
 		return
 	}
-	decides := func(o operand) bool { return (o.outcome == True) == or }
-	decided := slices.ContainsFunc(operands, decides)
-	for _, o := range operands {
-		if !decided || decides(o) {
-			a.lines, a.notes = append(a.lines, o.why.lines...), append(a.notes, o.why.notes...)
+	inner := *e
+	inner.hints = nil // what they hint at is noted already
+	decides := func(outcome Tri) bool { return (outcome == True) == (n.op == opOr) }
+	decided := slices.ContainsFunc(outcomes, decides)
+	for i, kid := range n.kids {
+		if !decided || decides(outcomes[i]) {
+			inner.eval(kid)
 		}
 	}
 }

@@ -129,6 +129,9 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	case v.truth() == True && v.isAbsent():
 		v.kind, v.detail = KindUnknown, v.missed+v.lack()
 		e.hintAtNull(v)
+		if e.why != nil {
+			e.why.lines = []string{words.OneLine(v.detail)}
+		}
 	}
 	return v, false
 }

@@ -135,7 +135,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		if !isKey && !v.isNull() {
 			return v, "needs an object for a key, or a list for a number"
 		}
-		return boolean(isKey && v.member(cmp.Or(key.str, key.raw)).kind != KindMissing), ""
+		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != KindMissing), ""
 	}
 	switch raw := v.str; {
 	case v.kind != KindString:

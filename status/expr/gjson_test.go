@@ -138,7 +138,7 @@ func TestModifiers(t *testing.T) {
 	for _, path := range []string{
 		"a.@reverse", "b.@reverse", "a.@flatten", `a.@flatten:{"deep":true}`, "a.@this", "a.@valid.0", "b.@keys", "b.@values", "b.@keys.#", "l.@join",
 		`l.@join:{"preserve":true}`, "s.@fromstr", "s.@fromstr.k.0", "b.@tostr", "n.@tostr", "a.@tostr.@fromstr", "g.@group", "a|@reverse|0", "@this.n", "@keys.0",
-		"l.#.@keys", "l.#.@values|@flatten", "l.@reverse.0.a", "z.@tostr",
+		"l.#.@keys", "l.#.@values|@flatten", "l.@reverse.0.a",
 	} {
 		for _, doc := range docs {
 			x, err := expr.CompileValue(path)

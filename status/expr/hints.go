@@ -141,7 +141,7 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 		return
 	}
 	var names []string
-	object.each(func(name string, _ value) bool {
+	e.each(object, func(name string, _ value) bool {
 		if name != "" {
 			names = append(names, name)
 		}

@@ -33,6 +33,7 @@ func isOrder(sign string) bool { return sign[0] == '<' || sign[0] == '>' }
 
 // Why values cannot be used, behind the name of what uses them.
 const (
+	needsValue = "needs a value"
 	needsText  = "needs text"
 	needsOrder = "needs two numbers, or two texts"
 )
@@ -91,7 +92,7 @@ type checkedText struct {
 }
 
 func (t *checkedText) ReadRune() (rune, int, error) {
-	t.check()
+	t.check(0)
 	return t.Reader.ReadRune()
 }
 
@@ -102,7 +103,7 @@ func ordered(sign string, order int) bool {
 
 // has reports whether a list has an element.
 func (e *evaluator) has(list, v value) (found bool) {
-	list.each(func(_ string, element value) bool {
+	e.each(list, func(_ string, element value) bool {
 		found = e.equal(element, v)
 		return !found
 	})
@@ -112,7 +113,7 @@ func (e *evaluator) has(list, v value) (found bool) {
 // equal reports whether two values are equal. Null equals missing, types must be the
 // same, numbers are compared exactly, and the order of keys does not count.
 func (e *evaluator) equal(a, b value) bool {
-	e.check()
+	e.check(len(a.raw))
 	switch {
 	case a.isNull() || b.isNull():
 		return a.isNull() && b.isNull()
@@ -125,12 +126,12 @@ func (e *evaluator) equal(a, b value) bool {
 	case a.raw == b.raw || a.kind == KindBool:
 		return a.raw == b.raw
 	case a.kind == KindObject:
-		return maps.EqualFunc(a.members(), b.members(), e.equal)
+		return maps.EqualFunc(e.members(a), e.members(b), e.equal)
 	}
-	next, stop := iter.Pull2(iter.Seq2[string, value](b.each))
+	next, stop := iter.Pull2(func(yield func(string, value) bool) { e.each(b, yield) })
 	defer stop()
 	same := true
-	a.each(func(_ string, element value) bool {
+	e.each(a, func(_ string, element value) bool {
 		_, other, more := next()
 		same = more && e.equal(element, other)
 		return same

@@ -74,7 +74,9 @@ func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 	case problem.detail != "":
 		return problem
 	case t.counts[Unknown] > 0:
-		return t.values[Unknown]
+		v = t.values[Unknown]
+		v.least = or(isCount, t.counts[True], 0)
+		return v
 	case isCount:
 		v, decided = integer(t.counts[True]), or(t.counts[True] > 0, True, False)
 	default:
@@ -135,8 +137,7 @@ func (w *walker) spread(v value, subject string, steps []step) {
 	isObject := v.kind == KindObject
 	w.objects = w.objects || isObject
 	name, label, n := w.name, w.label, 0
-	v.each(func(key string, element value) bool {
-		w.check()
+	w.each(v, func(key string, element value) bool {
 		element.hidden = v.hidden
 		at := strconv.Itoa(n)
 		if w.member = isObject; isObject {

@@ -79,6 +79,7 @@ type value struct {
 
 	hidden  bool   // it holds text of a header or of the environment, which is never shown
 	partial string // "end" or "beginning" if it is only that of a text
+	least   int    // the least that an unknown count is
 	evidence
 }
 
@@ -172,10 +173,11 @@ func (v value) saysNo() bool {
 }
 
 // each calls yield for the elements of a list, or the values of an object, until it returns
-// false. Of equal keys of an object only the first counts.
-func (v value) each(yield func(key string, element value) bool) {
+// false, while there is time. Of equal keys of an object only the first counts.
+func (e *evaluator) each(v value, yield func(key string, element value) bool) {
 	seen := map[string]bool{}
 	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
+		e.check(len(element.Raw))
 		if v.kind == KindObject {
 			if seen[key.Str] {
 				return true
@@ -187,9 +189,9 @@ func (v value) each(yield func(key string, element value) bool) {
 }
 
 // members are the values of an object by their key.
-func (v value) members() map[string]value {
+func (e *evaluator) members(v value) map[string]value {
 	members := map[string]value{}
-	v.each(func(key string, element value) bool {
+	e.each(v, func(key string, element value) bool {
 		members[key] = element
 		return true
 	})
@@ -197,12 +199,7 @@ func (v value) members() map[string]value {
 }
 
 // isEmpty reports whether a list or an object has no elements.
-func (v value) isEmpty() bool {
-	for range v.each {
-		return false
-	}
-	return true
-}
+func (v value) isEmpty() bool { return strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "" }
 
 // preview shows a value in words, cut to a line.
 func (v value) preview() string {

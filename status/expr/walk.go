@@ -42,7 +42,7 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 		if v.kind == KindUnknown {
 			break
 		}
-		e.check()
+		e.check(len(v.raw))
 		next := e.step(p, v, &steps[i])
 		if steps[i].kind == stepCount || steps[i].kind == stepModifier {
 			next.evidence = v.evidence
@@ -70,7 +70,7 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 	case s.kind == stepField && v.kind != KindObject && (v.kind != KindArray || !s.indexes):
 		return wrong("has no field " + use)
 	case s.kind == stepField:
-		found := v.member(s.key)
+		found := e.member(v, s.key)
 		if s.pattern != "" {
 			found = fromResult(gjson.Get(v.raw, s.pattern))
 		}
@@ -96,8 +96,8 @@ func (e *evaluator) at(v value, n int) value {
 		n += e.count(v)
 	}
 	found := missing()
-	v.each(func(_ string, element value) bool {
-		if e.check(); n == 0 {
+	e.each(v, func(_ string, element value) bool {
+		if n == 0 {
 			found = element
 		}
 		n--
@@ -108,14 +108,14 @@ func (e *evaluator) at(v value, n int) value {
 
 // count is the number of elements that each goes through.
 func (e *evaluator) count(v value) (n int) {
-	v.each(func(string, value) bool { e.check(); n++; return true })
+	e.each(v, func(string, value) bool { n++; return true })
 	return n
 }
 
 // member is the member of an object with that key, or the element of a list with that index.
-func (v value) member(key string) value {
+func (e *evaluator) member(v value, key string) value {
 	if key == "" { // for which gjson has no path
-		if found, ok := v.members()[""]; ok {
+		if found, ok := e.members(v)[""]; ok {
 			return found
 		}
 	}
@@ -126,8 +126,7 @@ func (v value) member(key string) value {
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
-	v.each(func(_ string, element value) bool {
-		e.check()
+	e.each(v, func(_ string, element value) bool {
 		n++
 		element.hidden = v.hidden
 		if s.query != nil {
@@ -147,7 +146,7 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 		first = value{kind: KindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
 	if first.found = tested || n == 0; !first.found {
-		first.missed = "#" // the path names it
+		first.missed, first.lacks = "#", true // the path names it
 	}
 	return first
 }
@@ -170,7 +169,9 @@ func modify(v *value, s *step) (problem string) {
 	name, _, _ := strings.Cut(s.key, ":")
 	raw := v.json()
 	switch {
-	case v.kind == KindMissing, v.kind == KindNull && name != "tostr", isOneOf(name, " this valid "):
+	case v.kind == KindNull && name == "tostr":
+		return needsValue
+	case v.isNull(), isOneOf(name, " this valid "):
 		return ""
 	case name == "fromstr" && v.kind != KindString:
 		return needsText
