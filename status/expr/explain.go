@@ -78,12 +78,8 @@ func (e *evaluator) sayTruth(n *node, v value) {
 // header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
-	case v.kind == KindArray && v.isEmpty():
-		return "an empty list, which is true"
-	case v.kind == KindObject && v.isEmpty():
-		return "an empty object, which is true"
-	case v.kind == KindString && v.str == "":
-		return "an empty text, which is true"
+	case v.kind >= KindArray && v.isEmpty():
+		return or(v.kind == KindArray, "an empty list", "an empty object") + ", which is true"
 	case v.kind == KindString && !isOneOf(n.name, " header error "):
 		return "text, and any text is true: compare it"
 	case v.kind == KindNumber:
