@@ -97,6 +97,14 @@ type exitError struct{ code ExitCode }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// exitWith returns what ends the process with a code, nil for [ExitSuccess].
+func exitWith(code ExitCode) error {
+	if code == ExitSuccess {
+		return nil
+	}
+	return &exitError{code}
+}
+
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
 	// Signals are caught before anything else: until then Go exits with 2 on some, with a

@@ -212,10 +212,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 			w.reporter.Late(problem.Error())
 		}
 	}
-	if code != ExitSuccess {
-		return &exitError{code}
-	}
-	return nil
+	return exitWith(code)
 }
 
 // writeResult writes the result of a single wait.
