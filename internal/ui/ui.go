@@ -76,8 +76,8 @@ type Config struct {
 	Opening   []string            // further lines below the opening one
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
-	// Show are values of each answer to show. A number from 0 to 100 or from 0 to 1, and a
-	// text such as 62% or 3/10, is a progress: the first draws a bar. If there are none,
+	// Show are values of each answer to show. A number from 0 to 100, a share such as 0.25, and a
+	// text such as 62% or 3/10 is a progress: the first draws a bar. If there are none,
 	// usual members of a good answer are shown: progress, percent, percentComplete and
 	// progress_percentage.
 	Show []*expr.Expr
