@@ -27,14 +27,12 @@ func offeredPresets() []argv.Candidate { return candidates(status.Presets(), sta
 
 func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
 	for _, p := range slices.Concat(presets...) {
-		for _, name := range namesOf(p) {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
 			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
 	}
 	return list
 }
-
-func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
 func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")

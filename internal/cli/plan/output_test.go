@@ -9,7 +9,7 @@ import (
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		d                  time.Duration
+		d            time.Duration
 		number, flag string
 	}{
 		{0, "0", "0s"},
