@@ -115,7 +115,6 @@ type Reporter struct {
 	told []string  // by Say, so far
 
 	newest poll.Event
-	quiet  bool // the last event was shown
 	closed bool
 }
 
@@ -147,7 +146,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
-	r.newest, r.quiet = ev, r.isEnd(ev)
+	r.newest = ev
 	r.tellGitHub(ev)
 	r.show(row, ev)
 	r.rearm()
@@ -164,7 +163,7 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	switch {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
-	case r.cfg.Face == Live && r.quiet:
+	case r.cfg.Face == Live && r.isEnd(ev):
 		r.con.finish(r.last(ev.At) + r.closing(ev))
 	default:
 		r.lines.event(row, ev, found)
@@ -179,7 +178,7 @@ func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, note)
-	if r.lines.opened && !r.closed && !r.quiet {
+	if r.lines.opened && !r.closed && !r.isEnd(r.newest) {
 		r.say(note)
 	}
 }
@@ -265,7 +264,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.quiet {
+	if r.closed || r.isEnd(r.newest) {
 		return
 	}
 	now := time.Now()
