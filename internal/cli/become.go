@@ -84,8 +84,5 @@ func (w *wait) then(ctx context.Context, err error) error {
 	if err != nil {
 		fmt.Fprintf(w.world.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
-	if code != ExitSuccess {
-		return &exitError{code}
-	}
-	return nil
+	return exitWith(code)
 }

@@ -36,15 +36,15 @@ func (s *Spec) parts(flag string) *argv.Place {
 	})
 }
 
-// read returns what the part adds to the body: of -d, @FILE is read without its line breaks, and @-
-// is stdin; --data-binary reads a file as it is, --data-raw none.
+// read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
+// UTF-8 or not, and @- is stdin; --data-binary reads a file as it is, --data-raw none.
 func (p part) read(s *Spec, world World) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.text), nil
 	}
 	text, isFile, err := world.readValue(s.Line, p.flag, p.text, maxInput)
 	if isFile && p.flag == "data" {
-		text = withoutBreaks(text)
+		text = slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 	}
 	return text, err
 }

@@ -149,7 +149,7 @@ const (
 	exitUnknown = ExitAttempts
 )
 
-// answer evaluates the expressions. The reasons go to stderr.
+// answer evaluates the condition, and then the value. The reasons go to stderr.
 func (q *question) answer(ctx context.Context) error {
 	var out string
 	code := ExitSuccess
@@ -161,54 +161,38 @@ func (q *question) answer(ctx context.Context) error {
 		if r.Abandoned() {
 			return context.Cause(ctx) // a signal came first
 		}
-		show := q.truth
-		if e == q.value {
-			show = q.valueText
+		is, v := r.Tri, r.Value()
+		switch {
+		case e == q.condition:
+			out += is.String() + "\n"
+			q.explain(r.Explain())
+		case v.Exists(): // the same as --print in a wait
+			is, out = expr.True, out+v.Text()+"\n"
+		default:
+			if is = expr.Unknown; v.Kind == expr.KindMissing {
+				is = expr.False
+			}
+			q.say("poll: ", v.Reason)
 		}
-		text, shown := show(r)
-		out, code = out+text, cmp.Or(code, shown)
+		code = cmp.Or(code, map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[is])
 	}
-	return q.end(ctx, out, code)
+	return cmp.Or(q.Write(ctx, out), exitWith(code))
 }
 
-// end writes what goes to stdout. The error is the exit code.
-func (q *question) end(ctx context.Context, out string, code ExitCode) error {
-	if err := q.Write(ctx, out); err != nil || code == ExitSuccess {
-		return err
-	}
-	return &exitError{code}
+// explain says why a condition is true or not.
+func (q *question) explain(why expr.Explanation) {
+	q.say("", why.Lines...)
+	q.say("note: ", why.Notes...)
+	q.say("hint: ", why.Near...)
+	q.say("hint: ", why.Hints...)
 }
 
 // say writes the first of some lines to stderr.
-func (q *question) say(prefix string, lines []string) {
+func (q *question) say(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(q.world.Streams.Err, prefix+term.Line(line))
 	}
-}
-
-// truth returns what stdout says about a condition. The reasons go to stderr.
-func (q *question) truth(r expr.Result) (string, ExitCode) {
-	why := r.Explain()
-	q.say("", why.Lines)
-	q.say("note: ", why.Notes)
-	q.say("hint: ", why.Near)
-	q.say("hint: ", why.Hints)
-	code := map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
-	return r.Tri.String() + "\n", code
-}
-
-// valueText returns what stdout says about a value: the same as --print in a wait.
-func (q *question) valueText(r expr.Result) (string, ExitCode) {
-	v := r.Value()
-	if v.Exists() {
-		return v.Text() + "\n", ExitSuccess
-	}
-	q.say("poll: ", []string{v.Reason})
-	if v.Kind == expr.KindMissing {
-		return "", exitFalse
-	}
-	return "", exitUnknown
 }
 
 // readRules reads --each and the conditions, as for a wait of one attempt.
@@ -279,10 +263,10 @@ func (q *question) judgeList(ctx context.Context) error {
 		}
 	}
 	slices.Sort(notes)
-	q.say("", q.Notes)
-	q.say("hint: ", hints)
-	q.say("note: ", slices.Compact(notes))
-	q.say("", []string{words.Count(len(all), "element") + ": " + words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady)})
+	q.say("", q.Notes...)
+	q.say("hint: ", hints...)
+	q.say("note: ", slices.Compact(notes)...)
+	q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
 	code := ExitSuccess
 	switch {
 	case count[status.Error] > 0:
@@ -290,5 +274,5 @@ func (q *question) judgeList(ctx context.Context) error {
 	case count[status.Success] < len(all):
 		code = exitUnknown
 	}
-	return q.end(ctx, lines.String(), code)
+	return cmp.Or(q.Write(ctx, lines.String()), exitWith(code))
 }

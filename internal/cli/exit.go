@@ -97,6 +97,14 @@ type exitError struct{ code ExitCode }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// exitWith returns what ends the process with a code, nil for [ExitSuccess].
+func exitWith(code ExitCode) error {
+	if code == ExitSuccess {
+		return nil
+	}
+	return &exitError{code}
+}
+
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
 	// Signals are caught before anything else: until then Go exits with 2 on some, with a
@@ -109,7 +117,7 @@ func Main(w World) {
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	w.Hurry, w.release = hurry, release
 	w.guard = newGuard(ctx, hurry, w.Streams)
-	go w.guard.watch()
+	context.AfterFunc(ctx, w.guard.atSignal)
 	Exit(ctx, Run(ctx, w))
 }
 
@@ -140,28 +148,15 @@ const (
 type guard struct {
 	ctx       context.Context // done at the first signal
 	hurry     <-chan struct{} // closed at the second
-	limits    chan limit
-	delivered func() int64 // grows while the result is being read
-	writing   atomic.Bool  // the result is being written
+	grace     atomic.Int64    // a duration
+	delivered func() int64    // grows while the result is being read
+	writing   atomic.Bool     // the result is being written
 	end       func(error)
 }
 
-// A limit tells the guard how long a run may take.
-type limit struct {
-	timeout  time.Duration // 0 for none
-	deadline time.Time
-	grace    time.Duration
-}
-
-// limit tells the guard the limit of the run.
-func (w World) limit(l limit) {
-	if w.guard != nil {
-		w.guard.limits <- l
-	}
-}
-
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
-	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Written}
+	g := &guard{ctx: ctx, hurry: hurry, delivered: s.Written}
+	g.grace.Store(int64(poll.DefaultGrace))
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
@@ -174,47 +169,57 @@ func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guar
 	return g
 }
 
-// watch returns if the process ends by itself. Who reads the result at the deadline is waited
-// for as long as that goes on.
-func (g *guard) watch() {
-	l := limit{grace: poll.DefaultGrace}
-	var cause error // nil until the end is asked for
-	var deadline, over, soon <-chan time.Time
-	var hurry <-chan struct{}
-	signal, delivered := g.ctx.Done(), int64(0)
-	for {
-		select {
-		case l = <-g.limits:
-			if l.timeout > 0 && signal != nil {
-				deadline = time.After(time.Until(l.deadline))
-			}
-			continue
-		case <-deadline: // the grace begins now: the process may have been stopped until then
-			cause, delivered, over = &timeoutError{l.timeout}, g.delivered(), time.After(l.grace+margin)
-			continue
-		case <-signal:
-			signal, hurry, deadline = nil, g.hurry, nil
-			if cause = context.Cause(g.ctx); errors.Is(cause, context.Canceled) {
-				return
-			}
-			over = time.After(l.grace + margin)
-			continue
-		case <-hurry:
-			hurry, soon = nil, time.After(secondMargin)
-			continue
-		case <-soon:
-		case <-over:
-		}
-		if now := g.delivered(); now != delivered && signal != nil {
-			delivered, over = now, time.After(l.grace+margin)
-			continue
-		}
-		if g.writing.Load() { // a SUCCESS reported before does not hold
-			cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
-		}
-		g.end(cause)
+// limit tells the guard how long the run may take: until a deadline, if there is a timeout.
+func (g *guard) limit(timeout time.Duration, deadline time.Time, grace time.Duration) {
+	if g == nil {
 		return
 	}
+	g.grace.Store(int64(grace))
+	if timeout > 0 {
+		time.AfterFunc(time.Until(deadline), func() { g.atDeadline(&timeoutError{timeout}) })
+	}
+}
+
+// over is sent to when an end that was asked for now should have come.
+func (g *guard) over() <-chan time.Time { return time.After(time.Duration(g.grace.Load()) + margin) }
+
+// atDeadline ends the process, but waits for as long as somebody reads the result. The grace begins
+// now: the process may have been stopped until then.
+func (g *guard) atDeadline(cause error) {
+	for before := int64(-1); before != g.delivered(); {
+		before = g.delivered()
+		select {
+		case <-g.over():
+		case <-g.ctx.Done():
+			return // atSignal ends it
+		}
+	}
+	g.giveUp(cause)
+}
+
+// atSignal ends the process after the first signal, sooner if there is a second.
+func (g *guard) atSignal() {
+	cause, over := context.Cause(g.ctx), g.over()
+	if errors.Is(cause, context.Canceled) {
+		return // it ends by itself
+	}
+	select {
+	case <-over:
+	case <-g.hurry:
+		select {
+		case <-over:
+		case <-time.After(secondMargin):
+		}
+	}
+	g.giveUp(cause)
+}
+
+// giveUp ends the process. A SUCCESS that was reported before its result was written does not hold.
+func (g *guard) giveUp(cause error) {
+	if g.writing.Load() {
+		cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
+	}
+	g.end(cause)
 }
 
 // await returns what f returns, or the cause of ctx if that is done first. Nothing

@@ -53,12 +53,12 @@ func (g guarded) run(t *testing.T) (ended string) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		hurry := make(chan struct{})
 		watched := &guard{
-			ctx: ctx, hurry: hurry, limits: make(chan limit, 1),
+			ctx: ctx, hurry: hurry,
 			delivered: func() int64 { return int64(min(time.Since(began), g.read)) },
 			end:       func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) },
 		}
 		watched.writing.Store(g.writing)
-		watched.limits <- limit{g.timeout, began.Add(g.timeout), max(g.grace, 0)}
+		watched.limit(g.timeout, began.Add(g.timeout), g.grace)
 		for at, do := range map[time.Duration]func(){
 			g.signal:   func() { cancel(signal) },
 			g.released: func() { cancel(context.Canceled) },
@@ -70,8 +70,9 @@ func (g guarded) run(t *testing.T) (ended string) {
 		if g.second > 0 {
 			time.AfterFunc(g.second, func() { close(hurry) })
 		}
-		time.AfterFunc(time.Hour, func() { cancel(context.Canceled) })
-		watched.watch()
+		context.AfterFunc(ctx, watched.atSignal)
+		time.Sleep(time.Hour)
+		cancel(context.Canceled)
 	})
 	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // Windows has another word
 }

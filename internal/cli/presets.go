@@ -27,14 +27,12 @@ func offeredPresets() []argv.Candidate { return candidates(status.Presets(), sta
 
 func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
 	for _, p := range slices.Concat(presets...) {
-		for _, name := range namesOf(p) {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
 			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
 	}
 	return list
 }
-
-func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
 func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
@@ -89,7 +87,7 @@ const tried = "\nYour own rules come first. Of a preset, throttled-if is tried b
 // beside them.
 func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
 	var parts []string
-	failed := false
+	code := ExitSuccess
 	for _, p := range presets {
 		text := p.Text + tried
 		if p.File != "" {
@@ -97,15 +95,13 @@ func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Prese
 			if err != nil {
 				return err
 			}
-			text = "# " + p.File + "\n" + text + samples
-			failed = failed || !ok
+			if text = "# " + p.File + "\n" + text + samples; !ok {
+				code = ExitError
+			}
 		}
 		parts = append(parts, text)
 	}
-	if err := l.Write(ctx, strings.Join(parts, "\n")); err != nil || !failed {
-		return err
-	}
-	return &exitError{ExitError}
+	return cmp.Or(l.Write(ctx, strings.Join(parts, "\n")), exitWith(code))
 }
 
 func presetList(mine []status.Preset) string {

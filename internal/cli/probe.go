@@ -187,12 +187,6 @@ func (r *reader) readBody(probe *poll.HTTP) error {
 	return nil
 }
 
-// withoutBreaks returns text without line breaks and NUL. Other bytes stay, UTF-8
-// or not.
-func withoutBreaks(text []byte) []byte {
-	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
-}
-
 // addHeader adds a line to header. Even a malformed line may be a secret, so errors
 // do not repeat it.
 func addHeader(header http.Header, line string) error {

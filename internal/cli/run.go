@@ -33,7 +33,6 @@ const (
 // run waits, reports what happens and writes the results to stdout. The error determines the
 // exit code.
 func (w *wait) run(ctx context.Context) error {
-	defer w.reporter.Close()
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
 	if _, isSet := w.world.Lookup("GOGC"); !isSet && len(w.targets) >= thousands {
@@ -212,10 +211,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 			w.reporter.Late(problem.Error())
 		}
 	}
-	if code != ExitSuccess {
-		return &exitError{code}
-	}
-	return nil
+	return exitWith(code)
 }
 
 // writeResult writes the result of a single wait.

@@ -101,11 +101,9 @@ func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
 		things = "elements"
 	}
 	switch {
-	case n == 0 && !isOpen:
-		return 0, nil
-	case s.Any:
+	case s.Any && (n > 0 || isOpen):
 		return 1, nil
-	case s.AtLeast == "":
+	case n == 0 && !isOpen, s.AtLeast == "":
 		return 0, nil
 	case isOpen && !isShare:
 		n = math.MaxInt

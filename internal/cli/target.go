@@ -372,7 +372,7 @@ func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
 	}
-	r.again = len(r.file.Repeats)
+	r.again = r.file.Repeats
 	return r.file.Entries, err
 }
 

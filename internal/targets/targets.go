@@ -43,17 +43,14 @@ type File struct {
 	Name string
 	// Entries are the targets in the order of the file, each once.
 	Entries []*Entry
-	// Repeats are entries that were left out, since each is the same as an earlier one.
-	Repeats []Repeat
+	// Repeats is how many entries were left out, since each is the same as an earlier one.
+	Repeats int
 
 	config Config
-	known  map[string]*Entry // by all that makes an entry this one
+	known  map[string]bool // by all that makes an entry this one
 	named  map[string]*Entry
 	count  int
 }
-
-// A Repeat is the line of an entry, and that of an earlier one that is the same.
-type Repeat struct{ Line, First int }
 
 // An Entry is a target. Either URL or Command is set.
 type Entry struct {
@@ -99,7 +96,7 @@ func wrong(line int, hint, format string, args ...any) *Error {
 
 // Read reads the text of a file. The error is an [*Error]: the first one.
 func Read(text []byte, c Config) (*File, error) {
-	f := &File{Name: c.Name, config: c, known: make(map[string]*Entry), named: make(map[string]*Entry)}
+	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]*Entry)}
 	if c.Name == "-" {
 		f.Name = "stdin"
 	}
@@ -185,11 +182,11 @@ func (f *File) readLines(text string) error {
 // add takes an entry, unless it repeats another.
 func (f *File) add(e *Entry) error {
 	id := e.identity()
-	if first := f.known[id]; first != nil {
-		f.Repeats = append(f.Repeats, Repeat{e.Line, first.Line})
+	if f.known[id] {
+		f.Repeats++
 		return nil
 	}
-	f.known[id] = e
+	f.known[id] = true
 	if e.Name != "" {
 		if other := f.named[e.Name]; other != nil {
 			return wrong(e.Line, "give each a name of its own", "the target of line %d has the same name, and is not the same", other.Line)

@@ -39,8 +39,7 @@ type Row struct {
 	ending   poll.Ending // "" while it goes on
 	elapsed  time.Duration
 	outcome  *poll.Outcome // of a list; nil while it goes on
-	scale    scale
-	progress reading // of the last answer that says anything
+	progress reading       // of the last answer that says anything
 	told     told
 }
 

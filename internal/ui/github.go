@@ -9,28 +9,22 @@ import (
 
 // tellGitHub tells GitHub Actions of a failure at the end: it becomes an annotation.
 func (r *Reporter) tellGitHub(ev poll.Event) {
-	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" || r.cfg.Face == JSON || !r.isEnd(ev) || isSuccess(ev) {
+	if r.cfg.Face == JSON || !r.isEnd(ev) || isSuccess(ev) {
 		return
 	}
 	what, message := r.cfg.Goal, unprefixed(r.closing(ev))
 	if o := ev.Outcome; o != nil {
 		what, message = oneLine(o.Target), strings.Join(append([]string{ending(o, term.Palette{}, false)}, advice(o)...), "\n")
 	}
-	r.con.say(annotation(what, message))
+	r.con.say(Annotation(r.cfg.Getenv, what, message))
 }
 
-// Annotation returns what GitHub Actions shows of a failure before there is a run, "" if
-// that is not where poll runs.
+// Annotation returns a failure as a workflow command, which GitHub Actions shows; "" if that is not
+// where poll runs: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func Annotation(getenv func(string) string, what, message string) string {
 	if getenv("GITHUB_ACTIONS") != "true" {
 		return ""
 	}
-	return annotation(what, message)
-}
-
-// annotation returns a failure as a workflow command:
-// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-func annotation(what, message string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer(":", "%3A", ",", "%2C")
 	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"

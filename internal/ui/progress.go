@@ -43,7 +43,7 @@ const (
 )
 
 // look finds what an answer says of the progress, the zero reading for nothing.
-func (r *Reporter) look(o *status.Observation, s *scale) (found reading) {
+func (r *Reporter) look(o *status.Observation) (found reading) {
 	show, isUsual := r.cfg.Show, len(r.cfg.Show) == 0
 	if o == nil || o.Stopped() || isUsual && !mayTell(o) {
 		return reading{}
@@ -62,7 +62,7 @@ func (r *Reporter) look(o *status.Observation, s *scale) (found reading) {
 			continue // a member of this name may be anything
 		}
 		name := strings.ToLower(x.String())
-		found.add(v, strings.Contains(name, "percent") || strings.Contains(name, "pct"), s)
+		found.add(v, strings.Contains(name, "percent") || strings.Contains(name, "pct"))
 		if some = some || v.Exists(); some && isUsual {
 			break
 		}
@@ -87,7 +87,7 @@ func (r *Reporter) read(row *Row, ev poll.Event) reading {
 	if ev.Kind != poll.EventAttempt || r.cfg.Face == None || isList || !isShown {
 		return reading{}
 	}
-	found := r.look(ev.Observation, &row.scale)
+	found := r.look(ev.Observation)
 	if found.values != nil || ev.Observation != nil && ev.Observation.Good() {
 		row.progress = found
 	}
@@ -95,7 +95,7 @@ func (r *Reporter) read(row *Row, ev poll.Event) reading {
 }
 
 // add takes a value. The first that is a progress is drawn.
-func (s *reading) add(v expr.Value, percent bool, scale *scale) {
+func (s *reading) add(v expr.Value, percent bool) {
 	if !v.Exists() {
 		s.values = append(s.values, nil)
 		return
@@ -107,7 +107,7 @@ func (s *reading) add(v expr.Value, percent bool, scale *scale) {
 	}
 	s.values = append(s.values, value)
 	if s.label == "" && (v.Kind == expr.KindNumber || v.Kind == expr.KindString) {
-		if share, label, ok := scale.read(text, percent, v.Kind == expr.KindNumber); ok {
+		if share, label, ok := readProgress(text, percent, v.Kind == expr.KindNumber); ok {
 			s.share, s.label = share, label
 			return
 		}
@@ -115,23 +115,9 @@ func (s *reading) add(v expr.Value, percent bool, scale *scale) {
 	s.others = joined(", ", s.others, text)
 }
 
-// A scale remembers whether numbers are shares of 1: after one between 0 and 1, until one is
-// above.
-type scale bool
-
-// share returns the share of 1 that a number means.
-func (s *scale) share(v float64) float64 {
-	if v > 0 && v != 1 {
-		*s = v < 1
-	}
-	if *s {
-		return v
-	}
-	return v / 100
-}
-
-// read reads a progress: a number, 62%, or done/total.
-func (s *scale) read(text string, percent, isNumber bool) (share float64, label string, ok bool) {
+// readProgress reads a progress: a number, 62%, or done/total. A number up to 1 with a point is a
+// share, such as 0.25 and 1.0.
+func readProgress(text string, percent, isNumber bool) (share float64, label string, ok bool) {
 	if before, after, both := strings.Cut(text, "/"); both {
 		return readRatio(strings.TrimSpace(before), strings.TrimSpace(after))
 	}
@@ -140,8 +126,8 @@ func (s *scale) read(text string, percent, isNumber bool) (share float64, label 
 	if err != nil || !isNumber && !sign || !(v >= 0 && v <= 100) { // a plain number as text may count anything
 		return 0, "", false
 	}
-	if share = v / 100; !percent && !sign {
-		share = s.share(v)
+	if share = v / 100; !percent && !sign && v <= 1 && strings.Contains(text, ".") {
+		share = v
 	}
 	return share, percentWords(share), true
 }

@@ -13,26 +13,24 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A 1 is 1% or all: what came before tells.
-func TestScale(t *testing.T) {
+func TestReadProgress(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		texts   string // that are read one after the other
+		texts   string
 		percent bool
 		want    string
 	}{
-		{texts: "0.0 0.25 0.29 1", want: "0% 25% 29% 100%"},
-		{texts: "0.5 1 2 1", want: "50% 100% 2% 1%"},
+		{texts: "0.0 0.25 0.29 1.0 1", want: "0% 25% 29% 100% 1%"},
+		{texts: "0.5 1 2.5", want: "50% 1% 2%"},
 		{texts: "0.5 1", percent: true, want: "0% 1%"},
 		{texts: "-1 101 NaN Inf 1e3 x", want: "- - - - - -"},
 		{texts: "3/10 10/10 0/0 11/10 -1/10 1/Inf a/b 1/", want: "3/10 10/10 - - - - - -"},
 		{texts: "123456789/987654321", want: "12%"},
 		{texts: "62% 0.5% 101%", want: "62% 0% -"},
 	} {
-		var s scale
 		var have []string
 		for text := range strings.FieldsSeq(test.texts) {
-			share, label, ok := s.read(text, test.percent, true)
+			share, label, ok := readProgress(text, test.percent, true)
 			if !ok {
 				label = "-"
 			}
@@ -45,8 +43,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: have %s, want %s", test.texts, have, test.want)
 		}
 	}
-	var s scale
-	if _, _, ok := s.read("7", false, false); ok {
+	if _, _, ok := readProgress("7", false, false); ok {
 		t.Error("a text that is a plain number draws a bar")
 	}
 }
@@ -84,9 +81,8 @@ func TestLook(t *testing.T) {
 		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] ["[true,{\"b\":null}]"]`},
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
-		var zero scale
 		s, _, _ := term.Buffers("")
-		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o, &zero)
+		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o)
 		have := found.words()
 		if found.values != nil {
 			var texts []any

@@ -76,8 +76,8 @@ type Config struct {
 	Opening   []string            // further lines below the opening one
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
-	// Show are values of each answer to show. A number from 0 to 100 or from 0 to 1, and a
-	// text such as 62% or 3/10, is a progress: the first draws a bar. If there are none,
+	// Show are values of each answer to show. A number from 0 to 100, a share such as 0.25, and a
+	// text such as 62% or 3/10 is a progress: the first draws a bar. If there are none,
 	// usual members of a good answer are shown: progress, percent, percentComplete and
 	// progress_percentage.
 	Show []*expr.Expr
@@ -115,7 +115,6 @@ type Reporter struct {
 	told []string  // by Say, so far
 
 	newest poll.Event
-	quiet  bool // the last event was shown
 	closed bool
 }
 
@@ -147,7 +146,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
-	r.newest, r.quiet = ev, r.isEnd(ev)
+	r.newest = ev
 	r.tellGitHub(ev)
 	r.show(row, ev)
 	r.rearm()
@@ -164,7 +163,7 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	switch {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
-	case r.cfg.Face == Live && r.quiet:
+	case r.cfg.Face == Live && r.isEnd(ev):
 		r.con.finish(r.last(ev.At) + r.closing(ev))
 	default:
 		r.lines.event(row, ev, found)
@@ -179,7 +178,7 @@ func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, note)
-	if r.lines.opened && !r.closed && !r.quiet {
+	if r.lines.opened && !r.closed && !r.isEnd(r.newest) {
 		r.say(note)
 	}
 }
@@ -265,7 +264,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.quiet {
+	if r.closed || r.isEnd(r.newest) {
 		return
 	}
 	now := time.Now()

@@ -159,13 +159,3 @@ func secondsText(d time.Duration) string {
 	}
 	return words.Number(words.InSeconds(d))
 }
-
-// withSeconds formats a duration for people and, unless that is in seconds already,
-// adds the number of seconds: "10m (600s)".
-func withSeconds(d time.Duration) string {
-	people, number := words.Duration(d), secondsText(d)+"s"
-	if people == number || d == math.MaxInt64 {
-		return people
-	}
-	return people + " (" + number + ")"
-}

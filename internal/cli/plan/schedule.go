@@ -195,7 +195,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
 	}
 	last := rows[len(rows)-1]
-	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), withSeconds(last.At))
+	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.Duration(last.At))
 	if last.Earliest != last.Latest {
 		text += fmt.Sprintf(" on average, between %s and %s", words.Duration(last.Earliest), words.Duration(last.Latest))
 	}

@@ -93,8 +93,8 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, aligned(timetable("", rows[max(0, n-before):]).lines), words.Count(n, "attempt"), withSeconds(until), doubling,
-		withSeconds(rows[n].Wait), withSeconds(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
+		rounded(factor), meaning, aligned(timetable("", rows[max(0, n-before):]).lines), words.Count(n, "attempt"), words.Duration(until), doubling,
+		words.Duration(rows[n].Wait), words.Duration(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.

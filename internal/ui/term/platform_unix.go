@@ -18,3 +18,10 @@ func access(f *os.File) (closed, isNull bool) {
 	null, _ := os.Stat(os.DevNull)
 	return err != nil || mode == unix.O_RDONLY, mode == unix.O_RDWR && os.SameFile(info, null) && !os.SameFile(other, null)
 }
+
+// inForeground reports whether the process group owns the terminal. It is true for
+// a terminal that is not the controlling one, which cannot be asked.
+func inForeground(fd int) bool {
+	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err != nil || owner == unix.Getpgrp()
+}
