@@ -82,9 +82,7 @@ type place struct {
 	limited bool // by the Limiter
 	planned int  // how many sources in the agenda are of this place
 	steps   [steps]*semaphore
-	opens   time.Time     // when it opens at the latest, as was told
-	usual   time.Duration // about the longest that attempts there take
-	lent    int           // attempts that take so long that others have their room
+	opens   time.Time // when it opens at the latest, as was told
 }
 
 // The steps of admission, in their order. At claim and turn something is asked.
@@ -174,21 +172,6 @@ func (l *loop) release(s *source, p *place, step int) {
 	if next := p.steps[step].release(); next != nil {
 		l.pass(next)
 	}
-}
-
-// leastLong is the least time after which an attempt may lend its room to another.
-const leastLong = 2 * time.Second
-
-// lend gives the room of an attempt that takes far longer than others to another. At most as
-// many more attempts than there is room for are under way.
-func (l *loop) lend(s *source, now time.Time) {
-	if s.place.lent >= s.place.steps[room].most {
-		l.wakeAt(s, now.Add(leastLong))
-		return
-	}
-	s.place.lent++
-	s.lent = true
-	l.release(s, s.place, room)
 }
 
 // closed tells that the place of a source has asked for a wait, and ends the targets for which it

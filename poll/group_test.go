@@ -297,28 +297,24 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 `)
 }
 
-// An attempt that takes far longer than others leaves its room to another: for at most as many
-// of them as may be under way.
-func TestGroupLeavesRoomBesideWhatHangs(t *testing.T) {
+// An attempt that hangs keeps its room until AttemptTimeout.
+func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
 	t.Parallel()
 	var targets []poll.Poller
-	for i, took := range []time.Duration{20, 20, 1, 1, 1, 1, 20, 20, 1} {
+	for i, took := range []time.Duration{20, 20, 1, 1, 1} {
 		p := after(fmt.Sprint(i+1), took*time.Second)
 		p.Probe = placed{place: "p", ProbeFunc: p.Probe.(poll.ProbeFunc)}
+		p.AttemptTimeout, p.MaxAttempts = 5*time.Second, 1
 		targets = append(targets, p)
 	}
 	have := groupTimeline(t, poll.Group{ParallelPlace: func(string) int { return 2 }}, targets...)
 	wantTimeline(t, sorted(ends(have)), `
-3: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
-4: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
-5: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
-6: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
-1: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
-2: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
-9: 23s     end     succeeded SUCCESS after 1: the probe reports no failure
-7: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
-8: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
-24s     goal    succeeded 9/9 of 9, 9 attempts: 9 succeeded
+1: 5s      end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
+2: 5s      end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
+3: 6s      end     succeeded SUCCESS after 1: the probe reports no failure
+4: 6s      end     succeeded SUCCESS after 1: the probe reports no failure
+5: 7s      end     succeeded SUCCESS after 1: the probe reports no failure
+7s      goal    attempts exhausted 3/5 of 5, 5 attempts: 3 succeeded 2 attempts exhausted
 `)
 }
 

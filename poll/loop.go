@@ -252,8 +252,6 @@ func (l *loop) wake(now time.Time) {
 	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.stepping && l.Attempts > 0) {
 		s := heap.Pop(&l.agenda).(*source)
 		switch {
-		case s.busy && s.step == attempt:
-			l.lend(s, now)
 		case s.busy: // what it finds out comes first
 		case !s.deadline.IsZero() && !now.Before(s.deadline):
 			l.end(s)
@@ -268,9 +266,6 @@ func (l *loop) begin(s *source) {
 	p := s.place // when do returns, the next attempt may have been planned, for another
 	s.begun = time.Now()
 	l.wakeAt(s, time.Time{})
-	if p.steps[room].most > 0 {
-		l.wakeAt(s, s.begun.Add(max(leastLong, 4*p.usual)))
-	}
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -336,12 +331,6 @@ func (l *loop) settle(s *source) {
 		l.settleWaits(s)
 	} else {
 		l.settleList(s)
-	}
-	p.usual = max(s.median(), p.usual-p.usual/8)
-	l.wakeAt(s, time.Time{})
-	if s.lent {
-		s.lent = false
-		p.lent--
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)

@@ -100,7 +100,6 @@ type source struct {
 	step    int         // of its admission that comes next
 	has     [steps]bool // the semaphores that it has acquired
 	begun   time.Time   // the attempt that is under way
-	lent    bool        // another has its room, since its attempt takes so long
 	granted bool        // the attempt is this process's, and the request may go now
 	held    string      // why its place is closed until it is due, in words
 	sharing *sharing    // nil unless its answers are shared with other processes

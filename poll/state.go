@@ -78,33 +78,33 @@ func (s State) Ended() bool { return s.Ending != "" }
 
 const stateVersion = 2
 
+// A keptState is the JSON form of a State, of whose fields it is made.
+type keptState struct {
+	V int `json:"v"`
+	plainState
+}
+
+type plainState State
+
 // MarshalJSON returns the JSON form of a State.
 func (s State) MarshalJSON() ([]byte, error) {
-	type plain State
-	return json.Marshal(struct {
-		V int `json:"v"`
-		plain
-	}{stateVersion, plain(s)})
+	return json.Marshal(keptState{stateVersion, plainState(s)})
 }
 
 // UnmarshalJSON reads the JSON form of a State. A State that makes no sense is an error.
 func (s *State) UnmarshalJSON(text []byte) error {
-	type plain State
-	var known struct {
-		V int `json:"v"`
-		plain
-	}
+	var known keptState
 	err := json.Unmarshal(text, &known)
 	if err == nil && known.V != stateVersion {
 		err = fmt.Errorf("it has version %d, and only %d is known", known.V, stateVersion)
 	}
 	if err == nil {
-		err = State(known.plain).check()
+		err = State(known.plainState).check()
 	}
 	if err != nil {
 		return fmt.Errorf("the state of a wait: %w", err)
 	}
-	*s = State(known.plain)
+	*s = State(known.plainState)
 	return nil
 }
 

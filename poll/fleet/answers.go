@@ -36,10 +36,9 @@ type wait struct {
 	schedule func(step int, u float64) time.Duration
 	joined   time.Time
 
-	seen  int64 // answers of asks up to this one do not count; 0 before the first look
-	step  int
-	heard time.Time // when the last attempt ended, zero if none has
-	mine  bool      // it was made here
+	seen int64 // answers of asks up to this one do not count; 0 before the first look
+	step int
+	mine bool // the last attempt was made here
 
 	asks  int64              // the ask that is under way here, 0 for none
 	quiet context.CancelFunc // ends its signs of life
@@ -48,33 +47,35 @@ type wait struct {
 // Claim is called when an attempt is due.
 func (w *wait) Claim(now time.Time) poll.Turn {
 	var q question
-	var at, seen, ask int64
+	var at, ask int64
 	var left time.Duration
-	var isNew bool
 	w.f.hear(w.place)
 	shared := change(w.f, w.key, func(rec *question, when int64) {
-		at, ask, seen = when, 0, w.seen
-		if seen == 0 {
-			seen = max(rec.N, at-1)
+		if w.seen == 0 {
+			w.seen = max(rec.N, when-1)
 		}
-		isNew = rec.Had > seen && micros(at-rec.Had) < time.Since(w.joined) // in another store's time, too
-		if left = w.left(rec, at, now); left <= 0 && !isNew {
-			ask = rec.claim(at, seen, w.step)
+		at, ask, left = when, 0, w.left(rec, when)
+		if left <= 0 && !w.isNew(rec, at) {
+			ask = rec.claim(at, w.seen, w.step)
 		}
 		q = *rec
 	})
 	switch {
 	case !shared:
 		return poll.Turn{Ask: true, Alone: true}
-	case isNew:
+	case ask != 0:
+		w.begin(ask)
+		return poll.Turn{Ask: true}
+	case w.isNew(&q, at):
 		return w.take(&q, at, now)
 	}
-	w.seen = seen
-	if ask == 0 {
-		return poll.Turn{Next: now.Add(left)}
-	}
-	w.begin(ask)
-	return poll.Turn{Ask: true}
+	return poll.Turn{Next: now.Add(left)}
+}
+
+// isNew reports whether a question has an answer that counts and was not taken, in the time of
+// another store, too.
+func (w *wait) isNew(q *question, at int64) bool {
+	return q.Had > w.seen && micros(at-q.Had) < time.Since(w.joined)
 }
 
 // take returns the answer that a question has. If that is none, this process asks for itself.
@@ -85,8 +86,8 @@ func (w *wait) take(q *question, at int64, now time.Time) poll.Turn {
 		return poll.Turn{Ask: true}
 	}
 	w.step++
-	w.heard, w.mine = now, false
-	return poll.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at, now)))}
+	w.mine = false
+	return poll.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at)))}
 }
 
 // wait returns the wait after the last attempt.
@@ -94,21 +95,16 @@ func (w *wait) wait(q *question) time.Duration {
 	return w.schedule(max(q.Step, w.step), q.jitter())
 }
 
-// left returns how long it is until the next attempt or, while another asks, the next look.
-func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
+// left returns how long it is until the next attempt or, while another asks, the next look. Who
+// finds no lease that can be, and no time of the last attempt, asks.
+func (w *wait) left(q *question, at int64) time.Duration {
 	if q.isHeld(at) {
 		look := 20*time.Millisecond + max(0, micros(at-q.N))/4
 		return min(look+rand.N(look), micros(q.Until-at)+rand.N(micros(lease/20)))
 	}
-	if q.Until != 0 || w.seen > max(q.N, at) { // who asked is gone; or all that was known is, and the clock was set back
-		return 0
-	}
 	age := micros(at - q.Ended)
-	if q.N == 0 || age < 0 { // nobody has asked, or the clock was set back
-		if w.heard.IsZero() {
-			return 0
-		}
-		age = now.Sub(w.heard)
+	if q.Until != 0 || age < 0 { // who asked is gone, or the clock was set back
+		return 0
 	}
 	wait := w.wait(q)
 	if age > 2*(wait+micros(lease)) { // nobody has been here for long
@@ -116,7 +112,7 @@ func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 	}
 	left := wait - age
 	if w.step == 0 {
-		left = min(left, wait/2-now.Sub(w.joined))
+		left = min(left, wait/2-time.Since(w.joined))
 	}
 	if left > 0 && !w.mine { // who asked last is ahead, so that the others find the answer
 		took := min(max(0, micros(q.Ended-q.N)), wait)
@@ -152,14 +148,14 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 	now, n := time.Now(), w.asks
 	w.end()
 	w.step++
-	w.heard, w.mine = now, answer != nil && n != 0
+	w.mine = answer != nil && n != 0
 	if len(answer) > mostAnswer {
 		w.f.say("long", "an answer of more than 64 KiB is not shared: each process asks for itself")
 	}
 	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another asks
 	change(w.f, w.key, func(q *question, at int64) {
 		if q.answered(at, n, w.sealed(answer, q)) {
-			left = w.left(q, at, now)
+			left = w.left(q, at)
 		}
 	})
 	w.seen = max(w.seen, n)
