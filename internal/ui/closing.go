@@ -127,6 +127,15 @@ func statusOf(e poll.Ending) status.Status {
 	return cmp.Or(known[e], status.NotReady)
 }
 
+// statusAtEnd returns the status of a run that has ended, which agrees with the exit code; None if
+// nothing was observed. That of the last answer may be another.
+func statusAtEnd(o *poll.Outcome) status.Status {
+	if o.Status == status.None {
+		return o.Status
+	}
+	return statusOf(o.Ending)
+}
+
 // verdict says whether the goal was reached and, unless all targets succeeded, how they
 // ended.
 func (r *Reporter) verdict(s *poll.Summary) string {

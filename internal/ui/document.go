@@ -95,7 +95,7 @@ type content struct {
 
 // endOf describes how a run ended.
 func endOf(o poll.Outcome, exit int) end {
-	e := end{Status: statusWord(o.Status), Ending: endingWords()[o.Ending], Exit: &exit, Reason: term.Line(o.Reason),
+	e := end{Status: statusWord(statusAtEnd(&o)), Ending: endingWords()[o.Ending], Exit: &exit, Reason: term.Line(o.Reason),
 		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
 	if o.Ending == poll.Cancelled {
 		e.Exit = nil

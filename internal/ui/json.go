@@ -102,7 +102,7 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 		}
 	case poll.EventEnd:
 		out := ev.Outcome
-		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
+		o.setVerdict(out.Verdict, statusAtEnd(out), out.Reason, out.Observation)
 		o.Notes = append(grounds(out, ""), oneLines("", r.told)...)
 		if out.Ending != poll.Succeeded {
 			o.Error = unprefixed(r.closingOf(out))
