@@ -54,7 +54,8 @@ type State struct {
 	LastLook bool          `json:"last_look,omitempty"`
 	Reserved bool          `json:"reserved,omitempty"`
 	Previous time.Duration `json:"previous_ns,omitempty"`
-	// Took is how long the newest attempts took that ended by themselves; 0 is none.
+	// Took is how long the newest attempts took that ended by themselves, or for which too little time
+	// was left at the deadline; 0 is none.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
 
 	// Shown is true of an element that an answer has held; Absent is how many complete answers

@@ -84,6 +84,25 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 	return again
 }
 
+// Slices of which the last look comes too late keep more time for it.
+func TestSlicesOfASlowingProbe(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		state, began, takes := poll.State{}, time.Now(), 100*time.Millisecond
+		probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			return operation{takes: takes, began: began, readyAt: 8 * time.Second}.Probe(ctx, a)
+		})
+		p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(20 * time.Second), Timeout: 4 * time.Second}
+		for !state.Ended() && time.Since(began) < time.Minute {
+			p.Past, p.Start = &state, time.Now()
+			_, state = last(t, t.Context(), p)
+			takes = 300 * time.Millisecond
+		}
+		if !state.Ended() {
+			t.Errorf("all last looks of a minute were cut: %+v", state)
+		}
+	})
+}
+
 // A wait in slices, each with a time-out of its own, goes the way of one that is not cut.
 func TestAWaitInSlices(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -66,6 +66,9 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
+		if w.LastLook && took > w.median() { // too little time was kept, and a later run may need more
+			w.measure(took)
+		}
 		w.adopt(j)
 		return
 	}
@@ -82,8 +85,13 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	}
 	w.adopt(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
+		w.measure(took)
 	}
+}
+
+// measure notes how long an attempt took.
+func (w *wait) measure(took time.Duration) {
+	w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 }
 
 // adopt makes j the last attempt.
