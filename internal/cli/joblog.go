@@ -247,6 +247,11 @@ func (j *jobs) isUnclear(end poll.Event) bool {
 	return end.Outcome.Ending == poll.Failed && (past.State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
 }
 
+// holds says that the log keeps the same line from starting anything again.
+func (j *jobs) holds() string {
+	return "nothing is sent by the same line while there is its job log: rm '" + j.path + "'"
+}
+
 // exit returns the exit code of a target that had ended before.
 func (j *jobs) exit(ev poll.Event) ExitCode {
 	if past, _ := j.log.Past(j.entry(ev).ID); past.Exit != nil {

@@ -121,7 +121,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	unclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
 	if unclear {
 		w.unclear = true
-		outcome.Notes = append(outcome.Notes, "nothing is sent by the same line while there is its job log: rm '"+w.jobs.path+"'")
+		outcome.Notes = append(outcome.Notes, w.jobs.holds())
 	}
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
@@ -149,6 +149,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 		w.codes[event.Outcome.Ending] = code
 	}
 	w.left = w.left || event.Outcome.Ending == poll.Failed && !event.State.Ended()
+	w.started = w.started || event.Outcome.Ending == poll.Cancelled && event.State.Sent > 0
 	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
@@ -204,7 +205,10 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	for _, ended := range w.ended {
 		ended()
 	}
-	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left
+	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left && !w.started
+	if how == poll.Failed && w.started && w.spec.Slice > 0 {
+		w.reporter.Late(w.jobs.holds())
+	}
 	w.over = isOver && !w.unclear && code != ExitInternal
 	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {

@@ -146,6 +146,7 @@ type wait struct {
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
 	left    bool     // a target has Failed, and a later run may go on with it
+	started bool     // a target was started, and Cancelled
 	unclear bool     // what became of a start is not known
 	over    bool     // all was written, and no run is to go on with it
 }
