@@ -363,7 +363,10 @@ func (l *loop) settleList(s *source) {
 	hopeless := how == Failed || how == HintTooLong
 	if !list.good || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
-			w.adopt(lead.last)
+			own := w.State
+			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil {
+				w.State = own
+			}
 		}
 	}
 	if !hopeless {
@@ -386,7 +389,9 @@ func (l *list) fork() {
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
 		}
-		w.Attempts, w.tally = 0, new(status.Tally)
+		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
+			w.goOn(*w.p.Past, time.Now())
+		}
 	}
 }
 
