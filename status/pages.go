@@ -69,8 +69,10 @@ func (o *Observation) Partial(page *expr.Doc, held int) string {
 		return "it is that of " + o.Redirect
 	case err == nil && n > held:
 		return fmt.Sprintf("it tells of %d", n)
-	case bytes.Contains(page.Bytes(), []byte(`"errors"`)) && filled(page.Bytes(), "", 0, "errors") != "":
-		return "there is .errors"
+	case bytes.Contains(page.Bytes(), []byte(`rrors"`)): // as a name, perhaps
+		if member := filled(page.Bytes(), "", 0, "errors"); member != "" {
+			return "there is " + member
+		}
 	}
 	return ""
 }
