@@ -73,14 +73,13 @@ type list struct {
 	least   int                 // how many members there are at least, as far as that is known
 	asked   int                 // how many of Known the probe asks about
 	good    bool                // the last answer was complete
-	shown   time.Time           // when the first of the complete answers in a row showed nothing to wait for; zero for none
 	short   int                 // what missing was when the loop last counted it
 	alone   bool                // the elements are looked at by themselves from now on
 }
 
 // An element is what is known of an element that is waited for, or was.
 type element struct {
-	now   *elements.Element // in the complete answer that is judged
+	now   *elements.Element // in the complete answer that is judged; of one to be looked at alone, in the last that held it
 	seen  int               // the number of the last complete answer that held it, 0 for none
 	shown bool              // an answer has held it, perhaps in an earlier run
 	own   *judged           // the last attempt by the element, or by the lack of it
@@ -91,7 +90,7 @@ type element struct {
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
-	keys := list.Known
+	keys, listed := list.Known, lead.Listed
 	list.least = len(keys)
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
@@ -102,7 +101,7 @@ func (l *loop) addList(lead *wait) {
 		list.join(key)
 	}
 	if list.Known == nil && list.Expect <= 0 {
-		list.shown = list.settledBefore()
+		lead.Listed = list.settledBefore(listed)
 	}
 	list.asked = len(list.waiting)
 	list.number()
@@ -111,17 +110,24 @@ func (l *loop) addList(lead *wait) {
 	l.lists++
 }
 
-// settledBefore returns when all elements had ended in an earlier run, zero if some had not.
-func (l *list) settledBefore() (at time.Time) {
+// settledBefore returns since when the answers of earlier runs had shown nothing new to wait for, or
+// when all elements had ended, whichever came first; zero if neither is so. listed is what the last
+// run that was not killed knew of it.
+func (l *list) settledBefore(listed time.Time) (at time.Time) {
+	isOpen := false
 	for _, past := range l.Past {
-		if !past.Ended() {
-			return time.Time{}
+		isOpen = isOpen || !past.Ended()
+		if past.Start.After(listed) {
+			listed = time.Time{}
 		}
 		if end := past.Start.Add(past.Elapsed); end.After(at) {
 			at = earliest(end, time.Now()) // a clock may have been ahead
 		}
 	}
-	return at
+	if isOpen {
+		return listed
+	}
+	return earliest(at, listed)
 }
 
 // wants reports whether an element is one to wait for.
@@ -134,7 +140,7 @@ func (l *loop) openList(s *source) {
 	if forks, ok := lead.probe.(forker); ok && forks.Lists() {
 		list.forks = forks
 	}
-	if list.forks != nil && lead.Sent > 0 && !lead.startDue() { // what was started was listed then
+	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then
 		for _, w := range list.waiting {
 			w.p.Probe = lead.p.Probe
 		}
@@ -166,7 +172,7 @@ func (l *list) join(key string) *element {
 	}
 	l.members[p.Target] = w.element
 	l.waiting = append(l.waiting, w)
-	l.shown = time.Time{}
+	l.lead.Listed = time.Time{}
 	return w.element
 }
 
@@ -384,7 +390,12 @@ func (l *loop) settleList(s *source) {
 
 // fork makes the probes that look at the elements alone.
 func (l *list) fork() {
+	l.lead.Shown = true
 	for _, w := range l.waiting {
+		if w.isFollowed() {
+			w.p.Probe, w.Attempts = l.lead.p.Probe, w.p.Past.Attempts
+			continue
+		}
 		probe, err := l.forks.Fork([]byte(w.element.now.Raw))
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
@@ -394,6 +405,9 @@ func (l *list) fork() {
 		}
 	}
 }
+
+// isFollowed reports whether an earlier run has looked at an element alone.
+func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
 
 // endList ends a list, and the targets that it has left, unless they are looked at alone. How it
 // ended is told if that is why there are no further targets, or if there may be some; "" means
@@ -429,13 +443,13 @@ const lag = 5 * time.Second
 // list whose elements are looked at alone, that all of them are known.
 func (l *list) isComplete(lastLook bool) bool {
 	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
-		l.shown = time.Time{}
+		l.lead.Listed = time.Time{}
 		return false
 	}
-	if l.shown.IsZero() {
-		l.shown, lastLook = time.Now(), false
+	if l.lead.Listed.IsZero() {
+		l.lead.Listed, lastLook = time.Now(), false
 	}
-	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
+	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.lead.Listed) >= lag || l.forks != nil && l.lead.Sent > 0
 }
 
 // isCounted reports whether it is known how many elements are enough.
@@ -443,7 +457,8 @@ func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
 // showsAll reports whether the last answer may hold all elements.
 func (l *list) showsAll() bool {
-	isShort := l.missing() > 0 || l.forks != nil && slices.ContainsFunc(l.waiting, l.isAbsent)
+	isUnknown := func(w *wait) bool { return w.element.now == nil && !w.isFollowed() }
+	isShort := l.missing() > 0 || l.forks != nil && slices.ContainsFunc(l.waiting, isUnknown)
 	return l.good && !isShort && (l.isCounted() || l.reader.Partial == "")
 }
 
@@ -451,7 +466,7 @@ func (l *list) showsAll() bool {
 // that counts.
 func (l *list) confirms() bool {
 	end := l.lead.deadline
-	return !l.shown.IsZero() && (end.IsZero() || l.Resumed || l.shown.Add(lag+l.lead.median()).Before(end))
+	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(lag+l.lead.median()).Before(end))
 }
 
 // isShort reports whether there may be more to wait for than is known.

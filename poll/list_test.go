@@ -431,22 +431,27 @@ func TestListAlone(t *testing.T) {
 
 // A list that nothing was sent to start may grow: it is complete like any other.
 func TestListAloneGrows(t *testing.T) {
+	grows := []string{"a=queued", "a=queued b=queued"}
 	for _, test := range []struct {
+		lists    []string
 		elements poll.Elements
 		group    poll.Group
 		want     string
 	}{
-		{group: poll.Group{Timeout: time.Minute}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
+		{lists: grows, group: poll.Group{Timeout: time.Minute}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
 14s 1 a ends after 3: failed: .state is "failed"
 `},
-		{elements: poll.Elements{Expect: 1}, group: poll.Group{Timeout: time.Minute}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
+		{lists: grows, elements: poll.Elements{Expect: 1}, group: poll.Group{Timeout: time.Minute}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
 `},
-		{group: poll.Group{Timeout: 4500 * time.Millisecond}, want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
+		{lists: grows, group: poll.Group{Timeout: 4500 * time.Millisecond}, want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
 4.475s 2 b ends after 1: succeeded: .state is "done"
 `},
+		{lists: []string{"b=queued a=queued", "a=queued", ""}, group: poll.Group{Timeout: time.Minute}, want: `2 list; 7s 1 b ends after 1: succeeded: .state is "done"
+9s 2 a ends after 3: failed: .state is "failed"
+`}, // one that has left the list is asked about, too
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{lists: []string{"a=queued", "a=queued b=queued"}, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
+			s := &script{lists: test.lists, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
 			p := ofJobs(t, test.elements)
 			p.Probe, p.ErrorThreshold = forker{s}, 2
 			lines, _ := told(test.group, p)
@@ -534,6 +539,36 @@ func TestListGoesOn(t *testing.T) {
 			t.Errorf("%d looks, %+v:\n%s", asked, s, got)
 		}
 	})
+}
+
+// Runs that are shorter than the time between the two answers that show the same come to an end, too.
+func TestListGoesOnInShortRuns(t *testing.T) {
+	for list, want := range map[string]string{"": "3 runs, 6 attempts", "a=queued": "3 runs, 7 attempts"} {
+		synctest.Test(t, func(t *testing.T) {
+			past, elements, attempts := &poll.State{}, map[string]poll.State{}, 0
+			for run := 1; run < 4; run++ {
+				p := ofJobs(t, poll.Elements{Expect: -1, Resumed: true, Past: elements})
+				p.Schedule, p.Past = backoff.Fixed(time.Second), past
+				p.Probe = forker{&script{lists: []string{list}, states: map[string][]string{"a": {"done"}}}}
+				for ev := range (&poll.Group{Timeout: 3 * time.Second}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+					switch state := ev.State; {
+					case ev.Kind == poll.EventStart:
+						attempts++
+					case ev.N > 0:
+						elements[ev.Target] = state
+					case ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait:
+						past = &state
+					case ev.Kind == poll.EventGoal && ev.Summary.Ending == poll.Succeeded:
+						if have := fmt.Sprintf("%d runs, %d attempts", run, attempts); have != want {
+							t.Errorf("%q: %s, want %s", list, have, want)
+						}
+						return
+					}
+				}
+			}
+			t.Errorf("%q: no run has succeeded, %d attempts", list, attempts)
+		})
+	}
 }
 
 func TestListInterrupted(t *testing.T) {

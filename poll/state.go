@@ -58,8 +58,11 @@ type State struct {
 	// was left at the deadline; 0 is none.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
 
-	// Shown is true of an element that an answer has held; Absent is how many complete answers
-	// in a row have not.
+	// Listed is when the first of the answers in a row came that showed nothing new to wait for,
+	// of a list whose number of elements is not known; zero if the last one did not.
+	Listed time.Time `json:"listed,omitzero"`
+	// Shown is true of an element that an answer has held, and of a list whose elements are
+	// looked at alone; Absent is how many complete answers in a row have not held an element.
 	Shown  bool `json:"shown,omitempty"`
 	Absent int  `json:"absent,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.

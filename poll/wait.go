@@ -85,7 +85,7 @@ func (w *wait) goOn(past State, now time.Time) {
 	if w.Ended() {
 		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
 	}
-	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed} {
+	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed, &w.Listed} {
 		if t.After(now) {
 			*t = now
 		}
@@ -271,7 +271,7 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 		return max(0, time.Until(shared))
 	}
 	if w.list != nil && w.list.confirms() {
-		return time.Until(w.list.shown.Add(lag))
+		return time.Until(w.Listed.Add(lag))
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
 	if starts && w.p.Resend != nil {

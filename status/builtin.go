@@ -102,6 +102,9 @@ func badHTTP(o *Observation) Verdict {
 	case code == http.StatusNotFound && o.Following.Fresh && o.Following.Monitor != MonitorGiven:
 		v.Status = NotReady
 		v.Reason += ", and it may not be there yet"
+	case o.Page > 1 && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusRequestedRangeNotSatisfiable}, code):
+		v.Status = NotReady
+		v.Reason += ", and the list may have become shorter"
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
 		v.Status = NotReady
 	case code == http.StatusSwitchingProtocols:

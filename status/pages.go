@@ -17,10 +17,10 @@ import (
 // Inside of any other object only those count that are made for nothing else.
 const (
 	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
-		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated lastevaluatedkey continue " +
+		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated nextcontinuationtoken lastevaluatedkey continue " +
 		"more moreresults truncated incompleteresults"
 	nextAround = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
-	nextInside = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor"
+	nextInside = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor nextcontinuationtoken nextpageurl nextpagelink"
 )
 
 // NextPage returns the path of the member by which a document says, as many APIs do, that
@@ -69,8 +69,10 @@ func (o *Observation) Partial(page *expr.Doc, held int) string {
 		return "it is that of " + o.Redirect
 	case err == nil && n > held:
 		return fmt.Sprintf("it tells of %d", n)
-	case bytes.Contains(page.Bytes(), []byte(`"errors"`)) && filled(page.Bytes(), "", 0, "errors") != "":
-		return "there is .errors"
+	case bytes.Contains(page.Bytes(), []byte(`rrors"`)): // as a name, perhaps
+		if member := filled(page.Bytes(), "", 0, "errors"); member != "" {
+			return "there is " + member
+		}
 	}
 	return ""
 }
@@ -95,7 +97,7 @@ func filled(object json.RawMessage, path string, depth int, names string) (membe
 		}
 		switch {
 		case slices.Contains(strings.Fields(names), name) && hasContent(string(value)),
-			name == "islast" && string(value) == "false" && names == nextNames:
+			(name == "islast" || name == "islastpage") && string(value) == "false" && names == nextNames:
 			return at
 		}
 	}

@@ -205,7 +205,7 @@ func (j *jobs) observe(ev poll.Event) {
 	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
 	switch {
 	case j == nil:
-	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts):
+	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts || ev.N == 0 && ev.State.Shown):
 		j.log.Follow(j.entry(ev))
 		delete(j.open, ev.Target)
 	case j.elements == "":

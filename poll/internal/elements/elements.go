@@ -39,6 +39,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		return nil, nil, errors.New("the answer is longer than what is kept of it")
 	}
 	r.Partial = ""
+	var pages []*expr.Doc // and the objects that hold the list
 	for page, body := range slices.Concat([][]byte{o.Body}, o.Pages) {
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
@@ -55,11 +56,14 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		for _, e := range some {
 			found = append(found, Element{Element: e, Page: page, Doc: last})
 		}
-		held := len(found)
-		if each := r.Each.String(); page < len(o.Pages) || strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
-			held = math.MaxInt
-		}
-		r.Partial = cmp.Or(r.Partial, o.Partial(last, held))
+		pages = append(pages, last, r.around(last))
+	}
+	held := len(found)
+	if each := r.Each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
+		held = math.MaxInt
+	}
+	for _, page := range slices.Compact(pages) {
+		r.Partial = cmp.Or(r.Partial, o.Partial(page, held))
 	}
 	r.listed = r.listed || len(found) > 0 && found[0].Name == ""
 	return found, last, nil
@@ -78,6 +82,16 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 		return nil, "the list is empty, and there is " + why
 	}
 	return nil, ""
+}
+
+// around returns the object that holds the list, the page if that is not clear.
+func (r *Reader) around(page *expr.Doc) *expr.Doc {
+	source, _, _ := strings.Cut(r.Each.String(), "[]")
+	x, err := expr.CompileValue(source[:max(0, strings.LastIndex(source, "."))])
+	if err != nil {
+		return page
+	}
+	return expr.NewDoc([]byte(x.Eval(&expr.Env{Doc: page}).Value().Raw))
 }
 
 // isNull reports whether a page has null in place of the list.

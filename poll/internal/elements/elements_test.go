@@ -1,6 +1,7 @@
 package elements
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"testing"
@@ -67,6 +68,13 @@ func TestPartial(t *testing.T) {
 		{".", `[{"id":1}]`, "500", "it tells of 500"},
 		{".jobs", `{"jobs":[{"id":1}],"total":"two"}`, "1", ""},
 		{".data.jobs", `{"data":{"jobs":[{"id":1}]},"errors":[{"message":"shard 2 timed out"}]}`, "", "there is .errors"},
+		{".data.jobs", `{"data":{"jobs":[{"id":1}],"total":2}}`, "", "it tells of 2"},
+		{".data.jobs.nodes", `{"data":{"jobs":{"nodes":[{"id":1}],"totalCount":1,"errors":["shard 2 timed out"]},"total":2}}`, "", "there is .errors"},
+		{".groups[].jobs", `{"groups":[{"jobs":{"id":1}}],"total":1}`, "", ""},
+		{`.["a.b"]`, `{"a.b":[{"id":1}],"total":2}`, "", "it tells of 2"},
+		{".Jobs", `{"Jobs":[{"id":1}],"Errors":[{"Code":"InternalError"}]}`, "", "there is .Errors"},
+		{".jobs", `{"jobs":[{"id":1}],"total":3}|{"jobs":[{"id":2}]}`, "", "it tells of 3"},
+		{".jobs", `{"jobs":[{"id":1}],"total":2}|{"jobs":[{"id":2}]}`, "", ""},
 		{`.jobs.#(id>0)#`, `{"jobs":[{"id":1}],"total":2}`, "2", ""},
 		{"..", `{"id":1,"total":2}`, "", ""},
 	} {
@@ -74,7 +82,8 @@ func TestPartial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, o := &Reader{Each: each}, &status.Observation{Body: []byte(test.doc)}
+		pages := bytes.Split([]byte(test.doc), []byte("|"))
+		r, o := &Reader{Each: each}, &status.Observation{Body: pages[0], Pages: pages[1:]}
 		if test.count != "" {
 			o.Header = http.Header{"X-Total-Count": {test.count}}
 		}
