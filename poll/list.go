@@ -41,7 +41,8 @@ type Elements struct {
 	// one. A negative number means that there may be none.
 	Expect int
 	// Whole means that an answer which tells of another page, as by .next_page_token, is not
-	// taken for all of the list: it is NOT_READY. [HTTP.Next] sees to that by itself.
+	// taken for all of the list: it is NOT_READY. [HTTP.Next] sees to that by itself where the list
+	// is not within an object.
 	Whole bool
 
 	// Past holds, by key, the states of elements that this run goes on from; see
@@ -218,8 +219,11 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	case len(found) == 0 && !o.Good(): // of what it lacks it says nothing
 		return l.whole(ctx, *o, "")
 	}
-	if next := status.NextPage(last.Bytes()); l.Whole && next != "" {
-		words := next + " tells of another page: a command has to print all, as many do by a flag"
+	if next := l.reader.NextPage(last); l.Whole && next != "" {
+		words := next + " tells of another page"
+		if o.Kind == status.KindCommand {
+			words += ": a command has to print all, as many do by a flag"
+		}
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	}
@@ -392,16 +396,16 @@ func (l *loop) settleList(s *source) {
 func (l *list) fork() {
 	l.lead.Shown = true
 	for _, w := range l.waiting {
+		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
+			w.goOn(*w.p.Past, time.Now())
+		}
 		if w.isFollowed() {
-			w.p.Probe, w.Attempts = l.lead.p.Probe, w.p.Past.Attempts
+			w.p.Probe = l.lead.p.Probe
 			continue
 		}
 		probe, err := l.forks.Fork([]byte(w.element.now.Raw))
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
-		}
-		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
-			w.goOn(*w.p.Past, time.Now())
 		}
 	}
 }

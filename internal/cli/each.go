@@ -86,7 +86,7 @@ func (s *Spec) readList() (own *list, err error) {
 	if s.Has("expect") {
 		own.Expect = cmp.Or(s.Expect, -1)
 	}
-	own.Whole = s.IsCommand && s.Next != "none" && own.Each.String() != ".." // what is read then is no page
+	own.Whole = s.Next != "none" && own.Each.String() != ".." // what is read then is no page
 	own.size = max(own.Expect, 0)
 	return own, err
 }

@@ -84,14 +84,31 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 	return nil, ""
 }
 
+// NextPage returns the path of the member by which a page, or the object in it that holds the list,
+// says that there is another page; "" if neither does.
+func (r *Reader) NextPage(page *expr.Doc) (member string) {
+	if member = status.NextPage(page.Bytes()); member != "" {
+		return member
+	}
+	if member = status.NextPage(r.around(page).Bytes()); member != "" {
+		return r.within() + member
+	}
+	return ""
+}
+
 // around returns the object that holds the list, the page if that is not clear.
 func (r *Reader) around(page *expr.Doc) *expr.Doc {
-	source, _, _ := strings.Cut(r.Each.String(), "[]")
-	x, err := expr.CompileValue(source[:max(0, strings.LastIndex(source, "."))])
+	x, err := expr.CompileValue(r.within())
 	if err != nil {
 		return page
 	}
 	return expr.NewDoc([]byte(x.Eval(&expr.Env{Doc: page}).Value().Raw))
+}
+
+// within returns the path of the object that holds the list, "" for the page.
+func (r *Reader) within() string {
+	source, _, _ := strings.Cut(r.Each.String(), "[]")
+	return source[:max(0, strings.LastIndex(source, "."))]
 }
 
 // isNull reports whether a page has null in place of the list.
