@@ -303,7 +303,7 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 	} else {
 		v.Answers = nil // nobody is told
 	}
-	e.own.verdict, e.own.took = v, answer.took
+	e.own.verdict, e.own.begun, e.own.took = v, answer.begun, answer.took
 	w.adopt(e.own)
 }
 

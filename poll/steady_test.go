@@ -24,6 +24,14 @@ func saying(texts ...string) poll.Probe {
 	})
 }
 
+// slowly answers as a probe does, after so long.
+func slowly(takes time.Duration, p poll.Probe) poll.Probe {
+	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		sleep(ctx, takes)
+		return p.Probe(ctx, a)
+	})
+}
+
 func until(t *testing.T, condition string) status.Rules {
 	t.Helper()
 	rule, err := status.NewRule(status.Success, condition)
@@ -45,6 +53,7 @@ func TestSteady(t *testing.T) {
 		"no answer is a break":  {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "7s succeeded 8"},
 		"not long enough":       {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessFor: time.Minute, MaxAttempts: 5}, "4s attempts exhausted 5"},
 		"as often, too":         {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: time.Second, SuccessThreshold: 5}, "4s succeeded 5"},
+		"answers on their way":  {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessFor: 5 * time.Second}, "14s succeeded 3"},
 		"it does not change":    {poll.Poller{Probe: saying("1", "2", "3"), Rules: until(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
 		"it changes back":       {poll.Poller{Probe: saying("1", "2", "1"), Rules: until(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
 		"without an answer":     {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},

@@ -19,6 +19,7 @@ import (
 type judged struct {
 	observation *status.Observation
 	verdict     status.Verdict
+	begun       time.Time // when it was looked; the answer may have come much later
 	took        time.Duration
 }
 
@@ -53,7 +54,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 func (w *wait) judge(o *status.Observation, took time.Duration) {
 	ctx, cancel := w.context(w.p.AttemptTimeout)
 	defer cancel()
-	j := &judged{observation: o, took: took}
+	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
 	v := &j.verdict
 	switch {
 	case o.Stopped():
@@ -218,8 +219,9 @@ func (w *wait) decided() bool {
 	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
 }
 
-// held returns how long the last verdict has been the same.
-func (w *wait) held() time.Duration { return time.Since(w.Since) }
+// held returns how long the last verdict has been the same, from the first answer that said so to
+// the begin of the last look: what was so while an answer was on its way is not known.
+func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // holdFor returns how long the last verdict has to hold.
 func (w *wait) holdFor() time.Duration {

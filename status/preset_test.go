@@ -283,6 +283,12 @@ func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
 	if have != s.Want || !strings.Contains(v.Reason, s.Why) || strings.HasSuffix(v.Reason, ": ") {
 		t.Errorf("%s: %s %s%s\nhave %q by %s (%s)\nwant %q, %q", p.Name, s.Note, s.Body, s.Stderr, have, v.Rule, v.Reason, s.Want, s.Why)
 	}
+	if refused := s.observation(kind); kind == KindHTTP {
+		refused.Code = new(429)
+		if v := (Rules{Preset: rules}).Classify(t.Context(), refused); v.Status != Throttled {
+			t.Errorf("%s: %s with HTTP 429 is %s by %s", p.Name, s.Body, v.Status, v.Rule)
+		}
+	}
 	strict := Rules{Preset: rules, Strict: true}.Classify(t.Context(), s.observation(kind))
 	if v.Rule != "" && strict.Status != v.Status || v.Rule == "" && v.Status == Success {
 		t.Errorf("%s %s is %v, with --strict %v", p.Name, s.Body, v.Status, strict.Status)
