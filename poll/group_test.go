@@ -150,46 +150,6 @@ type placed struct {
 
 func (p placed) Place() string { return p.place }
 
-func TestAThousandTargetsForAnHour(t *testing.T) {
-	t.Parallel()
-	const targets = 1_000
-	attempts, most, running := 0, 0, 0
-	var mu sync.Mutex
-	probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-		mu.Lock()
-		attempts++
-		running++
-		most = max(most, running)
-		mu.Unlock()
-		time.Sleep(100 * time.Millisecond)
-		mu.Lock()
-		running--
-		mu.Unlock()
-		if a.Elapsed < 55*time.Minute {
-			return poll.Observe(ctx, nil, errors.New("busy"))
-		}
-		return poll.Observe(ctx, nil, nil)
-	})
-	all := func(yield func(poll.Poller) bool) {
-		for i := range targets {
-			p := poll.Poller{Target: fmt.Sprint(i), Probe: placed{probe, "the place"}, Schedule: backoff.Fixed(11 * time.Minute)}
-			if !yield(p) {
-				return
-			}
-		}
-	}
-	synctest.Test(t, func(t *testing.T) {
-		g := poll.Group{Timeout: time.Hour, Parallel: 50, ParallelPlace: func(string) int { return 40 }}
-		summary, err := g.Run(t.Context(), all)
-		if err != nil || summary.Endings[poll.Succeeded] != targets || summary.Attempts != attempts {
-			t.Errorf("have %+v, %v; %d attempts were made", summary, err, attempts)
-		}
-	})
-	if most != 40 || attempts != 5*targets {
-		t.Errorf("have %d attempts, %d at once; want %d and 40", attempts, most, 5*targets)
-	}
-}
-
 // A spaced limiter allows an attempt each interval at a place, and closes it as it is told.
 type spaced struct {
 	mu       sync.Mutex
@@ -391,10 +351,6 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 1: 0s      end     cancelled  after 0: the goal is out of reach
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
 `)
-	have = groupTimeline(t, poll.Group{}, poll.Poller{Target: "list", Probe: answers("[]"), Elements: &poll.Elements{}})
-	if want := "0: 0s      end     failed ERROR after 0: the elements have no Each\n"; !strings.HasPrefix(have, want) {
-		t.Errorf("have %s, want %s", have, want)
-	}
 }
 
 // What a stranger's Poller lacks is an error before the first attempt, which a list that failed
