@@ -56,12 +56,15 @@ func (w *world) isDone(l *life) bool {
 	case w.List.Gone:
 		need++ // gone is what is absent from two lists in a row
 		for _, a := range w.wholesOf(l) {
-			shown = shown || a.shown[l.ID] != ""
-			count(shown && a.shown[l.ID] == "")
+			if shown = shown || a.shown[l.ID] != ""; !a.part {
+				count(shown && a.shown[l.ID] == "")
+			}
 		}
 	default:
 		for _, a := range w.wholesOf(l) {
-			count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+			if !a.part || a.shown[l.ID] != "" {
+				count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+			}
 		}
 	}
 	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
@@ -132,14 +135,16 @@ func checkWhole(w *world, res *result) bool {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
-	n, isOpen := len(w.wholes), w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	wholes := slices.DeleteFunc(slices.Clone(w.wholes), func(a whole) bool { return a.part && isOpen })
+	n := len(wholes)
 	isEarly := res.Deadline.Sub(res.End) > lag+time.Second
 	switch {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
-	case isOpen && isEarly && w.wholes[n-1].at.Sub(w.wholes[0].at) < lag-100*time.Millisecond:
+	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
 		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
 	}
 	return true
