@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -131,7 +132,7 @@ func checkWhole(w *world, res *result) bool {
 			shown++
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
-		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 {
+		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
@@ -142,6 +143,8 @@ func checkWhole(w *world, res *result) bool {
 	switch {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
+	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*shown:
+		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
 	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
@@ -194,7 +197,8 @@ func checkOnTime(w *world, res *result) bool {
 // checkAwake: what is so, and can be reached, is noticed before the deadline, or by the runs that
 // go on.
 func checkAwake(w *world, res *result) bool {
-	if w.Line.Twice || w.AtLeast > 0 || w.List != nil && w.List.Gone {
+	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
+	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || w.List != nil && w.List.Gone {
 		return false
 	}
 	since := w.troubled

@@ -84,7 +84,7 @@ func (p *plan) isSound() bool {
 	switch {
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.Until.isSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
-	case isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
+	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
