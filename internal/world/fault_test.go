@@ -159,6 +159,9 @@ func errorPage(_ *request, rep *reply, r *rand.Rand) {
 	rep.lie(200, pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
 }
 
+// signs are members by which a list says that it is not whole.
+var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`}
+
 // partPage leaves out the last elements of a list, and says so.
 func partPage(_ *request, rep *reply, r *rand.Rand) {
 	var list struct{ Jobs []json.RawMessage }
@@ -169,7 +172,7 @@ func partPage(_ *request, rep *reply, r *rand.Rand) {
 	for _, id := range slices.Sorted(maps.Keys(rep.page.shown))[kept:] {
 		delete(rep.page.shown, id)
 	}
-	sign := pick(r, `"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`, "")
+	sign := pick(r, append(signs, "")...)
 	if sign == "" {
 		rep.head, sign = append(rep.head, "X-Total-Count: 99"), `"x":1`
 	}

@@ -198,7 +198,7 @@ func checkOnTime(w *world, res *result) bool {
 // go on.
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
-	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || w.List != nil && w.List.Gone {
+	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || w.List != nil && (w.List.Gone || w.List.Cut != "") {
 		return false
 	}
 	since := w.troubled
@@ -265,7 +265,7 @@ func checkTold(w *world, res *result) bool {
 			w.blame("told", "%s was cancelled, and the goal was not reached", name)
 		}
 	}
-	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && len(w.Kills) > 0)
+	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && (len(w.Kills) > 0 || w.Line.Full))
 	if res.How == "" && !isOther {
 		w.blame("told", "no end, exit code %d", res.Code)
 	}

@@ -16,6 +16,7 @@ type listing struct {
 	Expect int    `json:",omitzero"`
 	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
 	Gone   bool   `json:",omitzero"` // they are waited for to be gone
+	Cut    string `json:",omitzero"` // the list ends with its first page, and says by this that it is longer
 	Batch  int    `json:",omitzero"` // of Known that are asked for at once, 0 for all of the list
 }
 
@@ -65,7 +66,12 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	}
 	rep.code, rep.honest, rep.what = 200, true, fmt.Sprintf("page %d of %d elements", number+1, len(there))
 	rep.body = `{"jobs":[` + strings.Join(texts, ",") + "]}"
-	if !rep.page.last {
+	switch {
+	case rep.page.last:
+	case w.List.Cut != "":
+		w.saw["list cut"], rep.page.last, rep.page.part = true, true, true
+		rep.body = "{" + w.List.Cut + "," + rep.body[1:]
+	default:
 		w.saw["next page by "+w.List.Next] = true
 		next := q.URL.Query()
 		next.Set("page", strconv.Itoa(number+1))

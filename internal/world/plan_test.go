@@ -97,6 +97,8 @@ func newPlan(seed uint64, only string) *plan {
 	if p.isLine() && p.List != nil && p.List.Expect > 0 && p.AtLeast == 0 && maybe(2) {
 		p.Percent = pick(r, 50, 90, 100)
 	}
+	isWhole := p.Line.Log != "" && !p.Line.Twice && !p.Line.Torn && len(p.Kills) == 0
+	p.Line.Full = p.isLine() && isWhole && len(p.Ops) == 1 && p.Ops[0].Method != "" && maybe(4)
 	return p
 }
 
@@ -126,6 +128,9 @@ func (p *plan) drawList(r *rand.Rand) {
 	n := 1 + r.IntN(9)
 	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...), Follow: r.IntN(4) == 0}
 	p.List.Gone = !p.List.Follow && r.IntN(8) == 0
+	if r.IntN(10) == 0 {
+		p.List.Cut = pick(r, signs...)
+	}
 	for i := range n {
 		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(8), Phases: p.drawPhases(r, "")})
 	}

@@ -177,6 +177,9 @@ func (w *world) start(q *request, rep *reply) {
 	if l.starts++; l.started.IsZero() {
 		l.started = time.Now()
 	}
+	if w.onStart != nil {
+		w.onStart()
+	}
 	w.saw["start "+q.Method], w.saw["answer "+l.Answer] = true, true
 	fill := strings.NewReplacer("ID", fmt.Sprint(l.ID)).Replace
 	a := answers[l.Answer]
