@@ -293,7 +293,7 @@ func (w *world) checkWords(res *result, stdout, stderr string) {
 	if status == "" {
 		return
 	}
-	if last := lastLine(stderr); !w.Line.Events && !w.Line.Full && !strings.HasPrefix(last, "poll: "+status+" ") {
+	if last := lastLine(stderr); !w.Line.Events && !strings.HasPrefix(last, "poll: "+status+" ") {
 		w.blame("told", "exit %d, and the last line is %q", res.Code, last)
 	}
 	var all struct {
