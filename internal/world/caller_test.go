@@ -53,6 +53,8 @@ func (p *plan) untilText() string {
 		return `$error in ["refused", "dns"] or $status in [404, 410]`
 	case p.List != nil && p.List.Gone:
 		return "$gone"
+	case p.Until == nil: // a preset says it
+		return ""
 	}
 	return p.Until.text()
 }
@@ -62,9 +64,11 @@ func (p *plan) rules() (rules status.Rules) {
 	add := func(is status.Status, text string) {
 		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
 	}
-	add(status.Success, p.untilText())
-	rules.Own[0].Here = p.Gone
-	if p.ErrorIf != nil {
+	if rules.Preset = p.presetRules(); rules.Preset == nil {
+		add(status.Success, p.untilText())
+		rules.Own[0].Here = p.Gone
+	}
+	if p.ErrorIf != nil && !p.Mine {
 		add(status.Error, p.ErrorIf.text())
 	}
 	if p.NotYet && !p.Gone {

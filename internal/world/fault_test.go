@@ -79,18 +79,20 @@ func lie(_ *request, rep *reply, r *rand.Rand) {
 }
 
 // allIsWell is a document that looks as if all were well.
-var allIsWell = (&operation{ID: 7}).doc("done", 0)
+func (w *world) allIsWell() string {
+	return (&operation{ID: 7, API: w.Ops[0].API}).doc("done", 0)
+}
 
 // code makes error pages.
 func code(codes ...int) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
-		rep.lie(pick(r, codes...), pick(r, "", "<html>state: done</html>", allIsWell))
+		rep.lie(pick(r, codes...), pick(r, "", "<html>state: done</html>", q.allIsWell()))
 	}
 }
 
 // busy asks for a wait, in one of the forms that servers have for that.
 func busy(q *request, rep *reply, r *rand.Rand) {
-	rep.lie(pick(r, 429, 429, 503), pick(r, "", allIsWell))
+	rep.lie(pick(r, 429, 429, 503), pick(r, "", q.allIsWell()))
 	seconds := 1 + r.IntN(8)
 	text, hint := fmt.Sprint("Retry-After: ", seconds), time.Duration(seconds)*time.Second
 	switch k := r.IntN(10); {
@@ -153,7 +155,11 @@ func nullPage(_ *request, rep *reply, _ *rand.Rand) {
 // twice puts members before their end again: the first of equal keys counts.
 func twice(q *request, rep *reply, _ *rand.Rand) {
 	if rep.code == 200 && q.life != nil {
-		rep.body = strings.TrimSuffix(rep.body, "}") + `,"state":"done","progress":100}`
+		done := `"state":"done","progress":100`
+		if api := apis[q.life.API]; api != nil {
+			done = api["done"]
+		}
+		rep.body = strings.TrimSuffix(rep.body, "}") + "," + done + "}"
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *plan) isSuccess(s sighting) bool {
 	if p.Gone {
 		return s.honest && s.doc == ""
 	}
-	return s.honest && p.Until.holds(s.doc) && !p.ErrorIf.holds(s.doc)
+	return s.honest && p.succeeds(s.doc)
 }
 
 // wholesOf returns the whole lists that would show an element.
@@ -103,7 +103,7 @@ func (p *plan) need() int {
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
 	isError := func(s sighting) bool {
-		return s.honest && (w.ErrorIf.holds(s.doc) || s.doc == "" && !w.NotYet && !w.Gone)
+		return s.honest && (w.fails(s.doc) || s.doc == "" && !w.NotYet && !w.Gone)
 	}
 	return l.excuse != "" || l.flying > 0 || slices.ContainsFunc(l.seen, isError)
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,11 +55,12 @@ func (p *plan) args(dir string) (args []string) {
 	add(true, "--seed", p.Seed, "--progress", "lines")
 	add(p.Line.Events, "--progress", "json")
 	add(p.Gone, "--gone")
-	add(!p.Gone, "--until", p.untilText())
-	add(p.ErrorIf != nil, "--error-if", p.ErrorIf)
+	add(!p.Gone && p.presetName() == "", "--until", p.untilText())
+	add(p.ErrorIf != nil && !p.Mine, "--error-if", p.ErrorIf)
+	add(p.presetName() != "", "--preset", p.presetName())
 	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)
-	add(p.Interval > 0, "--interval", p.Interval)
+	add(p.Interval > 0 && !p.Mine, "--interval", p.Interval)
 	add(p.Attempt > 0, "--attempt-timeout", p.Attempt)
 	add(p.Most > 0, "--max-attempts", p.Most)
 	add(p.AtLeast > 0, "--at-least", p.AtLeast)
@@ -79,7 +81,7 @@ func (p *plan) args(dir string) (args []string) {
 	ids := filepath.Join(dir, "ids")
 	switch l := p.List; {
 	case l != nil:
-		add(true, "--each", ".jobs")
+		add(!p.Mine, "--each", ".jobs")
 		add(l.Next != "auto", "--next", l.Next)
 		add(l.Follow, "--follow", "/ops/{.id}")
 		add(l.Expect > 0, "--expect", l.Expect)
@@ -109,6 +111,9 @@ func (w *world) runLine() *result {
 	m := &machine{world: w, dir: must(os.MkdirTemp("", "world")), hints: make(map[string]time.Time)}
 	defer os.RemoveAll(m.dir)
 	m.write("header", "Authorization: Bearer "+token+"\n")
+	if w.Mine {
+		m.write(".config/poll/presets/all", w.presetText())
+	}
 	if w.Renewal > 0 {
 		renewal := time.AfterFunc(w.Renewal-100*time.Millisecond, func() { m.write("header", "Authorization: Bearer "+token+renewed+"\n") })
 		defer renewal.Stop()
@@ -209,7 +214,10 @@ func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stder
 	m.mu.Lock()
 	m.onKill = func() { m.files = m.read() }
 	m.mu.Unlock()
-	lookup := func(name string) (string, bool) { return m.dir, name == "HOME" }
+	lookup := func(name string) (string, bool) {
+		value, ok := map[string]string{"HOME": m.dir}[name]
+		return value, ok
+	}
 	code = cli.Run(ctx, cli.World{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
 	time.Sleep(time.Microsecond) // until all answers are noted
 	return code, p.isDead(), out.String(), errs.String()
@@ -229,7 +237,8 @@ func (p pipe) Write(text []byte) (int, error) {
 }
 
 func (m *machine) write(name, text string) {
-	if err := os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600); err != nil {
+	name = filepath.Join(m.dir, name)
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 		panic(err)
 	}
 }

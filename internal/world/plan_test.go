@@ -32,6 +32,7 @@ type plan struct {
 	Alone     bool          `json:",omitzero"` // a connection is used once only
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
+	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
 	Line      lineFlags     `json:",omitzero"`
 }
 
@@ -76,6 +77,7 @@ func newPlan(seed uint64, only string) *plan {
 	} else {
 		p.drawAlone(r)
 	}
+	p.drawPreset(r)
 	if n := len(p.Ops); n > 1 && maybe(4) && (p.List == nil || p.List.Known == nil) {
 		p.AtLeast, p.FailFast = 1+r.IntN(n), maybe(2)
 	}

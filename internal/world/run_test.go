@@ -53,6 +53,9 @@ func simulate(t *testing.T, p *plan) *report {
 				rep.exercised[i.name] = true
 			}
 		}
+		if preset := p.presetName(); preset != "" {
+			w.saw["preset "+preset] = true
+		}
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
 		others, names := p.newFaults(w.broken)
 		for _, name := range names {

@@ -17,6 +17,7 @@ const home = "a.test:80"
 // with a ! if it is to start it, a list, or another page. Faults, times and chance depend on the
 // key and on how many requests for it there were: not on what others ask at the same moment.
 type request struct {
+	*world
 	*http.Request
 	host   string
 	key    string
@@ -74,7 +75,7 @@ func (w *world) dice(key string, n int) *rand.Rand {
 
 // read says what a request is about.
 func (w *world) read(host string, r *http.Request) *request {
-	q := &request{Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
+	q := &request{world: w, Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
 	kind, id, _ := strings.Cut(strings.TrimPrefix(q.key, "/"), "/")
 	switch {
 	case host != home:

@@ -82,7 +82,7 @@ func (p *plan) isSound() bool {
 	n := len(p.Ops)
 	isFaulty := func(f fault) bool { return troubles[f.Kind].make == nil }
 	switch {
-	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.Until.isSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
+	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
 	case isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
@@ -94,6 +94,16 @@ func (p *plan) isSound() bool {
 		return false
 	}
 	return !slices.ContainsFunc(p.Ops, func(o operation) bool { return !isWhole(o) })
+}
+
+// isPresetSound reports whether there is one condition for all, and one only.
+func (p *plan) isPresetSound() bool {
+	api := p.Ops[0].API
+	isOther := func(o operation) bool { return o.API != api }
+	if slices.ContainsFunc(p.Ops, isOther) || (api != "" || p.Mine) && p.isGone() {
+		return false
+	}
+	return api == "" && p.Until.isSound() || apis[api] != nil && !p.Mine && p.ErrorIf == nil
 }
 
 func (n *node) isSound() bool {

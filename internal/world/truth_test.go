@@ -14,6 +14,7 @@ type operation struct {
 	Method string  `json:",omitzero"` // of the request that starts it; "" if it runs from the beginning
 	Answer string  `json:",omitzero"` // how a server answers that request: see answers
 	Style  int     `json:",omitzero"` // how its documents look
+	API    string  `json:",omitzero"` // whose documents they are: see apis
 	Phases []phase `json:",omitzero"`
 }
 
@@ -83,6 +84,9 @@ func (o *operation) doc(state string, age time.Duration) string {
 		conclusion, finished, progress = `"success"`, `"2026-01-01T00:00:00Z"`, 100
 	case "failed":
 		conclusion, finished, failure = `"failure"`, `"2026-01-01T00:00:00Z"`, `{"code":7}`
+	}
+	if o.API != "" {
+		return fmt.Sprintf(`{"id":%d,%s,"result":"r%d","age":%d}`, o.ID, apis[o.API][state], o.ID, progress)
 	}
 	fields := []string{
 		fmt.Sprintf(`"id":%d`, o.ID), fmt.Sprintf(`"state":%q`, state), fmt.Sprintf(`"result":"r%d"`, o.ID),

@@ -1,0 +1,116 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// apis are those of which there is a preset: the members by which their documents tell a state.
+var apis = map[string]map[string]string{
+	"azure-lro": {
+		"queued": `"status":"Accepted"`, "running": `"status":"InProgress","percentComplete":50`,
+		"done": `"status":"Succeeded"`, "failed": `"status":"Failed","error":{"code":"Conflict","message":"no"}`,
+	},
+	"github-run": {
+		"queued": `"conclusion":null,"status":"queued"`, "running": `"status":"in_progress"`,
+		"done": `"status":"completed","conclusion":"success"`, "failed": `"status":"completed","conclusion":"failure"`,
+	},
+	"gitlab-pipeline": {
+		"queued": `"status":"created"`, "running": `"status":"running","yaml_errors":null`,
+		"done": `"yaml_errors":null,"status":"success"`, "failed": `"status":"failed","failure_reason":"no runner"`,
+	},
+	"google-lro": {
+		"queued": `"done":false,"name":"operations/7"`, "running": `"name":"operations/7","done":false`,
+		"done": `"done":true,"response":{}`, "failed": `"done":true,"error":{"code":9,"message":"no"}`,
+	},
+	"k8s-job": {
+		"queued": `"kind":"Job","status":{}`, "running": `"kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
+		"done":   `"kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
+		"failed": `"kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
+	},
+	"openai-batch": {
+		"queued": `"status":"validating","request_counts":null`, "running": `"status":"in_progress","request_counts":{"failed":0}`,
+		"done": `"status":"completed","request_counts":{"failed":0}`, "failed": `"status":"completed","request_counts":{"failed":2}`,
+	},
+	"replicate": {
+		"queued": `"error":null,"status":"starting"`, "running": `"error":null,"status":"processing"`,
+		"done": `"error":null,"status":"succeeded"`, "failed": `"error":"out of memory","status":"failed"`,
+	},
+}
+
+// mine is the name of a preset of the user.
+const mine = "mine"
+
+// drawPreset draws from where the conditions come, and the documents with them.
+func (p *plan) drawPreset(r *rand.Rand) {
+	p.Mine = r.IntN(12) == 0
+	isBuiltin := r.IntN(8) == 0
+	api := pick(r, sorted(apis)...)
+	if p.Mine = p.Mine && !p.isGone(); p.Mine || p.isGone() || !isBuiltin {
+		return
+	}
+	p.Until, p.ErrorIf = nil, nil
+	for i := range p.Ops {
+		p.Ops[i].API = api
+	}
+}
+
+// isGone reports whether something is waited for to be gone.
+func (p *plan) isGone() bool { return p.Gone || p.List != nil && p.List.Gone }
+
+// presetName returns the name of the preset that a wait has, "" for none.
+func (p *plan) presetName() string {
+	if p.Mine {
+		return mine
+	}
+	return p.Ops[0].API
+}
+
+// presetText returns the file of the user's preset.
+func (p *plan) presetText() string {
+	text := "name: " + mine + "\nuntil: " + p.untilText() + "\n"
+	if p.ErrorIf != nil {
+		text += "error-if: " + p.ErrorIf.text() + " -- it has failed\n"
+	}
+	if p.Interval > 0 {
+		text += fmt.Sprintln("interval:", max(p.Interval, 100*time.Millisecond))
+	}
+	if p.List != nil {
+		text += "each: .jobs\n"
+	}
+	return text
+}
+
+// presetRules returns the rules of the preset, none without one.
+func (p *plan) presetRules() []status.Rule {
+	preset, isKnown := status.LookupPreset(p.presetName())
+	switch {
+	case p.presetName() == "":
+		return nil
+	case p.Mine:
+		preset = must(status.ReadPresets("mine.txt", p.presetText()))[0]
+	case !isKnown:
+		panic("no preset " + p.presetName())
+	}
+	rules, _, err := preset.Compile(status.KindHTTP, p.List != nil)
+	return must(rules, err)
+}
+
+// succeeds and fails report what a document says.
+func (p *plan) succeeds(doc string) bool {
+	if api := apis[p.Ops[0].API]; api != nil {
+		return strings.Contains(doc, api["done"])
+	}
+	return p.Until.holds(doc) && !p.ErrorIf.holds(doc)
+}
+
+func (p *plan) fails(doc string) bool {
+	if api := apis[p.Ops[0].API]; api != nil {
+		return strings.Contains(doc, api["failed"])
+	}
+	return p.ErrorIf.holds(doc)
+}
