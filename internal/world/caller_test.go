@@ -49,6 +49,8 @@ func must[T any](value T, err error) T {
 // untilText returns the condition for SUCCESS.
 func (p *plan) untilText() string {
 	switch {
+	case p.Gone && p.Probe == byTCP:
+		return `$error == "refused"`
 	case p.Gone:
 		return `$error in ["refused", "dns"] or $status in [404, 410]`
 	case p.List != nil && p.List.Gone:
@@ -64,14 +66,14 @@ func (p *plan) rules() (rules status.Rules) {
 	add := func(is status.Status, text string) {
 		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
 	}
-	if rules.Preset = p.presetRules(); rules.Preset == nil {
+	if rules.Preset = p.presetRules(); rules.Preset == nil && p.untilText() != "" {
 		add(status.Success, p.untilText())
 		rules.Own[0].Here = p.Gone
 	}
 	if p.ErrorIf != nil && !p.Mine {
 		add(status.Error, p.ErrorIf.text())
 	}
-	if p.NotYet && !p.Gone {
+	if p.NotYet && !p.Gone && p.Probe == "" {
 		add(status.NotReady, "$status == 404")
 	}
 	return rules
@@ -91,7 +93,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 			return http.Header{"Authorization": {"Bearer " + token + renewed}}, nil
 		}
 	}
-	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, Rand: r}
+	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, ErrorThreshold: p.Errors, SuccessFor: p.Steady, Rand: r}
 	if p.Interval > 0 {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
@@ -104,7 +106,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		if p.List.Follow {
 			h.Follow, h.FollowEach = "/ops/{.id}", true
 		}
-		one.Probe = h
+		one.Probe = p.probe(h)
 		return []poll.Poller{one}
 	}
 	for _, o := range p.Ops {
@@ -115,7 +117,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		if o.Method != "" && o.Method != "DELETE" {
 			h.Body = []byte(`{"secret":"` + body + `"}`)
 		}
-		one.Probe, one.Target = h, strconv.Itoa(o.ID)
+		one.Probe, one.Target = p.probe(h), strconv.Itoa(o.ID)
 		all = append(all, one)
 	}
 	return all

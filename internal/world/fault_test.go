@@ -28,35 +28,37 @@ const (
 	aLook    = 1 << iota
 	aStart   // that was processed
 	aRefusal // a start that was not processed
+	aRun     // a look by a command
+	aConnect
 )
 
 // troubles are all kinds of fault.
 var troubles = map[string]trouble{
-	"busy":        {aLook | aRefusal, "", busy},
-	"5xx":         {aLook, "", code(500, 502, 503, 504, 408, 425)},
+	"busy":        {aLook | aRun | aRefusal, "", busy},
+	"5xx":         {aLook | aRun, "", code(500, 502, 503, 504, 408, 425)},
 	"5xx start":   {aStart, "the start was answered 5xx", code(500, 502, 504)},
-	"4xx":         {aLook | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
-	"missing":     {aLook, "404", code(404, 410)},
-	"reset":       {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"4xx":         {aLook | aRun | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
+	"missing":     {aLook | aRun, "404", code(404, 410)},
+	"reset":       {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"reset start": {aStart, "the start's answer was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"lost start":  {aRefusal, "the start was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
-	"cut":         {aLook, "", cut},
+	"cut":         {aLook | aRun, "", cut},
 	"cut start":   {aStart, "the start's answer was cut", cut},
-	"hang":        {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
+	"hang":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
 	"hang start":  {aStart, "the start was not answered", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
-	"slow":        {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
+	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
 	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
 	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
-	"empty":       {aLook, "", page(200, "")},
-	"html":        {aLook, "", page(200, "<html><h1>state: done</h1></html>")},
+	"empty":       {aLook | aRun, "", page(200, "")},
+	"html":        {aLook | aRun, "", page(200, "<html><h1>state: done</h1></html>")},
 	"204":         {aLook, "", page(204, "")},
-	"lie":         {aLook, "a document that tells of an error", lie},
+	"lie":         {aLook | aRun, "a document that tells of an error", lie},
 	"206":         {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.code, rep.honest = 206, false }},
-	"twice":       {aLook, "", twice},
-	"stale":       {aLook, "", stale},
+	"twice":       {aLook | aRun, "", twice},
+	"stale":       {aLook | aRun, "", stale},
 	"304":         {aLook, "", unasked},
 	"103":         {aLook | aStart, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
 	"garbage":     {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},

@@ -40,34 +40,52 @@ func (w *world) wholesOf(l *life) (all []whole) {
 
 // isDone reports whether an operation was seen to be so as often in a row as is asked for: at last,
 // or, if other waits went on after its own, at any time.
-func (w *world) isDone(l *life) bool {
-	need, row, most, shown := max(1, w.Threshold), 0, 0, false
-	count := func(is bool) {
+func (w *world) isDone(l *life) bool { return w.hasHeld(l, w.Steady) }
+
+// hasHeld reports whether an operation was seen to be done for so long.
+func (w *world) hasHeld(l *life, long time.Duration) bool {
+	need, row, shown := max(1, w.Threshold), 0, false
+	since, isMet, wasMet := time.Time{}, false, false
+	count := func(is bool, at time.Time) {
 		if row++; !is {
 			row = 0
+		} else if row == 1 {
+			since = at
 		}
-		most = max(most, row)
+		isMet = row >= need && at.Sub(since) >= long
+		wasMet = wasMet || isMet
 	}
 	switch {
 	case w.List == nil || w.List.Follow:
 		for _, s := range l.seen {
-			count(w.isSuccess(s))
+			count(w.isSuccess(s), s.at)
 		}
 	case w.List.Gone:
 		need++ // gone is what is absent from two lists in a row
 		for _, a := range w.wholesOf(l) {
 			shown = shown || a.shown[l.ID] != ""
-			count(shown && a.shown[l.ID] == "")
+			count(shown && a.shown[l.ID] == "", a.made)
 		}
 	default:
 		for _, a := range w.wholesOf(l) {
-			count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+			count(w.isSuccess(sighting{a.shown[l.ID], true, a.made}), a.made)
 		}
 	}
 	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
-		return row >= need
+		return isMet
 	}
-	return most >= need
+	return wasMet
+}
+
+// tooShort says of an operation that it was done, but not for as long as is asked for.
+const tooShort = " for long enough"
+
+// nearly returns tooShort if that is all that is missing.
+func (w *world) nearly(l *life) string {
+	if w.hasHeld(l, 0) {
+		return tooShort
+	}
+	return ""
 }
 
 // checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
@@ -81,7 +99,7 @@ func checkTrue(w *world, res *result) bool {
 		ends := res.Ends[fmt.Sprint(l.ID)]
 		switch {
 		case slices.Contains(ends, poll.Succeeded) && !is:
-			w.blame("true", "%d succeeded, and that was not seen", l.ID)
+			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, w.nearly(l))
 		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}
@@ -102,10 +120,14 @@ func (p *plan) need() int {
 
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
-	isError := func(s sighting) bool {
-		return s.honest && (w.fails(s.doc) || s.doc == "" && !w.NotYet && !w.Gone)
+	row, most := 0, 0
+	for _, s := range l.seen {
+		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || w.NotYet || w.Gone || w.Probe != "") {
+			row = 0
+		}
+		most = max(most, row)
 	}
-	return l.excuse != "" || l.flying > 0 || slices.ContainsFunc(l.seen, isError)
+	return l.excuse != "" || l.flying > 0 || most >= max(1, w.Errors)
 }
 
 // lag is how long after the first whole list the last one comes, if the number of elements is unknown.
@@ -129,7 +151,7 @@ func checkWhole(w *world, res *result) bool {
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
 		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 {
-			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
+			w.blame("whole", "SUCCESS of all, and %d was not seen to be done%s", l.ID, w.nearly(l))
 		}
 	}
 	n, isOpen := len(w.wholes), w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
@@ -203,7 +225,7 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, 200}) {
+		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, last}) {
 			return false
 		}
 	}
@@ -218,7 +240,7 @@ func checkAwake(w *world, res *result) bool {
 	if begun.After(since) {
 		since = begun
 	}
-	margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
+	margin += w.Steady + time.Duration(w.Threshold)*max(20*time.Second, w.Interval)
 	if res.Deadline.Sub(since) < margin {
 		return false
 	}

@@ -11,6 +11,9 @@ var known = []struct {
 	{"a look that the deadline has cut is no measure for the next last look", func(p *plan, b breach) bool {
 		return b.invariant == "awake" && (p.Lag > 0 || p.List != nil && p.Line.Log != "")
 	}},
+	{"SUCCESS that has to hold for a time holds as long as the last look takes, too", func(p *plan, b breach) bool {
+		return p.Steady > 0 && strings.HasSuffix(b.what, tooShort)
+	}},
 	{"the status in JSON is that of the last answer where exit code and last line say NOT_READY", func(_ *plan, b breach) bool {
 		return b.invariant == "told" && strings.HasSuffix(b.what, "THROTTLED")
 	}},

@@ -32,6 +32,9 @@ type lineFlags struct {
 
 func (p *plan) drawLine(r *rand.Rand) {
 	l := &p.Line
+	if p.isLine() && p.Steady > 0 {
+		p.Threshold = 0
+	}
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
 	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) == 0, r.IntN(3) == 0
 	l.Twice = l.Log == "joblog" && r.IntN(4) == 0 // slices begin anew after the end
@@ -60,6 +63,8 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.presetName() != "", "--preset", p.presetName())
 	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)
+	add(p.Steady > 0, "--success-threshold", p.Steady)
+	add(p.Errors > 0, "--error-threshold", p.Errors)
 	add(p.Interval > 0 && !p.Mine, "--interval", p.Interval)
 	add(p.Attempt > 0, "--attempt-timeout", p.Attempt)
 	add(p.Most > 0, "--max-attempts", p.Most)

@@ -23,13 +23,15 @@ type listing struct {
 type listPage struct {
 	number int
 	last   bool
+	at     time.Time      // when it was made
 	shown  map[int]string // documents by ID
 }
 
 // A whole is a list of which all pages were delivered, one after the other and nothing between.
 type whole struct {
 	key   string
-	at    time.Time
+	at    time.Time // when it was delivered
+	made  time.Time
 	shown map[int]string
 }
 
@@ -50,7 +52,7 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
 	size := w.List.Size
 	from, to := min(number*size, len(there)), min(number*size+size, len(there))
-	rep.page = &listPage{number: number, last: to == len(there), shown: make(map[int]string)}
+	rep.page = &listPage{number: number, last: to == len(there), at: time.Now(), shown: make(map[int]string)}
 	var texts []string
 	for _, l := range there[from:to] {
 		text := l.docAt(time.Now())
@@ -94,7 +96,7 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 		w.pages[key] = before
 		return
 	}
-	all := whole{key, time.Now(), make(map[int]string)}
+	all := whole{key, time.Now(), before[0].at, make(map[int]string)}
 	for _, p := range before {
 		for id, doc := range p.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)

@@ -94,7 +94,10 @@ func (p *process) kill(k kill) {
 }
 
 // dial connects a process to a server.
-func (p *process) dial(_ context.Context, _, address string) (net.Conn, error) {
+func (p *process) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	if port, isTCP := strings.CutPrefix(address, tcpHost+":"); isTCP {
+		return p.connect(ctx, port)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, f := p.count("dial")

@@ -12,6 +12,7 @@ import (
 type plan struct {
 	Seed   uint64      `json:",omitzero"`
 	Caller string      `json:",omitzero"` // who waits: see callers
+	Probe  string      `json:",omitzero"` // what looks, "" for an HTTP request
 	Ops    []operation `json:",omitzero"`
 	List   *listing    `json:",omitzero"` // nil for operations by themselves
 	Faults []fault     `json:",omitzero"`
@@ -22,6 +23,8 @@ type plan struct {
 	Gone      bool          `json:",omitzero"` // --gone, in place of Until
 	NotYet    bool          `json:",omitzero"` // a 404 means that it is not there yet
 	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
+	Errors    int           `json:",omitzero"` // the threshold of ERROR, 0 for 1
+	Steady    time.Duration `json:",omitzero"` // for which SUCCESS has to hold
 	Interval  time.Duration `json:",omitzero"` // 0 for the default schedule
 	Timeout   time.Duration `json:",omitzero"`
 	Attempt   time.Duration `json:",omitzero"` // the most for one attempt, 0 for the default
@@ -57,6 +60,12 @@ func newPlan(seed uint64, only string) *plan {
 	if maybe(4) {
 		p.Threshold = 2 + r.IntN(2)
 	}
+	if maybe(8) {
+		p.Errors = 2
+	}
+	if maybe(8) {
+		p.Steady = drawn(r, time.Second, 15*time.Second)
+	}
 	if maybe(2) {
 		p.Interval = drawn(r, 100*time.Millisecond, 4*time.Second)
 	}
@@ -77,6 +86,7 @@ func newPlan(seed uint64, only string) *plan {
 	} else {
 		p.drawAlone(r)
 	}
+	p.drawProbe(r)
 	p.drawPreset(r)
 	if n := len(p.Ops); n > 1 && maybe(4) && (p.List == nil || p.List.Known == nil) {
 		p.AtLeast, p.FailFast = 1+r.IntN(n), maybe(2)
@@ -169,12 +179,13 @@ func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
 // drawFaults draws what goes wrong: with a share of the first requests of each key.
 func (p *plan) drawFaults(r *rand.Rand) {
 	share, last := pick(r, 0, .05, .15, .4), pick(r, 5, 15, 40)
+	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
 		return isBelieved || strings.HasSuffix(name, "page") && p.List == nil || r.IntN(3) > 0
 	})
 	keys := []string{"list"}
-	if len(p.Ops) == 1 && !p.Gone { // of several none is the first to connect, and --gone takes nobody for gone
+	if len(p.Ops) == 1 && !p.Gone && p.Probe == "" { // of several none is the first to connect, and --gone takes nobody for gone
 		keys = append(keys, "dial")
 	}
 	for _, o := range p.Ops {
@@ -184,7 +195,7 @@ func (p *plan) drawFaults(r *rand.Rand) {
 		for n := 1; n <= last && len(kinds) > 0; n++ {
 			f := fault{key, n, pick(r, kinds...), r.Uint64()}
 			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
-			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&aLook != 0) {
+			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&looks != 0) {
 				p.Faults = append(p.Faults, f)
 				for ; f.Kind == "loop" && isStart && f.N < n+5; p.Faults = append(p.Faults, f) { // it leads to itself again
 					f.N++

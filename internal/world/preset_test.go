@@ -50,7 +50,7 @@ func (p *plan) drawPreset(r *rand.Rand) {
 	p.Mine = r.IntN(12) == 0
 	isBuiltin := r.IntN(8) == 0
 	api := pick(r, sorted(apis)...)
-	if p.Mine = p.Mine && !p.isGone(); p.Mine || p.isGone() || !isBuiltin {
+	if p.Mine = p.Mine && !p.isGone() && p.Probe != byTCP; p.Mine || p.isGone() || !isBuiltin || p.Probe == byTCP {
 		return
 	}
 	p.Until, p.ErrorIf = nil, nil
@@ -96,13 +96,21 @@ func (p *plan) presetRules() []status.Rule {
 	case !isKnown:
 		panic("no preset " + p.presetName())
 	}
-	rules, _, err := preset.Compile(status.KindHTTP, p.List != nil)
+	kind := status.KindHTTP
+	if p.Probe == byCommand {
+		kind = status.KindCommand
+	}
+	rules, _, err := preset.Compile(kind, p.List != nil)
 	return must(rules, err)
 }
 
 // succeeds and fails report what a document says.
 func (p *plan) succeeds(doc string) bool {
-	if api := apis[p.Ops[0].API]; api != nil {
+	api := apis[p.Ops[0].API]
+	switch {
+	case p.Probe == byTCP:
+		return doc != ""
+	case api != nil:
 		return strings.Contains(doc, api["done"])
 	}
 	return p.Until.holds(doc) && !p.ErrorIf.holds(doc)

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -56,6 +57,8 @@ func simulate(t *testing.T, p *plan) *report {
 		if preset := p.presetName(); preset != "" {
 			w.saw["preset "+preset] = true
 		}
+		w.saw["success for a time"], w.saw["error threshold"] = p.Steady > 0, p.Errors > 0
+		w.saw["probe "+cmp.Or(p.Probe, "http")] = true
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
 		others, names := p.newFaults(w.broken)
 		for _, name := range names {

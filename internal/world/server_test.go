@@ -37,6 +37,7 @@ type reply struct {
 	what    string // for the story
 	page    *listPage
 	hint    time.Duration // for which it asks to be left alone
+	at      time.Time     // when the request was processed
 	late    time.Duration // after the request was processed
 	dribble time.Duration // between some bytes and the next
 	cut     int           // bytes of the body that are sent, 0 for all
@@ -50,7 +51,7 @@ type reply struct {
 
 // lie makes the reply another one.
 func (rep *reply) lie(code int, body string) {
-	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what}
+	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what, at: rep.at}
 }
 
 // about makes the reply what is known of an operation as it was at a moment. Some know what the
@@ -114,6 +115,7 @@ func (w *world) answer(q *request) *reply {
 			return rep
 		}
 	}
+	rep.at = time.Now()
 	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {

@@ -84,6 +84,10 @@ func (p *plan) isSound() bool {
 	switch {
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
+	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe != "" && p.isLine():
+		return false
+	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && p.Steady > 0 && p.Threshold > 0:
+		return false
 	case isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
@@ -102,6 +106,9 @@ func (p *plan) isPresetSound() bool {
 	isOther := func(o operation) bool { return o.API != api }
 	if slices.ContainsFunc(p.Ops, isOther) || (api != "" || p.Mine) && p.isGone() {
 		return false
+	}
+	if p.Probe == byTCP {
+		return api == "" && !p.Mine && p.ErrorIf == nil
 	}
 	return api == "" && p.Until.isSound() || apis[api] != nil && !p.Mine && p.ErrorIf == nil
 }

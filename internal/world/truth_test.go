@@ -46,7 +46,7 @@ type life struct {
 type sighting struct {
 	doc    string // what it truly was; "" if it was not there
 	honest bool   // and the answer said so, and was delivered whole
-	code   int
+	at     time.Time
 }
 
 // state returns what the operation is at a moment.
