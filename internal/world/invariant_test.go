@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -82,7 +83,7 @@ const tooShort = " for long enough"
 
 // nearly returns tooShort if that is all that is missing.
 func (w *world) nearly(l *life) string {
-	if w.hasHeld(l, 0) {
+	if !w.isDone(l) && w.hasHeld(l, 0) {
 		return tooShort
 	}
 	return ""
@@ -90,12 +91,13 @@ func (w *world) nearly(l *life) string {
 
 // checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
 func checkTrue(w *world, res *result) bool {
-	done := 0
+	done, nearly := 0, ""
 	for _, l := range w.lives {
 		is := w.isDone(l)
 		if is {
 			done++
 		}
+		nearly = cmp.Or(nearly, w.nearly(l))
 		ends := res.Ends[fmt.Sprint(l.ID)]
 		switch {
 		case slices.Contains(ends, poll.Succeeded) && !is:
@@ -105,7 +107,7 @@ func checkTrue(w *world, res *result) bool {
 		}
 	}
 	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
-		w.blame("true", "SUCCESS, and %d of %d are done", done, need)
+		w.blame("true", "SUCCESS, and %d of %d are done%s", done, need, nearly)
 	}
 	return res.How == poll.Succeeded
 }
@@ -240,7 +242,10 @@ func checkAwake(w *world, res *result) bool {
 	if begun.After(since) {
 		since = begun
 	}
-	margin += w.Steady + time.Duration(w.Threshold)*max(20*time.Second, w.Interval)
+	if w.Steady > 0 {
+		margin += w.Steady + max(20*time.Second, w.Interval)
+	}
+	margin += time.Duration(w.Threshold)*max(20*time.Second, w.Interval)
 	if res.Deadline.Sub(since) < margin {
 		return false
 	}

@@ -37,7 +37,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	}
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
 	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) == 0, r.IntN(3) == 0
-	l.Twice = l.Log == "joblog" && r.IntN(4) == 0 // slices begin anew after the end
+	l.Twice = l.Log == "joblog" && r.IntN(3) == 0 // slices begin anew after the end
 	if p.Gone && l.Print == "print" {
 		l.Print = ""
 	}
@@ -74,6 +74,7 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Line.Log == "slice", "--slice", p.Timeout)
 	add(p.Line.Log != "slice", "--timeout", p.Timeout)
 	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
+	add(p.Share, "--share", filepath.Join(dir, "share"))
 	add(p.Line.Print == "print", "--print", ".result")
 	add(p.Line.Print == "json", "--json")
 	add(p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
@@ -141,7 +142,12 @@ func (w *world) runLine() *result {
 			code := <-done
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.saw["two at once"] = code == cli.ExitUsage
+			w.saw["two at once, of which one is refused"] = code == cli.ExitUsage
+			w.saw["two at once that share"] = w.Share
+			isOpen := func(l *life) bool { return !w.isDone(l) }
+			if code == cli.ExitSuccess && w.List == nil && w.AtLeast == 0 && slices.ContainsFunc(w.lives, isOpen) {
+				w.blame("true", "the other of two at once has succeeded, and that was not seen")
+			}
 		}()
 	}
 	out := ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -41,6 +42,15 @@ var apis = map[string]map[string]string{
 		"done": `"error":null,"status":"succeeded"`, "failed": `"error":"out of memory","status":"failed"`,
 	},
 }
+
+// builtin are the built-in presets, which are read once.
+var builtin = sync.OnceValue(func() map[string]status.Preset {
+	named := make(map[string]status.Preset)
+	for _, p := range status.Presets() {
+		named[p.Name] = p
+	}
+	return named
+})
 
 // mine is the name of a preset of the user.
 const mine = "mine"
@@ -87,14 +97,12 @@ func (p *plan) presetText() string {
 
 // presetRules returns the rules of the preset, none without one.
 func (p *plan) presetRules() []status.Rule {
-	preset, isKnown := status.LookupPreset(p.presetName())
+	preset, isBuiltin := builtin()[p.presetName()]
 	switch {
-	case p.presetName() == "":
-		return nil
 	case p.Mine:
 		preset = must(status.ReadPresets("mine.txt", p.presetText()))[0]
-	case !isKnown:
-		panic("no preset " + p.presetName())
+	case !isBuiltin:
+		return nil
 	}
 	kind := status.KindHTTP
 	if p.Probe == byCommand {

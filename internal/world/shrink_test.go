@@ -94,7 +94,7 @@ func (p *plan) isSound() bool {
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
-	case p.Line.Log == "" && (p.Line.Twice || p.isLine() && len(p.Kills) > 0):
+	case p.Line.Log == "" && (p.Line.Twice && (!p.Share || p.Ops[0].Method != "") || p.isLine() && len(p.Kills) > 0):
 		return false
 	}
 	return !slices.ContainsFunc(p.Ops, func(o operation) bool { return !isWhole(o) })

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
 // A world is the state of one simulation. mu guards all of it.
@@ -25,6 +27,8 @@ type world struct {
 	longest map[string]time.Time   // the last of all hints
 	pages   map[string][]*listPage // of the look at a list that is under way, by key
 	wholes  []whole
+
+	conditions func() status.Rules // compiled once
 
 	processes []*process
 	cuts      int // of them, killed
@@ -42,6 +46,7 @@ type breach struct{ invariant, what string }
 func newWorld(p *plan) *world {
 	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time),
 		pages: make(map[string][]*listPage), saw: make(map[string]bool)}
+	w.conditions = sync.OnceValue(p.rules)
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
 		if l.Method == "" {
