@@ -245,7 +245,7 @@ func checkAwake(w *world, res *result) bool {
 	if w.Steady > 0 {
 		margin += w.Steady + max(20*time.Second, w.Interval)
 	}
-	margin += time.Duration(w.Threshold)*max(20*time.Second, w.Interval)
+	margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
 	if res.Deadline.Sub(since) < margin {
 		return false
 	}
@@ -264,9 +264,12 @@ func checkPolite(w *world, res *result) bool {
 		}
 		most++
 	}
+	if w.Line.Twice {
+		most *= 2
+	}
 	for _, l := range w.lives {
-		if n := len(l.seen); n > most && w.List == nil {
-			w.blame("polite", "%d looks in %s, and the schedule has %d", n, took, most)
+		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {
+			w.blame("polite", "in %s, the schedule has %d looks, and there were %d looks", took, most, n)
 		}
 	}
 	return w.saw["hint"]

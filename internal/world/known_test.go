@@ -20,6 +20,9 @@ var known = []struct {
 	{"a 429 whose body a preset knows as a state is NOT_READY, so that the last look comes before its hint is over", func(p *plan, b breach) bool {
 		return p.Ops[0].API != "" && regexp.MustCompile(`^/\S* came \d+m`).MatchString(b.what)
 	}},
+	{"with --share each run of --resume, or of --slice, begins the schedule anew", func(p *plan, b breach) bool {
+		return p.Share && p.Line.Log != "" && strings.HasSuffix(b.what, "looks")
+	}},
 	{"the status in JSON is that of the last answer where exit code and last line say NOT_READY", func(_ *plan, b breach) bool {
 		return b.invariant == "told" && strings.HasSuffix(b.what, "THROTTLED")
 	}},
