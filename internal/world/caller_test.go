@@ -81,10 +81,11 @@ func (p *plan) rules() (rules status.Rules) {
 
 // pollers returns the waits of a plan in a process.
 func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
-	h := poll.HTTP{
-		Header:    http.Header{"Authorization": {"Bearer " + token}},
-		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone},
+	transport := &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone}
+	if p.HTTP2 {
+		transport.Protocols = http2
 	}
+	h := poll.HTTP{Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
 	if p.Renewal > 0 {
 		h.Refresh = func(context.Context, bool) (http.Header, error) {
 			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {

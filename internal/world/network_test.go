@@ -107,7 +107,11 @@ func (p *process) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 	ours, theirs := net.Pipe()
 	p.conns = append(p.conns, theirs)
-	go p.serve(address, theirs)
+	if p.HTTP2 {
+		go p.serveHTTP2(address, theirs)
+	} else {
+		go p.serve(address, theirs)
+	}
 	return ours, nil
 }
 
@@ -120,16 +124,21 @@ func (p *process) serve(host string, c net.Conn) {
 		if err != nil {
 			return
 		}
-		sent, _ := io.ReadAll(r.Body)
-		p.mu.Lock()
-		q := p.read(host, r)
-		p.eavesdrop(q, string(sent))
-		p.mu.Unlock()
-		rep := p.receive(q)
+		q, rep := p.take(host, r)
 		if rep == nil || !p.send(q, rep, c, in) {
 			return
 		}
 	}
+}
+
+// take takes a request, and returns what is to be answered, nil if the process was killed.
+func (p *process) take(host string, r *http.Request) (*request, *reply) {
+	sent, _ := io.ReadAll(r.Body)
+	p.mu.Lock()
+	q := p.read(host, r)
+	p.eavesdrop(q, string(sent))
+	p.mu.Unlock()
+	return q, p.receive(q)
 }
 
 // receive has a request processed, after some time on the way. It returns nil if the process was

@@ -36,6 +36,7 @@ type plan struct {
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
+	HTTP2     bool          `json:",omitzero"`
 	Share     bool          `json:",omitzero"` // a directory is shared with other processes
 	Line      lineFlags     `json:",omitzero"`
 }
@@ -96,6 +97,7 @@ func newPlan(seed uint64, only string) *plan {
 		p.Rate = 1 + r.IntN(20)
 	}
 	p.drawLine(r)
+	p.HTTP2 = maybe(10) && !p.isLine() // which would need encryption
 	isSeveral := p.Probe == "" && (p.Caller == "group" || p.Caller == "list")
 	p.Share = p.isLine() && maybe(3) || isSeveral && maybe(30) // since files take long
 	if p.isLine() && p.Share && p.Ops[0].Method == "" && maybe(2) {

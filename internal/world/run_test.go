@@ -60,6 +60,7 @@ func simulate(t *testing.T, p *plan) *report {
 		w.saw["success for a time"], w.saw["error threshold"] = p.Steady > 0, p.Errors > 0
 		w.saw["shared directory"] = p.Share
 		w.saw["learned"] = p.isLine() && p.Line.Learn > 0
+		w.saw["HTTP/2"] = p.HTTP2 && p.Probe == ""
 		w.saw["probe "+cmp.Or(p.Probe, "http")] = true
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
 		others, names := p.newFaults(w.broken)
