@@ -80,31 +80,31 @@ func (w *world) listAnswer(q *request, rep *reply) {
 var nexts = []string{"auto", ".next", "?page={.cursor}"}
 
 // listDelivered notes that an answer to a request for a list was delivered, or that it was not.
-func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
-	p, before := rep.page, w.pages[key]
-	delete(w.pages, key)
+func (p *process) listDelivered(key string, rep *reply, isWhole bool) {
+	page, before := rep.page, p.pages[key]
+	delete(p.pages, key)
 	switch {
 	case rep.hop, !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again, and a new look begins with the first
-		w.pages[key] = before
+		p.pages[key] = before
 		return
-	case p == nil || !rep.honest || p.number > 0 && len(before) != p.number:
+	case page == nil || !rep.honest || page.number > 0 && len(before) != page.number:
 		return
-	case p.number == 0:
+	case page.number == 0:
 		before = nil
 	}
-	if before = append(before, p); !p.last {
-		w.pages[key] = before
+	if before = append(before, page); !page.last {
+		p.pages[key] = before
 		return
 	}
 	all := whole{key, time.Now(), before[0].at, make(map[int]string)}
-	for _, p := range before {
-		for id, doc := range p.shown {
-			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
+	for _, page := range before {
+		for id, doc := range page.shown {
+			isWanted := p.List.Known == nil || slices.Contains(p.List.Known, id)
 			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read
 				return
 			}
 			all.shown[id] = doc
 		}
 	}
-	w.wholes = append(w.wholes, all)
+	p.wholes = append(p.wholes, all)
 }

@@ -29,6 +29,7 @@ var secrets = []string{token, body, cookie}
 type process struct {
 	*world
 	conns []net.Conn
+	pages map[string][]*listPage // of the look at a list that is under way, by key
 	began time.Time
 	dead  bool
 	stop  context.CancelCauseFunc
@@ -51,7 +52,7 @@ var errKilled = errors.New("killed")
 func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p = &process{world: w, began: time.Now()}
+	p = &process{world: w, pages: make(map[string][]*listPage), began: time.Now()}
 	ctx, p.stop = context.WithCancelCause(context.Background())
 	w.processes = append(w.processes, p)
 	timer := time.NewTimer(time.Hour)

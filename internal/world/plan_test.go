@@ -203,7 +203,11 @@ func (p *plan) drawFaults(r *rand.Rand) {
 		for n := 1; n <= last && len(kinds) > 0; n++ {
 			f := fault{key, n, pick(r, kinds...), r.Uint64()}
 			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
-			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&looks != 0) {
+			often := share
+			if isStart && n == 1 && share > 0 { // which is all that there is, mostly
+				often = .3
+			}
+			if r.Float64() < often && (isStart && on&^aLook != 0 || !isStart && on&looks != 0) {
 				p.Faults = append(p.Faults, f)
 				for ; f.Kind == "loop" && isStart && f.N < n+5; p.Faults = append(p.Faults, f) { // it leads to itself again
 					f.N++

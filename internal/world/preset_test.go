@@ -58,7 +58,7 @@ const mine = "mine"
 // drawPreset draws from where the conditions come, and the documents with them.
 func (p *plan) drawPreset(r *rand.Rand) {
 	p.Mine = r.IntN(12) == 0
-	isBuiltin := r.IntN(8) == 0
+	isBuiltin := r.IntN(5) == 0
 	api := pick(r, sorted(apis)...)
 	if p.Mine = p.Mine && !p.isGone() && p.Probe != byTCP; p.Mine || p.isGone() || !isBuiltin || p.Probe == byTCP {
 		return

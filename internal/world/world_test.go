@@ -25,7 +25,6 @@ type world struct {
 	asked   map[string]int
 	hints   map[string]time.Time   // until when a server asked to be left alone, by key
 	longest map[string]time.Time   // the last of all hints
-	pages   map[string][]*listPage // of the look at a list that is under way, by key
 	wholes  []whole
 
 	conditions func() status.Rules // compiled once
@@ -44,8 +43,7 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time),
-		pages: make(map[string][]*listPage), saw: make(map[string]bool)}
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time), saw: make(map[string]bool)}
 	w.conditions = sync.OnceValue(p.rules)
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
