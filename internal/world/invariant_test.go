@@ -231,28 +231,52 @@ func checkAwake(w *world, res *result) bool {
 			return false
 		}
 	}
-	margin, begun := 6*time.Second, res.Deadline.Add(-w.Timeout)
-	isOne := len(w.Ops) == 1 && w.List == nil
-	if !isOne {
-		margin = 40 * time.Second
-	}
-	if !isOne && w.Line.Log != "" { // several runs may be needed
-		margin, begun = 75*time.Second, w.began
+	begun := res.Deadline.Add(-w.Timeout)
+	if w.Line.Log != "" && (w.List != nil || len(w.Ops) > 1) { // several runs may be needed
+		begun = w.began
 	}
 	if begun.After(since) {
 		since = begun
 	}
-	if w.Steady > 0 {
-		margin += w.Steady + max(20*time.Second, w.Interval)
-	}
-	margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
-	if res.Deadline.Sub(since) < margin {
+	if res.Deadline.Sub(since) < w.margin() {
 		return false
 	}
 	if res.How == poll.TimedOut {
-		w.blame("awake", "it has been so for %s, and nobody noticed", res.Deadline.Sub(since))
+		why := ""
+		isSeen := func(l *life) bool { return len(l.seen) > 0 && w.isSuccess(l.seen[len(l.seen)-1]) }
+		switch {
+		case w.answered.After(res.End):
+			why = lateAnswer
+		case slices.ContainsFunc(w.lives, isSeen):
+			why = seenTooLate
+		}
+		w.blame("awake", "it has been so for %s, and nobody noticed%s", res.Deadline.Sub(since), why)
 	}
 	return true
+}
+
+// seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
+const seenTooLate = " but at the very end"
+
+// lateAnswer says of a wait that its last look was cut by the deadline.
+const lateAnswer = ": the last answer came after the deadline"
+
+// margin returns how long before the deadline what is so is noticed, at least by the last look.
+func (p *plan) margin() time.Duration {
+	margin := 2500*time.Millisecond + 2*p.Lag
+	switch {
+	case p.Line.Log != "" && (p.List != nil || len(p.Ops) > 1): // several runs may be needed
+		margin = 75 * time.Second
+	case p.List != nil:
+		margin = 30 * time.Second
+	case len(p.Ops) > 1:
+		margin += time.Duration(len(p.Ops)) * time.Second
+	}
+	margin += p.Steady
+	if p.Threshold > 0 {
+		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
+	}
+	return margin
 }
 
 // checkPolite: an operation by itself is not asked about more often than the schedule says.

@@ -12,7 +12,10 @@ var known = []struct {
 	is   func(p *plan, b breach) bool
 }{
 	{"a look that the deadline has cut is no measure for the next last look", func(p *plan, b breach) bool {
-		return b.invariant == "awake" && (p.Lag > 0 || p.List != nil && p.Line.Log != "")
+		return strings.HasSuffix(b.what, lateAnswer) && (p.Lag > 0 || p.List != nil && p.Line.Log != "")
+	}},
+	{"no time is kept before the deadline for as many looks, or as long, as --success-threshold asks for", func(p *plan, b breach) bool {
+		return strings.HasSuffix(b.what, seenTooLate) && (p.Threshold > 1 || p.Steady > 0)
 	}},
 	{"SUCCESS that has to hold for a time holds as long as the last look takes, too", func(p *plan, b breach) bool {
 		return p.Steady > 0 && strings.HasSuffix(b.what, tooShort)
@@ -27,10 +30,10 @@ var known = []struct {
 		return regexp.MustCompile(`^exit (124|3), and --json prints exit (124|3), (THROTTLED|ERROR)$`).MatchString(b.what)
 	}},
 	{"slices of several targets that have failed begin anew, though others of them were started", func(p *plan, b breach) bool {
-		return b.invariant == "once" && p.Line.Log == "slice" && (p.FailFast || p.Gone) && len(p.Ops) > 1
+		return strings.HasSuffix(b.what, "times") && p.Line.Log == "slice" && (p.FailFast || p.Gone) && len(p.Ops) > 1
 	}},
 	{"the hint of an element that is looked at alone is lost where a later run looks at the list", func(p *plan, b breach) bool {
-		return b.invariant == "polite" && p.List != nil && p.List.Follow && p.Line.Log != ""
+		return strings.HasPrefix(b.what, "/ops/") && p.List != nil && p.List.Follow && p.Line.Log != ""
 	}},
 }
 

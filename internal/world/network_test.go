@@ -157,6 +157,7 @@ func (p *process) receive(q *request) *reply {
 		p.mu.Unlock()
 		return nil
 	}
+	p.answered = time.Now()
 	p.patience(q)
 	rep := p.answer(q)
 	p.tell("%s %s%s -> %s", q.Method, strings.TrimSuffix(q.host, ":80"), q.URL, rep)

@@ -94,6 +94,8 @@ func (p *plan) isSound() bool {
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
+	case p.isLine() && p.Ops[0].Answer == "204 self" && !p.Gone: // which says no --follow
+		return false
 	case p.Line.Learn > 0 && isList && (p.List.Follow || p.List.Batch > 0):
 		return false
 	case p.Line.Log == "" && (p.Line.Twice && (!p.Share || p.Ops[0].Method != "") || p.isLine() && len(p.Kills) > 0):

@@ -23,8 +23,8 @@ type world struct {
 	ended   time.Time
 	lives   []*life // in the order of the plan
 	asked   map[string]int
-	hints   map[string]time.Time   // until when a server asked to be left alone, by key
-	longest map[string]time.Time   // the last of all hints
+	hints   map[string]time.Time // until when a server asked to be left alone, by key
+	longest map[string]time.Time // the last of all hints
 	wholes  []whole
 
 	conditions func() status.Rules // compiled once
@@ -32,6 +32,7 @@ type world struct {
 	processes []*process
 	cuts      int // of them, killed
 	troubled  time.Time
+	answered  time.Time // the last request, whether somebody still waited for it or not
 	onKill    func()
 
 	saw    map[string]bool // features
