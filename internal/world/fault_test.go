@@ -102,9 +102,9 @@ func busy(q *request, rep *reply, r *rand.Rand) {
 	case k < 6:
 		at := time.Now().Add(hint).Truncate(time.Second)
 		text, hint = "Retry-After: "+at.UTC().Format(http.TimeFormat), 0
-	case k < 7 && rep.code == 429:
+	case k < 7 && rep.code == 429: // no hint
 		text, hint = pick(r, "Retry-After: soon", "Retry-After: 0", "Retry-After: -3", "X-None: 1"), 0
-	case k < 8:
+	case k < 7:
 		text = fmt.Sprintf("RateLimit: limit=10, remaining=0, reset=%d\r\n", seconds) + text
 	default:
 		text, hint = pick(r, "Retry-After: 86400", "Retry-After: 99999999999999999999", "Retry-After: 1000000000"), time.Hour

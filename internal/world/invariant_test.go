@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,11 +21,16 @@ var invariants = []invariant{
 }
 
 // isSuccess reports whether a sighting shows what is waited for.
-func (p *plan) isSuccess(s sighting) bool {
-	if p.Gone {
+func (w *world) isSuccess(s sighting) bool {
+	if w.Gone || !s.honest {
 		return s.honest && s.doc == ""
 	}
-	return s.honest && p.succeeds(s.doc)
+	is, known := w.judged[s.doc]
+	if !known {
+		is = w.succeeds(s.doc)
+		w.judged[s.doc] = is
+	}
+	return is
 }
 
 // wholesOf returns the whole lists that would show an element.
@@ -97,11 +101,11 @@ func checkTrue(w *world, res *result) bool {
 		if is {
 			done++
 		}
-		nearly = cmp.Or(nearly, w.nearly(l))
 		ends := res.Ends[fmt.Sprint(l.ID)]
 		switch {
 		case slices.Contains(ends, poll.Succeeded) && !is:
-			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, w.nearly(l))
+			nearly = w.nearly(l)
+			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, nearly)
 		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}

@@ -38,7 +38,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 		p.Threshold = 0
 	}
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
-	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(2) == 0, r.IntN(3) == 0
+	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) > 0, r.IntN(3) == 0
 	l.Twice = l.Log == "joblog" && r.IntN(3) == 0 // slices begin anew after the end
 	if isEach := p.List != nil && (p.List.Follow || p.List.Batch > 0); r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)

@@ -200,14 +200,18 @@ func (p *plan) drawFaults(r *rand.Rand) {
 		keys = append(keys, fmt.Sprint(o.ID), fmt.Sprint(o.ID, "!"), fmt.Sprint("list ", o.ID))
 	}
 	for _, key := range keys {
-		for n := 1; n <= last && len(kinds) > 0; n++ {
-			f := fault{key, n, pick(r, kinds...), r.Uint64()}
-			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
+		isStart, on, last := strings.HasSuffix(key, "!"), looks, last
+		if isStart {
+			on, last = aStart|aRefusal, 1
+		}
+		befall := slices.DeleteFunc(slices.Clone(kinds), func(name string) bool { return troubles[name].on&on == 0 })
+		for n := 1; n <= last && len(befall) > 0; n++ {
+			f := fault{key, n, pick(r, befall...), r.Uint64()}
 			often := share
-			if isStart && n == 1 && share > 0 { // which is all that there is, mostly
-				often = .3
+			if isStart && share > 0 { // which is the only one, mostly
+				often = .4
 			}
-			if r.Float64() < often && (isStart && on&^aLook != 0 || !isStart && on&looks != 0) {
+			if r.Float64() < often {
 				p.Faults = append(p.Faults, f)
 				for ; f.Kind == "loop" && isStart && f.N < n+5; p.Faults = append(p.Faults, f) { // it leads to itself again
 					f.N++

@@ -28,6 +28,7 @@ type world struct {
 	wholes  []whole
 
 	conditions func() status.Rules // compiled once
+	judged     map[string]bool     // documents, by whether they show what is waited for
 
 	processes []*process
 	cuts      int // of them, killed
@@ -44,7 +45,7 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time), saw: make(map[string]bool)}
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time), saw: make(map[string]bool), judged: make(map[string]bool)}
 	w.conditions = sync.OnceValue(p.rules)
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
