@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/fleet"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -94,7 +97,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 			return http.Header{"Authorization": {"Bearer " + token + renewed}}, nil
 		}
 	}
-	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, ErrorThreshold: p.Errors, SuccessFor: p.Steady, Rand: r}
+	one := poll.Poller{Rules: p.conditions(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, ErrorThreshold: p.Errors, SuccessFor: p.Steady, Rand: r}
 	if p.Interval > 0 {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
@@ -192,7 +195,27 @@ func (w *world) runLibrary() *result {
 			res.How = ""
 			time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 		}
+		if w.Jump != 0 && res.Runs == 1 {
+			kept = w.jump(kept)
+		}
 	}
+}
+
+// jump makes the clock jump: what was kept before is of another time.
+func (w *world) jump(kept []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tell("the clock jumps by %s", w.Jump)
+	w.saw["clock jumps"] = true
+	clear(w.hints)
+	times := regexp.MustCompile(`"2000-[^"]*"`)
+	return times.ReplaceAllFunc(kept, func(text []byte) []byte {
+		var t time.Time
+		if err := t.UnmarshalJSON(text); err != nil {
+			panic(err)
+		}
+		return must(t.Add(-w.Jump).MarshalJSON())
+	})
 }
 
 // run makes one run of a wait from Go, or a step, that goes on from what was kept.
@@ -202,6 +225,16 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 		g := poll.Group{AtLeast: p.AtLeast, FailFast: p.FailFast, Start: p.world.began, Timeout: p.Timeout, Rand: r}
 		if p.Rate > 0 {
 			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
+		}
+		if p.Share {
+			dir := must(os.MkdirTemp("", "world"))
+			defer os.RemoveAll(dir)
+			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
+			defer shared.Close()
+			g.Limiter = shared
+			for i := range all {
+				all[i].Answers = shared
+			}
 		}
 		if p.Seed%3 > 0 {
 			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }

@@ -98,11 +98,12 @@ func busy(q *request, rep *reply, r *rand.Rand) {
 	seconds := 1 + r.IntN(8)
 	text, hint := fmt.Sprint("Retry-After: ", seconds), time.Duration(seconds)*time.Second
 	switch k := r.IntN(10); {
-	case k < 4:
-	case k < 6:
-		at := time.Now().Add(hint).Truncate(time.Second)
-		text, hint = "Retry-After: "+at.UTC().Format(http.TimeFormat), 0
-	case k < 7 && rep.code == 429: // no hint
+	case k < 3:
+	case k < 5: // in the time of the server
+		now := time.Now().Add(q.Skew)
+		q.saw["Retry-After of a clock that is wrong"] = q.Skew != 0
+		text = "Date: " + now.UTC().Format(http.TimeFormat) + "\r\nRetry-After: " + now.Add(hint).UTC().Format(http.TimeFormat)
+	case k < 6 && rep.code == 429: // no hint
 		text, hint = pick(r, "Retry-After: soon", "Retry-After: 0", "Retry-After: -3", "X-None: 1"), 0
 	case k < 7:
 		text = fmt.Sprintf("RateLimit: limit=10, remaining=0, reset=%d\r\n", seconds) + text

@@ -36,6 +36,8 @@ type plan struct {
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
+	Skew      time.Duration `json:",omitzero"` // by which the clocks of servers are ahead, negative if they are behind
+	Jump      time.Duration `json:",omitzero"` // by which that of the caller jumps between two runs
 	HTTP2     bool          `json:",omitzero"`
 	Share     bool          `json:",omitzero"` // a directory is shared with other processes
 	Line      lineFlags     `json:",omitzero"`
@@ -97,6 +99,10 @@ func newPlan(seed uint64, only string) *plan {
 		p.Rate = 1 + r.IntN(20)
 	}
 	p.drawLine(r)
+	p.Skew = drawn(r, -20*time.Hour, 20*time.Hour).Round(time.Second)
+	if maybe(8) {
+		p.Jump = time.Duration(pick(r, -1, 1, 1)) * drawn(r, 40*time.Second, 2*time.Hour)
+	}
 	p.HTTP2 = maybe(10) && !p.isLine() // which would need encryption
 	isSeveral := p.Probe == "" && (p.Caller == "group" || p.Caller == "list")
 	p.Share = p.isLine() && maybe(3) || isSeveral && maybe(30) // since files take long
