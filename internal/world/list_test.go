@@ -100,7 +100,7 @@ func (p *process) listDelivered(key string, rep *reply, isWhole bool) {
 	for _, page := range before {
 		for id, doc := range page.shown {
 			isWanted := p.List.Known == nil || slices.Contains(p.List.Known, id)
-			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read
+			if other, twice := all.shown[id]; twice && other != doc && isWanted && !p.List.Follow { // it has moved while the pages were read
 				return
 			}
 			all.shown[id] = doc
