@@ -118,7 +118,8 @@ func TestWorld_found(t *testing.T) {
 // The same seed tells the same story.
 func TestWorld_repeats(t *testing.T) {
 	for seed := *first; seed < *first+100; seed++ {
-		if newPlan(seed, *only).Share { // those who share wait by chance of their own
+		// Who shares waits by chance of its own, and what comes over one connection of HTTP/2 at once has no order.
+		if p := newPlan(seed, *only); p.Share || p.HTTP2 {
 			continue
 		}
 		one, two := simulate(t, newPlan(seed, *only)).story, simulate(t, newPlan(seed, *only)).story
