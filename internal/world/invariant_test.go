@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -144,13 +145,15 @@ func checkWhole(w *world, res *result) bool {
 	if w.List == nil || res.How != poll.Succeeded || w.Line.Twice { // of which each has seen other lists
 		return false
 	}
-	done, shown := 0, 0
+	done, shown, nearly := 0, 0, ""
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
 		isWanted := isShown && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
+		} else {
+			nearly = cmp.Or(nearly, w.nearly(l))
 		}
 		if isShown {
 			shown++
@@ -166,7 +169,7 @@ func checkWhole(w *world, res *result) bool {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
-		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
+		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d%s", shown, w.List.Expect, done, w.AtLeast, nearly)
 	case isOpen && isEarly && w.wholes[n-1].at.Sub(w.wholes[0].at) < lag-100*time.Millisecond:
 		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
 	}
