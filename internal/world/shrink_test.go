@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// shrink returns the simplest plan that it finds which breaks an invariant as p does. A plan is made
+// shrink returns the simplest plan that it finds which has a breach as p has it. A plan is made
 // simpler by parts of its JSON that are left out.
-func shrink(t *testing.T, p *plan, invariant string) *plan {
+func shrink(t *testing.T, p *plan, b breach) *plan {
 	for tries := 0; tries < 400; {
 		better := false
 		for _, simpler := range without(asJSON(p)) {
 			q := new(plan)
 			isPlan := json.Unmarshal(must(json.Marshal(simpler)), q) == nil && q.isSound() && !reflect.DeepEqual(p, q)
-			if tries++; isPlan && tries < 400 && breaks(t, q, invariant) {
+			if tries++; isPlan && tries < 400 && breaks(t, q, b) {
 				p, better = q, true
 				break
 			}
