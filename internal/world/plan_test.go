@@ -232,7 +232,11 @@ func (p *plan) drawKills(r *rand.Rand) {
 	if p.Caller == "list" || p.Caller == "group" || p.isLine() && (p.Line.Log == "" || p.Line.Twice) {
 		return
 	}
-	for run := range pick(r, 0, 0, 1, 2, 4) {
+	runs := pick(r, 0, 0, 1, 2, 4)
+	if p.isLine() { // of which there are few
+		runs = max(runs, 1)
+	}
+	for run := range runs {
 		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second)), Soft: r.IntN(3) == 0}
 		if r.IntN(3) == 0 {
 			k = kill{Run: run, Key: fmt.Sprint(p.Ops[0].ID, pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}
