@@ -94,7 +94,7 @@ func (p *plan) isSound() bool {
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
-	case p.isLine() && p.Ops[0].Answer == "204 self" && !p.Gone: // which says no --follow
+	case p.isLine() && (p.Ops[0].Answer == "204 self" && !p.Gone || p.Renewal > 0 && !p.Line.File): // which says no --follow, and has no other token
 		return false
 	case p.Line.Learn > 0 && isList && (p.List.Follow || p.List.Batch > 0):
 		return false
