@@ -275,7 +275,7 @@ func (p *plan) margin() time.Duration {
 	case p.Line.Log != "" && (p.List != nil || len(p.Ops) > 1): // several runs may be needed
 		margin = 75 * time.Second
 	case p.List != nil:
-		margin = 30 * time.Second
+		margin = 10*time.Second + time.Duration(len(p.Ops))*(2*p.Lag+200*time.Millisecond)
 	case len(p.Ops) > 1:
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}

@@ -12,7 +12,7 @@ var known = []struct {
 	is   func(p *plan, b breach) bool
 }{
 	{"a look that the deadline has cut is no measure for the next last look", func(p *plan, b breach) bool {
-		return strings.HasSuffix(b.what, lateAnswer) && (p.Lag > 0 || p.List != nil && p.Line.Log != "")
+		return strings.HasSuffix(b.what, lateAnswer) && (p.Lag > 0 || p.List != nil)
 	}},
 	{"no time is kept before the deadline for as many looks, or as long, as --success-threshold asks for", func(p *plan, b breach) bool {
 		return strings.HasSuffix(b.what, seenTooLate) && (p.Threshold > 1 || p.Steady > 0)

@@ -90,6 +90,8 @@ func (p *plan) isSound() bool {
 		return false
 	case isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
+	case isList && p.List.Known != nil && len(p.List.Known) == 0: // which nobody waits for
+		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
