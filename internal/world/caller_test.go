@@ -141,7 +141,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 		case poll.EventStart:
 			began[e.N] = e.At
 		case poll.EventAttempt:
-			isOne := w.List == nil && w.Rate == 0 // of a list, and of redirects that wait for their turn, the time is that of each request
+			isOne := w.List == nil && w.Rate == 0 && !w.Share // of a list, and of redirects that wait for their turn, the time is that of each request
 			if took := e.At.Sub(began[e.N]); isOne && w.Attempt > 0 && took > w.Attempt+50*time.Millisecond {
 				w.blame("on time", "an attempt took %s", took)
 			}

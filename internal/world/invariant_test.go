@@ -250,7 +250,13 @@ func checkAwake(w *world, res *result) bool {
 	}
 	if res.How == poll.TimedOut {
 		why := ""
-		isSeen := func(l *life) bool { return len(l.seen) > 0 && w.isSuccess(l.seen[len(l.seen)-1]) }
+		isSeen := func(l *life) bool {
+			n, all := len(l.seen), w.wholesOf(l)
+			if w.List != nil && !w.List.Follow {
+				return len(all) > 0 && w.isSuccess(sighting{all[len(all)-1].shown[l.ID], true, res.End})
+			}
+			return n > 0 && w.isSuccess(l.seen[n-1])
+		}
 		switch {
 		case w.answered.After(res.End):
 			why = lateAnswer

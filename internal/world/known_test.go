@@ -15,13 +15,14 @@ var known = []struct {
 		return strings.HasSuffix(b.what, lateAnswer) && (p.Lag > 0 || p.List != nil)
 	}},
 	{"no time is kept before the deadline for as many looks, or as long, as --success-threshold asks for", func(p *plan, b breach) bool {
-		return strings.HasSuffix(b.what, seenTooLate) && (p.Threshold > 1 || p.Steady > 0)
+		isEnd := strings.HasSuffix(b.what, seenTooLate) || strings.HasSuffix(b.what, lateAnswer)
+		return isEnd && (p.Threshold > 1 || p.Steady > 0)
 	}},
 	{"SUCCESS that has to hold for a time holds as long as the last look takes, too", func(p *plan, b breach) bool {
 		return p.Steady > 0 && strings.HasSuffix(b.what, tooShort)
 	}},
 	{"a 429 whose body a preset knows as a state is NOT_READY, so that the last look comes before its hint is over", func(p *plan, b breach) bool {
-		return p.Ops[0].API != "" && regexp.MustCompile(`^/\S* came \d+m`).MatchString(b.what)
+		return p.Ops[0].API != "" && regexp.MustCompile(`^/\S* came `).MatchString(b.what)
 	}},
 	{"with --share each run of --resume, or of --slice, begins the schedule anew", func(p *plan, b breach) bool {
 		return p.Share && p.Line.Log != "" && strings.HasSuffix(b.what, "looks")
