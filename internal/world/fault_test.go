@@ -128,7 +128,9 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 		if rep.hop = to == ""; rep.hop {
 			rep.head = append(rep.head, "Location: "+q.URL.String())
 			if q.starts {
-				q.life.loops++
+				if q.life.loops++; q.life.loops > mostSends {
+					q.blame("once", "the start of %d was sent on by %d redirects", q.life.ID, q.life.loops)
+				}
 			}
 			return
 		}

@@ -55,6 +55,9 @@ func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()
 	p = &process{world: w, pages: make(map[string][]*listPage), began: time.Now()}
 	ctx, p.stop = context.WithCancelCause(context.Background())
 	w.processes = append(w.processes, p)
+	for _, l := range w.lives {
+		l.loops = 0
+	}
 	timer := time.NewTimer(time.Hour)
 	for _, k := range w.Kills {
 		if k.Run == run && k.Key == "" {

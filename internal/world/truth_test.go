@@ -34,7 +34,7 @@ const (
 type life struct {
 	*operation
 	starts  int // processed
-	loops   int // redirects of the start to itself
+	loops   int // redirects of the start to itself, in one run
 	started time.Time
 	flying  int    // starts that were sent and not answered
 	excuse  string // why the wait for it may end in ERROR, "" if nothing says so
