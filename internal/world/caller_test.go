@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/fleet"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -49,10 +52,14 @@ func must[T any](value T, err error) T {
 // untilText returns the condition for SUCCESS.
 func (p *plan) untilText() string {
 	switch {
+	case p.Gone && p.Probe == byTCP:
+		return `$error == "refused"`
 	case p.Gone:
 		return `$error in ["refused", "dns"] or $status in [404, 410]`
 	case p.List != nil && p.List.Gone:
 		return "$gone"
+	case p.Until == nil: // a preset says it
+		return ""
 	}
 	return p.Until.text()
 }
@@ -62,16 +69,16 @@ func (p *plan) rules() (rules status.Rules) {
 	add := func(is status.Status, text string) {
 		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
 	}
-	if p.Unless {
+	if rules.Preset = p.presetRules(); rules.Preset == nil && p.Unless {
 		add(status.NotReady, "not ("+p.untilText()+")")
-	} else {
+	} else if rules.Preset == nil && p.untilText() != "" {
 		add(status.Success, p.untilText())
+		rules.Own[0].Here = p.Gone
 	}
-	rules.Own[0].Here = p.Gone
-	if p.ErrorIf != nil {
+	if p.ErrorIf != nil && !p.Mine {
 		add(status.Error, p.ErrorIf.text())
 	}
-	if p.NotYet && !p.Gone {
+	if p.NotYet && !p.Gone && p.Probe == "" {
 		add(status.NotReady, "$status == 404")
 	}
 	return rules
@@ -79,10 +86,11 @@ func (p *plan) rules() (rules status.Rules) {
 
 // pollers returns the waits of a plan in a process.
 func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
-	h := poll.HTTP{
-		Header:    http.Header{"Authorization": {"Bearer " + token}},
-		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone},
+	transport := &http.Transport{DialContext: p.dial, DisableKeepAlives: p.Alone}
+	if p.HTTP2 {
+		transport.Protocols = http2
 	}
+	h := poll.HTTP{Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
 	if p.Renewal > 0 {
 		h.Refresh = func(context.Context, bool) (http.Header, error) {
 			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {
@@ -91,7 +99,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 			return http.Header{"Authorization": {"Bearer " + token + renewed}}, nil
 		}
 	}
-	one := poll.Poller{Rules: p.rules(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, Rand: r}
+	one := poll.Poller{Rules: p.conditions(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, ErrorThreshold: p.Errors, SuccessFor: p.Steady, Rand: r}
 	if p.Interval > 0 {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
@@ -104,7 +112,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		if p.List.Follow {
 			h.Follow, h.FollowEach = "/ops/{.id}", true
 		}
-		one.Probe = h
+		one.Probe = p.probe(h)
 		return []poll.Poller{one}
 	}
 	for _, o := range p.Ops {
@@ -115,7 +123,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		if o.Method != "" && o.Method != "DELETE" {
 			h.Body = []byte(`{"secret":"` + body + `"}`)
 		}
-		one.Probe, one.Target = h, strconv.Itoa(o.ID)
+		one.Probe, one.Target = p.probe(h), strconv.Itoa(o.ID)
 		all = append(all, one)
 	}
 	return all
@@ -135,7 +143,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 		case poll.EventStart:
 			began[e.N] = e.At
 		case poll.EventAttempt:
-			isOne := w.List == nil && w.Rate == 0 // of a list, and of redirects that wait for their turn, the time is that of each request
+			isOne := w.List == nil && w.Rate == 0 && !w.Share // of a list, and of redirects that wait for their turn, the time is that of each request
 			if took := e.At.Sub(began[e.N]); isOne && w.Attempt > 0 && took > w.Attempt+50*time.Millisecond {
 				w.blame("on time", "an attempt took %s", took)
 			}
@@ -189,7 +197,27 @@ func (w *world) runLibrary() *result {
 			res.How = ""
 			time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 		}
+		if w.Jump != 0 && res.Runs == 1 {
+			kept = w.jump(kept)
+		}
 	}
+}
+
+// jump makes the clock jump: what was kept before is of another time.
+func (w *world) jump(kept []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tell("the clock jumps by %s", w.Jump)
+	w.saw["clock jumps"] = true
+	clear(w.hints)
+	times := regexp.MustCompile(`"2000-[^"]*"`)
+	return times.ReplaceAllFunc(kept, func(text []byte) []byte {
+		var t time.Time
+		if err := t.UnmarshalJSON(text); err != nil {
+			panic(err)
+		}
+		return must(t.Add(-w.Jump).MarshalJSON())
+	})
 }
 
 // run makes one run of a wait from Go, or a step, that goes on from what was kept.
@@ -199,6 +227,16 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 		g := poll.Group{AtLeast: p.AtLeast, FailFast: p.FailFast, Start: p.world.began, Timeout: p.Timeout, Rand: r}
 		if p.Rate > 0 {
 			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
+		}
+		if p.Share {
+			dir := must(os.MkdirTemp("", "world"))
+			defer os.RemoveAll(dir)
+			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
+			defer shared.Close()
+			g.Limiter = shared
+			for i := range all {
+				all[i].Answers = shared
+			}
 		}
 		if p.Seed%3 > 0 {
 			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }

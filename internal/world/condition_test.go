@@ -163,7 +163,8 @@ func until(r *rand.Rand) *node {
 
 // lies are documents that are not about what is waited for.
 var lies = []string{
-	`{"id":7}`, `{"id":7,"state":null}`, `{"id":7,"stat":"done"}`, `{"message":"hello"}`, `{"login":true}`, `[]`, `null`, `true`, `"done"`, `7`,
+	`{"id":7}`, `{"id":7,"status":null,"error":null}`, `{"status":"completed"}`, `{"done":"true"}`, `{"kind":"Job","status":{"conditions":null}}`,
+	`{"id":7,"state":null}`, `{"id":7,"stat":"done"}`, `{"message":"hello"}`, `{"login":true}`, `[]`, `null`, `true`, `"done"`, `7`,
 	`{}`, `{"state":["done"]}`, `{"state":{"state":"done"}}`, `{"jobs":[]}`, `{"state":"","error":"maintenance","meta":{"state":"done"}}`,
 	`{"id":7,"state":"queued"}`, `{"urls":{"get":"/ops/7"},"state":"queued"}`,
 	`[{"state":"done","conclusion":"success"}]`, `{"data":{"state":"done","progress":100}}`,

@@ -31,35 +31,37 @@ const (
 	aLook    = 1 << iota
 	aStart   // that was processed
 	aRefusal // a start that was not processed
+	aRun     // a look by a command
+	aConnect
 )
 
 // troubles are all kinds of fault.
 var troubles = map[string]trouble{
-	"busy":        {aLook | aRefusal, "", busy},
-	"5xx":         {aLook, "", code(500, 502, 503, 504, 408, 425)},
+	"busy":        {aLook | aRun | aRefusal, "", busy},
+	"5xx":         {aLook | aRun, "", code(500, 502, 503, 504, 408, 425)},
 	"5xx start":   {aStart, "the start was answered 5xx", code(500, 502, 504)},
-	"4xx":         {aLook | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
-	"missing":     {aLook, "404", code(404, 410)},
-	"reset":       {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"4xx":         {aLook | aRun | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
+	"missing":     {aLook | aRun, "404", code(404, 410)},
+	"reset":       {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"reset start": {aStart, "the start's answer was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"lost start":  {aRefusal, "the start was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
-	"cut":         {aLook, "", cut},
+	"cut":         {aLook | aRun, "", cut},
 	"cut start":   {aStart, "the start's answer was cut", cut},
-	"hang":        {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
+	"hang":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
 	"hang start":  {aStart, "the start was not answered", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
-	"slow":        {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
+	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
 	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
 	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
-	"empty":       {aLook, "", page(200, "")},
-	"html":        {aLook, "", page(200, "<html><h1>state: done</h1></html>")},
+	"empty":       {aLook | aRun, "", page(200, "")},
+	"html":        {aLook | aRun, "", page(200, "<html><h1>state: done</h1></html>")},
 	"204":         {aLook, "", page(204, "")},
-	"lie":         {aLook, "a document that tells of an error", lie},
+	"lie":         {aLook | aRun, "a document that tells of an error", lie},
 	"206":         {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.code, rep.honest = 206, false }},
-	"twice":       {aLook, "", twice},
-	"stale":       {aLook, "", stale},
+	"twice":       {aLook | aRun, "", twice},
+	"stale":       {aLook | aRun, "", stale},
 	"304":         {aLook, "", unasked},
 	"103":         {aLook | aStart, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
 	"garbage":     {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},
@@ -83,28 +85,31 @@ func lie(_ *request, rep *reply, r *rand.Rand) {
 }
 
 // allIsWell is a document that looks as if all were well.
-var allIsWell = (&operation{ID: 7}).doc("done", 0)
+func (w *world) allIsWell() string {
+	return (&operation{ID: 7, API: w.Ops[0].API}).doc("done", 0)
+}
 
 // code makes error pages.
 func code(codes ...int) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
-		rep.lie(pick(r, codes...), pick(r, "", "<html>state: done</html>", allIsWell))
+		rep.lie(pick(r, codes...), pick(r, "", "<html>state: done</html>", q.allIsWell()))
 	}
 }
 
 // busy asks for a wait, in one of the forms that servers have for that.
 func busy(q *request, rep *reply, r *rand.Rand) {
-	rep.lie(pick(r, 429, 429, 503), pick(r, "", allIsWell))
+	rep.lie(pick(r, 429, 429, 503), pick(r, "", q.allIsWell()))
 	seconds := 1 + r.IntN(8)
 	text, hint := fmt.Sprint("Retry-After: ", seconds), time.Duration(seconds)*time.Second
 	switch k := r.IntN(10); {
-	case k < 5:
-	case k < 7:
-		at := time.Now().Add(hint).Truncate(time.Second)
-		text, hint = "Retry-After: "+at.UTC().Format(http.TimeFormat), 0
-	case k < 8 && rep.code == 429:
+	case k < 3:
+	case k < 5: // in the time of the server
+		now := time.Now().Add(q.Skew)
+		q.saw["Retry-After of a clock that is wrong"] = q.Skew != 0
+		text = "Date: " + now.UTC().Format(http.TimeFormat) + "\r\nRetry-After: " + now.Add(hint).UTC().Format(http.TimeFormat)
+	case k < 6 && rep.code == 429: // no hint
 		text, hint = pick(r, "Retry-After: soon", "Retry-After: 0", "Retry-After: -3", "X-None: 1"), 0
-	case k < 9:
+	case k < 7:
 		text = fmt.Sprintf("RateLimit: limit=10, remaining=0, reset=%d\r\n", seconds) + text
 	default:
 		text, hint = pick(r, "Retry-After: 86400", "Retry-After: 99999999999999999999", "Retry-After: 1000000000"), time.Hour
@@ -127,7 +132,9 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 		if rep.hop = to == ""; rep.hop {
 			rep.head = append(rep.head, "Location: "+q.URL.String())
 			if q.starts {
-				q.life.loops++
+				if q.life.loops++; q.life.loops > mostSends {
+					q.blame("once", "the start of %d was sent on by %d redirects", q.life.ID, q.life.loops)
+				}
 			}
 			return
 		}
@@ -183,7 +190,11 @@ func partPage(_ *request, rep *reply, r *rand.Rand) {
 // twice puts members before their end again: the first of equal keys counts.
 func twice(q *request, rep *reply, _ *rand.Rand) {
 	if rep.code == 200 && q.life != nil {
-		rep.body = strings.TrimSuffix(rep.body, "}") + `,"state":"done","progress":100}`
+		done := `"state":"done","progress":100`
+		if api := apis[q.life.API]; api != nil {
+			done = api["done"]
+		}
+		rep.body = strings.TrimSuffix(rep.body, "}") + "," + done + "}"
 	}
 }
 

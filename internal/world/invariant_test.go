@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,11 +23,16 @@ var invariants = []invariant{
 }
 
 // isSuccess reports whether a sighting shows what is waited for.
-func (p *plan) isSuccess(s sighting) bool {
-	if p.Gone {
+func (w *world) isSuccess(s sighting) bool {
+	if w.Gone || !s.honest {
 		return s.honest && s.doc == ""
 	}
-	return s.honest && p.Until.holds(s.doc) && !p.ErrorIf.holds(s.doc)
+	is, known := w.judged[s.doc]
+	if !known {
+		is = w.succeeds(s.doc)
+		w.judged[s.doc] = is
+	}
+	return is
 }
 
 // wholesOf returns the whole lists that would show an element.
@@ -41,42 +47,60 @@ func (w *world) wholesOf(l *life) (all []whole) {
 
 // isDone reports whether an operation was seen to be so as often in a row as is asked for: at last,
 // or, if other waits went on after its own, at any time.
-func (w *world) isDone(l *life) bool {
-	need, row, most, shown := max(1, w.Threshold), 0, 0, false
-	count := func(is bool) {
+func (w *world) isDone(l *life) bool { return w.hasHeld(l, w.Steady) }
+
+// hasHeld reports whether an operation was seen to be done for so long.
+func (w *world) hasHeld(l *life, long time.Duration) bool {
+	need, row, shown := max(1, w.Threshold), 0, false
+	since, isMet, wasMet := time.Time{}, false, false
+	count := func(is bool, at time.Time) {
 		if row++; !is {
 			row = 0
+		} else if row == 1 {
+			since = at
 		}
-		most = max(most, row)
+		isMet = row >= need && at.Sub(since) >= long
+		wasMet = wasMet || isMet
 	}
 	switch {
 	case w.List == nil || w.List.Follow:
 		for _, s := range l.seen {
-			count(w.isSuccess(s))
+			count(w.isSuccess(s), s.at)
 		}
 	case w.List.Gone:
 		need++ // gone is what is absent from two lists in a row
 		for _, a := range w.wholesOf(l) {
 			if shown = shown || a.shown[l.ID] != ""; !a.part {
-				count(shown && a.shown[l.ID] == "")
+				count(shown && a.shown[l.ID] == "", a.made)
 			}
 		}
 	default:
 		for _, a := range w.wholesOf(l) {
 			if !a.part || a.shown[l.ID] != "" {
-				count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+				count(w.isSuccess(sighting{a.shown[l.ID], true, a.made}), a.made)
 			}
 		}
 	}
 	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
-		return row >= need
+		return isMet
 	}
-	return most >= need
+	return wasMet
+}
+
+// tooShort says of an operation that it was done, but not for as long as is asked for.
+const tooShort = " for long enough"
+
+// nearly returns tooShort if that is all that is missing.
+func (w *world) nearly(l *life) string {
+	if !w.isDone(l) && w.hasHeld(l, 0) {
+		return tooShort
+	}
+	return ""
 }
 
 // checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
 func checkTrue(w *world, res *result) bool {
-	done := 0
+	done, nearly := 0, ""
 	for _, l := range w.lives {
 		is := w.isDone(l)
 		if is {
@@ -85,13 +109,14 @@ func checkTrue(w *world, res *result) bool {
 		ends := res.Ends[fmt.Sprint(l.ID)]
 		switch {
 		case slices.Contains(ends, poll.Succeeded) && !is:
-			w.blame("true", "%d succeeded, and that was not seen", l.ID)
+			nearly = w.nearly(l)
+			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, nearly)
 		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}
 	}
 	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
-		w.blame("true", "SUCCESS, and %d of %d are done", done, need)
+		w.blame("true", "SUCCESS, and %d of %d are done%s", done, need, nearly)
 	}
 	return res.How == poll.Succeeded
 }
@@ -106,10 +131,14 @@ func (p *plan) need() int {
 
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
-	isError := func(s sighting) bool {
-		return s.honest && (w.ErrorIf.holds(s.doc) || s.doc == "" && !w.NotYet && !w.Gone)
+	row, most := 0, 0
+	for _, s := range l.seen {
+		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || w.NotYet || w.Gone || w.Probe != "") {
+			row = 0
+		}
+		most = max(most, row)
 	}
-	return l.excuse != "" || l.flying > 0 || slices.ContainsFunc(l.seen, isError)
+	return l.excuse != "" || l.flying > 0 || most >= max(1, w.Errors)
 }
 
 // lag is how long after the first whole list the last one comes, if the number of elements is unknown.
@@ -120,20 +149,22 @@ func checkWhole(w *world, res *result) bool {
 	if w.List == nil || res.How != poll.Succeeded || w.Line.Twice { // of which each has seen other lists
 		return false
 	}
-	done, shown := 0, 0
+	done, shown, nearly := 0, 0, ""
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
 		isWanted := isShown && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
+		} else {
+			nearly = cmp.Or(nearly, w.nearly(l))
 		}
 		if isShown {
 			shown++
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
 		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
-			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
+			w.blame("whole", "SUCCESS of all, and %d was not seen to be done%s", l.ID, w.nearly(l))
 		}
 	}
 	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
@@ -146,7 +177,7 @@ func checkWhole(w *world, res *result) bool {
 	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*shown:
 		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
-		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
+		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d%s", shown, w.List.Expect, done, w.AtLeast, nearly)
 	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
 		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
 	}
@@ -159,9 +190,6 @@ const mostSends = 3
 // checkOnce: nothing is started twice, or unasked, and no redirects have it sent on and on.
 func checkOnce(w *world, _ *result) (exercised bool) {
 	for _, l := range w.lives {
-		if l.loops > mostSends {
-			w.blame("once", "the start of %d was sent on by %d redirects", l.ID, l.loops)
-		}
 		exercised = exercised || l.starts > 0
 		if l.starts > 1 || l.starts > 0 && l.Method == "" {
 			w.blame("once", "%d was started %d times", l.ID, l.starts)
@@ -198,7 +226,8 @@ func checkOnTime(w *world, res *result) bool {
 // go on.
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
-	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || w.List != nil && (w.List.Gone || w.List.Cut != "") {
+	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
+	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || isLeaving || w.saw["clock jumps"] && w.Caller == "step" {
 		return false
 	}
 	since := w.troubled
@@ -212,29 +241,62 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, 200}) {
+		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, last}) {
 			return false
 		}
 	}
-	margin, begun := 6*time.Second, res.Deadline.Add(-w.Timeout)
-	isOne := len(w.Ops) == 1 && w.List == nil
-	if !isOne {
-		margin = 40 * time.Second
-	}
-	if !isOne && w.Line.Log != "" { // several runs may be needed
-		margin, begun = 75*time.Second, w.began
+	begun := res.Deadline.Add(-w.Timeout)
+	if w.Line.Log != "" && (w.List != nil || len(w.Ops) > 1) { // several runs may be needed
+		begun = w.began
 	}
 	if begun.After(since) {
 		since = begun
 	}
-	margin += time.Duration(w.Threshold) * max(20*time.Second, w.Interval)
-	if res.Deadline.Sub(since) < margin {
+	if res.Deadline.Sub(since) < w.margin() {
 		return false
 	}
 	if res.How == poll.TimedOut {
-		w.blame("awake", "it has been so for %s, and nobody noticed", res.Deadline.Sub(since))
+		why := ""
+		isSeen := func(l *life) bool {
+			n, all := len(l.seen), w.wholesOf(l)
+			if w.List != nil && !w.List.Follow {
+				return len(all) > 0 && w.isSuccess(sighting{all[len(all)-1].shown[l.ID], true, res.End})
+			}
+			return n > 0 && w.isSuccess(l.seen[n-1])
+		}
+		switch {
+		case w.answered.After(res.End):
+			why = lateAnswer
+		case slices.ContainsFunc(w.lives, isSeen):
+			why = seenTooLate
+		}
+		w.blame("awake", "it has been so for %s, and nobody noticed%s", res.Deadline.Sub(since), why)
 	}
 	return true
+}
+
+// seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
+const seenTooLate = " but at the very end"
+
+// lateAnswer says of a wait that its last look was cut by the deadline.
+const lateAnswer = ": the last answer came after the deadline"
+
+// margin returns how long before the deadline what is so is noticed, at least by the last look.
+func (p *plan) margin() time.Duration {
+	margin := 2500*time.Millisecond + 2*p.Lag
+	switch {
+	case p.Line.Log != "" && (p.List != nil || len(p.Ops) > 1): // several runs may be needed
+		margin = 75 * time.Second
+	case p.List != nil:
+		margin = 10*time.Second + time.Duration(len(p.Ops))*(2*p.Lag+200*time.Millisecond)
+	case len(p.Ops) > 1:
+		margin += time.Duration(len(p.Ops)) * time.Second
+	}
+	margin += p.Steady
+	if p.Threshold > 0 {
+		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
+	}
+	return margin
 }
 
 // checkPolite: an operation by itself is not asked about more often than the schedule says.
@@ -246,9 +308,12 @@ func checkPolite(w *world, res *result) bool {
 		}
 		most++
 	}
+	if w.Line.Twice {
+		most *= 2
+	}
 	for _, l := range w.lives {
-		if n := len(l.seen); n > most && w.List == nil {
-			w.blame("polite", "%d looks in %s, and the schedule has %d", n, took, most)
+		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {
+			w.blame("polite", "in %s, the schedule has %d looks, and there were %d looks", took, most, n)
 		}
 	}
 	return w.saw["hint"]

@@ -26,6 +26,7 @@ type listPage struct {
 	last   bool
 	part   bool           // it lacks elements, and says so
 	gone   bool           // to lack them is what is waited for
+	at     time.Time      // when it was made
 	shown  map[int]string // documents by ID
 }
 
@@ -33,7 +34,8 @@ type listPage struct {
 // that is only a part of the list nothing is known but what it shows.
 type whole struct {
 	key   string
-	at    time.Time
+	at    time.Time // when it was delivered
+	made  time.Time
 	part  bool
 	shown map[int]string
 }
@@ -55,7 +57,7 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
 	size := w.List.Size
 	from, to := min(number*size, len(there)), min(number*size+size, len(there))
-	rep.page = &listPage{number: number, last: to == len(there), gone: w.List.Gone, shown: make(map[int]string)}
+	rep.page = &listPage{number: number, last: to == len(there), gone: w.List.Gone, at: time.Now(), shown: make(map[int]string)}
 	var texts []string
 	for _, l := range there[from:to] {
 		text := l.docAt(time.Now())
@@ -88,35 +90,35 @@ func (w *world) listAnswer(q *request, rep *reply) {
 var nexts = []string{"auto", ".next", "?page={.cursor}"}
 
 // listDelivered notes that an answer to a request for a list was delivered, or that it was not.
-func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
-	p, before := rep.page, w.pages[key]
-	delete(w.pages, key)
+func (p *process) listDelivered(key string, rep *reply, isWhole bool) {
+	page, before := rep.page, p.pages[key]
+	delete(p.pages, key)
 	switch {
 	case rep.hop, !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again, and a new look begins with the first
-		w.pages[key] = before
+		p.pages[key] = before
 		return
-	case p == nil && rep.isRedirect() && len(before) > 0: // of which those before it were read
-		w.gather(key, before, true)
+	case page == nil && rep.isRedirect() && len(before) > 0: // of which those before it were read
+		p.gather(key, before, true)
 		return
-	case p == nil || !rep.honest || p.number > 0 && len(before) != p.number:
+	case page == nil || !rep.honest || page.number > 0 && len(before) != page.number:
 		return
-	case p.number == 0:
+	case page.number == 0:
 		before = nil
 	}
-	if before = append(before, p); !p.last {
-		w.pages[key] = before
+	if before = append(before, page); !page.last {
+		p.pages[key] = before
 		return
 	}
-	w.gather(key, before, p.part)
+	p.gather(key, before, page.part)
 }
 
 // gather notes what the pages of a list have shown.
 func (w *world) gather(key string, pages []*listPage, part bool) {
-	all := whole{key, time.Now(), part, make(map[int]string)}
-	for _, p := range pages {
-		for id, doc := range p.shown {
+	all := whole{key, time.Now(), pages[0].at, part, make(map[int]string)}
+	for _, page := range pages {
+		for id, doc := range page.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
-			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read
+			if other, twice := all.shown[id]; twice && other != doc && isWanted && !w.List.Follow { // it has moved while the pages were read
 				return
 			}
 			all.shown[id] = doc

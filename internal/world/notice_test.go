@@ -63,7 +63,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept
 		q.life.flying--
 	case !q.starts && !rep.isRedirect() && isJudged:
-		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.code})
+		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.at})
 		if q.life.Answer == "303" {
 			q.life.flying = 0
 		}

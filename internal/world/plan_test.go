@@ -12,6 +12,7 @@ import (
 type plan struct {
 	Seed   uint64      `json:",omitzero"`
 	Caller string      `json:",omitzero"` // who waits: see callers
+	Probe  string      `json:",omitzero"` // what looks, "" for an HTTP request
 	Ops    []operation `json:",omitzero"`
 	List   *listing    `json:",omitzero"` // nil for operations by themselves
 	Faults []fault     `json:",omitzero"`
@@ -23,6 +24,8 @@ type plan struct {
 	Unless    bool          `json:",omitzero"` // --not-ready-if of its opposite, in place of Until
 	NotYet    bool          `json:",omitzero"` // a 404 means that it is not there yet
 	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
+	Errors    int           `json:",omitzero"` // the threshold of ERROR, 0 for 1
+	Steady    time.Duration `json:",omitzero"` // for which SUCCESS has to hold
 	Interval  time.Duration `json:",omitzero"` // 0 for the default schedule
 	Timeout   time.Duration `json:",omitzero"`
 	Attempt   time.Duration `json:",omitzero"` // the most for one attempt, 0 for the default
@@ -34,6 +37,11 @@ type plan struct {
 	Alone     bool          `json:",omitzero"` // a connection is used once only
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
+	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
+	Skew      time.Duration `json:",omitzero"` // by which the clocks of servers are ahead, negative if they are behind
+	Jump      time.Duration `json:",omitzero"` // by which that of the caller jumps between two runs
+	HTTP2     bool          `json:",omitzero"`
+	Share     bool          `json:",omitzero"` // a directory is shared with other processes
 	Line      lineFlags     `json:",omitzero"`
 }
 
@@ -58,6 +66,12 @@ func newPlan(seed uint64, only string) *plan {
 	if maybe(4) {
 		p.Threshold = 2 + r.IntN(2)
 	}
+	if maybe(8) {
+		p.Errors = 2
+	}
+	if maybe(8) {
+		p.Steady = drawn(r, time.Second, 15*time.Second)
+	}
 	if maybe(2) {
 		p.Interval = drawn(r, 100*time.Millisecond, 4*time.Second)
 	}
@@ -78,6 +92,8 @@ func newPlan(seed uint64, only string) *plan {
 	} else {
 		p.drawAlone(r)
 	}
+	p.drawProbe(r)
+	p.drawPreset(r)
 	if n := len(p.Ops); n > 1 && maybe(4) && (p.List == nil || p.List.Known == nil) {
 		p.AtLeast, p.FailFast = 1+r.IntN(n), maybe(2)
 	}
@@ -85,12 +101,22 @@ func newPlan(seed uint64, only string) *plan {
 		p.Rate = 1 + r.IntN(20)
 	}
 	p.drawLine(r)
+	p.Skew = drawn(r, -20*time.Hour, 20*time.Hour).Round(time.Second)
+	if maybe(8) {
+		p.Jump = time.Duration(pick(r, -1, 1, 1)) * drawn(r, 40*time.Second, 2*time.Hour)
+	}
+	p.HTTP2 = maybe(10) && !p.isLine() // which would need encryption
+	isSeveral := p.Probe == "" && (p.Caller == "group" || p.Caller == "list")
+	p.Share = p.isLine() && maybe(3) || isSeveral && maybe(30) // since files take long
+	if p.isLine() && p.Share && p.Ops[0].Method == "" && maybe(2) {
+		p.Line.Log, p.Line.Twice = "", true
+	}
 	if p.isLine() && !p.Line.File {
 		p.Renewal = 0
 	}
 	p.drawFaults(r)
 	p.drawKills(r)
-	p.Unless = maybe(8) && !p.Gone && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
+	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
 	if p.Unless { // by which any answer without a body is SUCCESS
 		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return f.Kind == "204" })
 	}
@@ -181,22 +207,31 @@ func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
 // drawFaults draws what goes wrong: with a share of the first requests of each key.
 func (p *plan) drawFaults(r *rand.Rand) {
 	share, last := pick(r, 0, .05, .15, .4), pick(r, 5, 15, 40)
+	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
 		return isBelieved || strings.HasSuffix(name, "page") && p.List == nil || r.IntN(3) > 0
 	})
 	keys := []string{"list"}
-	if len(p.Ops) == 1 && !p.Gone { // of several none is the first to connect, and --gone takes nobody for gone
+	if len(p.Ops) == 1 && !p.Gone && p.Probe == "" { // of several none is the first to connect, and --gone takes nobody for gone
 		keys = append(keys, "dial")
 	}
 	for _, o := range p.Ops {
 		keys = append(keys, fmt.Sprint(o.ID), fmt.Sprint(o.ID, "!"), fmt.Sprint("list ", o.ID))
 	}
 	for _, key := range keys {
-		for n := 1; n <= last && len(kinds) > 0; n++ {
-			f := fault{key, n, pick(r, kinds...), r.Uint64()}
-			on, isStart := troubles[f.Kind].on, strings.HasSuffix(key, "!")
-			if r.Float64() < share && (isStart && on&^aLook != 0 || !isStart && on&aLook != 0) {
+		isStart, on, last := strings.HasSuffix(key, "!"), looks, last
+		if isStart {
+			on, last = aStart|aRefusal, 1
+		}
+		befall := slices.DeleteFunc(slices.Clone(kinds), func(name string) bool { return troubles[name].on&on == 0 })
+		for n := 1; n <= last && len(befall) > 0; n++ {
+			f := fault{key, n, pick(r, befall...), r.Uint64()}
+			often := share
+			if isStart && share > 0 { // which is the only one, mostly
+				often = .4
+			}
+			if r.Float64() < often {
 				p.Faults = append(p.Faults, f)
 				for ; f.Kind == "loop" && isStart && f.N < n+5; p.Faults = append(p.Faults, f) { // it leads to itself again
 					f.N++
@@ -211,7 +246,11 @@ func (p *plan) drawKills(r *rand.Rand) {
 	if p.Caller == "list" || p.Caller == "group" || p.isLine() && (p.Line.Log == "" || p.Line.Twice) {
 		return
 	}
-	for run := range pick(r, 0, 0, 1, 2, 4) {
+	runs := pick(r, 0, 0, 1, 2, 4)
+	if p.isLine() { // of which there are few
+		runs = max(runs, 1)
+	}
+	for run := range runs {
 		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second)), Soft: r.IntN(3) == 0}
 		if r.IntN(3) == 0 {
 			k = kill{Run: run, Key: fmt.Sprint(p.Ops[0].ID, pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}

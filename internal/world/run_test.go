@@ -1,12 +1,15 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -53,8 +56,16 @@ func simulate(t *testing.T, p *plan) *report {
 				rep.exercised[i.name] = true
 			}
 		}
-		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
 		w.saw["no --until"], w.saw["at least a share"] = p.Unless, p.Percent > 0
+		if preset := p.presetName(); preset != "" {
+			w.saw["preset "+preset] = true
+		}
+		w.saw["success for a time"], w.saw["error threshold"] = p.Steady > 0, p.Errors > 0
+		w.saw["shared directory"] = p.Share
+		w.saw["learned"] = p.isLine() && p.Line.Learn > 0
+		w.saw["HTTP/2"] = p.HTTP2 && p.Probe == ""
+		w.saw["probe "+cmp.Or(p.Probe, "http")] = true
+		w.saw["caller "+p.Caller], w.saw["ending "+cmp.Or(string(res.How), "refused")] = true, true
 		others, names := p.newFaults(w.broken)
 		for _, name := range names {
 			w.saw["known: "+name] = true
@@ -64,15 +75,21 @@ func simulate(t *testing.T, p *plan) *report {
 	return rep
 }
 
-// breaks reports whether a plan breaks an invariant.
-func breaks(t *testing.T, p *plan, invariant string) bool {
-	return slices.ContainsFunc(simulate(t, p).broken, func(b breach) bool { return b.invariant == invariant })
+// breaks reports whether a plan has a breach of the same shape.
+func breaks(t *testing.T, p *plan, like breach) bool {
+	return slices.ContainsFunc(simulate(t, p).broken, func(b breach) bool { return b.shape() == like.shape() })
+}
+
+// shape returns what two breaches have in common that differ in numbers and times only.
+func (b breach) shape() string {
+	return b.invariant + regexp.MustCompile(`\d[\d.hms\x{b5}]*`).ReplaceAllString(b.what, "0")
 }
 
 func TestWorld(t *testing.T) {
 	if *period > 0 {
 		*count = math.MaxInt
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each world is small, and soon gone
 	s := &session{table: newTable(), began: time.Now(), failed: make(map[string]int)}
 	s.next.Store(*first)
 	t.Run("seeds", func(t *testing.T) {
@@ -108,6 +125,10 @@ func TestWorld_found(t *testing.T) {
 // The same seed tells the same story.
 func TestWorld_repeats(t *testing.T) {
 	for seed := *first; seed < *first+100; seed++ {
+		// Who shares waits by chance of its own, and what comes over one connection of HTTP/2 at once has no order.
+		if p := newPlan(seed, *only); p.Share || p.HTTP2 {
+			continue
+		}
 		one, two := simulate(t, newPlan(seed, *only)).story, simulate(t, newPlan(seed, *only)).story
 		slices.Sort(one)
 		slices.Sort(two)
@@ -152,8 +173,7 @@ func (s *session) one(t *testing.T) bool {
 	s.mu.Unlock()
 	switch {
 	case isNew:
-		invariant := rep.broken[0].invariant
-		t.Error(story(t, shrink(t, p, invariant), invariant))
+		t.Error(story(t, shrink(t, p, rep.broken[0]), rep.broken[0].invariant))
 	case len(rep.broken) > 0:
 		t.Errorf("seed %d of %s breaks %q: %s", seed, p.Caller, rep.broken[0].invariant, rep.broken[0].what)
 	}

@@ -17,6 +17,7 @@ const home = "a.test:80"
 // with a ! if it is to start it, a list, or another page. Faults, times and chance depend on the
 // key and on how many requests for it there were: not on what others ask at the same moment.
 type request struct {
+	*world
 	*http.Request
 	host   string
 	key    string
@@ -36,6 +37,7 @@ type reply struct {
 	what    string // for the story
 	page    *listPage
 	hint    time.Duration // for which it asks to be left alone
+	at      time.Time     // when the request was processed
 	late    time.Duration // after the request was processed
 	dribble time.Duration // between some bytes and the next
 	cut     int           // bytes of the body that are sent, 0 for all
@@ -49,7 +51,7 @@ type reply struct {
 
 // lie makes the reply another one.
 func (rep *reply) lie(code int, body string) {
-	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what}
+	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what, at: rep.at}
 }
 
 func (rep *reply) isRedirect() bool {
@@ -78,7 +80,7 @@ func (w *world) dice(key string, n int) *rand.Rand {
 
 // read says what a request is about.
 func (w *world) read(host string, r *http.Request) *request {
-	q := &request{Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
+	q := &request{world: w, Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
 	kind, id, _ := strings.Cut(strings.TrimPrefix(q.key, "/"), "/")
 	switch {
 	case host != home:
@@ -117,6 +119,7 @@ func (w *world) answer(q *request) *reply {
 			return rep
 		}
 	}
+	rep.at = time.Now()
 	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// shrink returns the simplest plan that it finds which breaks an invariant as p does. A plan is made
+// shrink returns the simplest plan that it finds which has a breach as p has it. A plan is made
 // simpler by parts of its JSON that are left out.
-func shrink(t *testing.T, p *plan, invariant string) *plan {
+func shrink(t *testing.T, p *plan, b breach) *plan {
 	for tries := 0; tries < 400; {
 		better := false
 		for _, simpler := range without(asJSON(p)) {
 			q := new(plan)
 			isPlan := json.Unmarshal(must(json.Marshal(simpler)), q) == nil && q.isSound() && !reflect.DeepEqual(p, q)
-			if tries++; isPlan && tries < 400 && breaks(t, q, invariant) {
+			if tries++; isPlan && tries < 400 && breaks(t, q, b) {
 				p, better = q, true
 				break
 			}
@@ -82,18 +82,43 @@ func (p *plan) isSound() bool {
 	n := len(p.Ops)
 	isFaulty := func(f fault) bool { return troubles[f.Kind].make == nil }
 	switch {
-	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.Until.isSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
+	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
+		return false
+	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe != "" && p.isLine():
+		return false
+	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && p.Steady > 0 && p.Threshold > 0:
 		return false
 	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
+		return false
+	case isList && p.List.Known != nil && len(p.List.Known) == 0: // which nobody waits for
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
-	case p.Line.Log == "" && (p.Line.Twice || p.Line.Full || p.isLine() && len(p.Kills) > 0):
+	case p.Unless && (p.presetName() != "" || p.Probe != ""):
+		return false
+	case p.isLine() && (p.Ops[0].Answer == "204 self" && !p.Gone || p.Renewal > 0 && !p.Line.File): // which says no --follow, and has no other token
+		return false
+	case p.Line.Learn > 0 && isList && (p.List.Follow || p.List.Batch > 0):
+		return false
+	case p.Line.Log == "" && (p.Line.Twice && (!p.Share || p.Ops[0].Method != "") || p.Line.Full || p.isLine() && len(p.Kills) > 0):
 		return false
 	}
 	return !slices.ContainsFunc(p.Ops, func(o operation) bool { return !isWhole(o) })
+}
+
+// isPresetSound reports whether there is one condition for all, and one only.
+func (p *plan) isPresetSound() bool {
+	api := p.Ops[0].API
+	isOther := func(o operation) bool { return o.API != api }
+	if slices.ContainsFunc(p.Ops, isOther) || (api != "" || p.Mine) && p.isGone() {
+		return false
+	}
+	if p.Probe == byTCP {
+		return api == "" && !p.Mine && p.ErrorIf == nil
+	}
+	return api == "" && p.Until.isSound() || apis[api] != nil && !p.Mine && p.ErrorIf == nil
 }
 
 func (n *node) isSound() bool {

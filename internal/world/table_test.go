@@ -51,7 +51,7 @@ func (t *table) String() string {
 	}
 	for _, name := range sorted(t.features) {
 		share, mark := float64(t.features[name])/float64(t.seeds), ""
-		if share < rare {
+		if share < rare && !strings.HasPrefix(name, "known") {
 			mark = ", rare"
 		}
 		fmt.Fprintf(&b, "  %s %.1f%%%s;", name, 100*share, mark)

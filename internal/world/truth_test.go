@@ -14,6 +14,7 @@ type operation struct {
 	Method string  `json:",omitzero"` // of the request that starts it; "" if it runs from the beginning
 	Answer string  `json:",omitzero"` // how a server answers that request: see answers
 	Style  int     `json:",omitzero"` // how its documents look
+	API    string  `json:",omitzero"` // whose documents they are: see apis
 	Phases []phase `json:",omitzero"`
 }
 
@@ -33,7 +34,7 @@ const (
 type life struct {
 	*operation
 	starts  int // processed
-	loops   int // redirects of the start to itself
+	loops   int // redirects of the start to itself, in one run
 	started time.Time
 	flying  int    // starts that were sent and not answered
 	excuse  string // why the wait for it may end in ERROR, "" if nothing says so
@@ -45,7 +46,7 @@ type life struct {
 type sighting struct {
 	doc    string // what it truly was; "" if it was not there
 	honest bool   // and the answer said so, and was delivered whole
-	code   int
+	at     time.Time
 }
 
 // state returns what the operation is at a moment.
@@ -83,6 +84,9 @@ func (o *operation) doc(state string, age time.Duration) string {
 		conclusion, finished, progress = `"success"`, `"2026-01-01T00:00:00Z"`, 100
 	case "failed":
 		conclusion, finished, failure = `"failure"`, `"2026-01-01T00:00:00Z"`, `{"code":7}`
+	}
+	if o.API != "" {
+		return fmt.Sprintf(`{"id":%d,%s,"result":"r%d","age":%d}`, o.ID, apis[o.API][state], o.ID, progress)
 	}
 	fields := []string{
 		fmt.Sprintf(`"id":%d`, o.ID), fmt.Sprintf(`"state":%q`, state), fmt.Sprintf(`"result":"r%d"`, o.ID),

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
 // A world is the state of one simulation. mu guards all of it.
@@ -21,14 +23,17 @@ type world struct {
 	ended   time.Time
 	lives   []*life // in the order of the plan
 	asked   map[string]int
-	hints   map[string]time.Time   // until when a server asked to be left alone, by key
-	longest map[string]time.Time   // the last of all hints
-	pages   map[string][]*listPage // of the look at a list that is under way, by key
+	hints   map[string]time.Time // until when a server asked to be left alone, by key
+	longest map[string]time.Time // the last of all hints
 	wholes  []whole
+
+	conditions func() status.Rules // compiled once
+	judged     map[string]bool     // documents, by whether they show what is waited for
 
 	processes []*process
 	cuts      int // of them, killed
 	troubled  time.Time
+	answered  time.Time // the last request, whether somebody still waited for it or not
 	onKill    func()
 	onStart   func() // once one was processed
 
@@ -41,8 +46,8 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time),
-		pages: make(map[string][]*listPage), saw: make(map[string]bool)}
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time), saw: make(map[string]bool), judged: make(map[string]bool)}
+	w.conditions = sync.OnceValue(p.rules)
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
 		if l.Method == "" {

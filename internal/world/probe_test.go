@@ -1,0 +1,143 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// What looks at an operation, besides an HTTP request.
+const (
+	byCommand = "command" // that asks the same server
+	byTCP     = "tcp"     // to a port that is open as long as the operation is there
+)
+
+// tcpHost has the ports of the operations, from firstPort on.
+const (
+	tcpHost   = "tcp.test"
+	firstPort = 7000
+)
+
+// drawProbe draws what looks at the operations. A command line runs real programs, and connects to
+// real ports.
+func (p *plan) drawProbe(r *rand.Rand) {
+	isCommand, isTCP := r.IntN(8) == 0, r.IntN(12) == 0 && p.List == nil
+	switch {
+	case p.isLine() || p.isGone() && isCommand:
+		return
+	case isTCP:
+		p.Probe, p.Until, p.ErrorIf = byTCP, nil, nil
+	case isCommand && p.List != nil:
+		p.Probe, p.List.Size, p.List.Follow = byCommand, 99, false
+	case isCommand:
+		p.Probe = byCommand
+	default:
+		return
+	}
+	p.Renewal = 0
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		o.Method, o.Answer = "", ""
+		for k, f := range o.Phases {
+			if isTCP && !p.Gone && f.State != "done" {
+				o.Phases[k].State = absent
+			}
+		}
+	}
+}
+
+// look has a server asked, and returns its reply, nil if none has come when the context ends.
+func (p *process) look(ctx context.Context, url string) *reply {
+	r := must(http.NewRequest("GET", url, nil))
+	p.mu.Lock()
+	q := p.read(home, r)
+	p.mu.Unlock()
+	came := make(chan *reply, 1)
+	go func() {
+		if rep := p.receive(q); rep != nil && !rep.hang {
+			time.Sleep(rep.late)
+			came <- rep
+		}
+	}()
+	select {
+	case rep := <-came:
+		rep.hint = 0 // which has no place in what a program says
+		p.after(q, rep, !rep.reset && rep.cut == 0)
+		return rep
+	case <-ctx.Done():
+		p.after(q, new(reply), false)
+		return nil
+	}
+}
+
+// A program is a command, as a probe: what it does, and not how it runs.
+type program struct {
+	*process
+	url string
+}
+
+// Probe runs the program. What the server says is on its standard output, and how on standard error.
+func (g program) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+	rep := g.look(ctx, g.url)
+	if rep == nil {
+		o := poll.Observe(ctx, nil, ctx.Err())
+		o.Kind = status.KindCommand
+		return o
+	}
+	exit, said, out := 0, "", rep.body
+	switch r := g.dice(g.url, a.Number); {
+	case rep.reset:
+		exit, said, out = pick(r, 1, 56, 137), "error: connection reset by peer", ""
+	case rep.cut > 0: // by a program that does not notice, perhaps
+		exit, out = pick(r, 0, 1, 141), out[:min(rep.cut, max(0, len(out)-1))]
+	case rep.code >= 300:
+		exit, said = pick(r, 1, 1, 22, 255), fmt.Sprintf("warning: one more try\nHTTP %d: %s", rep.code, http.StatusText(rep.code))
+	default:
+		said = pick(r, "", "", "warning: this version is old", "error: 429, tried again")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.saw["exit code not 0"] = g.saw["exit code not 0"] || exit != 0
+	return status.Observation{Kind: status.KindCommand, Body: []byte(out), Size: int64(len(out)), Exit: &exit, Stderr: []byte(said)}
+}
+
+// connect connects to the port of an operation.
+func (p *process) connect(ctx context.Context, port string) (net.Conn, error) {
+	id := must(strconv.Atoi(port)) - firstPort
+	rep := p.look(ctx, fmt.Sprint("http://a.test/ops/", id))
+	code := syscall.ECONNREFUSED
+	switch {
+	case rep == nil:
+		return nil, ctx.Err()
+	case rep.reset:
+		code = syscall.ECONNRESET
+	case rep.code < 300:
+		ours, theirs := net.Pipe()
+		return ours, theirs.Close()
+	}
+	return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", code)}
+}
+
+// probe returns what looks at what a request is about.
+func (p *process) probe(h poll.HTTP) poll.Probe {
+	switch p.Probe {
+	case byCommand:
+		return program{p, h.URL}
+	case byTCP:
+		u := must(url.Parse(h.URL))
+		id := must(strconv.Atoi(strings.TrimPrefix(u.Path, "/ops/")))
+		return poll.TCP{Address: fmt.Sprint(tcpHost, ":", firstPort+id), Dial: p.dial}
+	}
+	return h
+}
