@@ -85,17 +85,6 @@ type place struct {
 	opens   time.Time // when it opens at the latest, as was told
 }
 
-// The steps of admission, in their order. At claim and turn something is asked.
-const (
-	claim  = iota // ask whether another process makes the attempt
-	room          // one of so many attempts at the place
-	turn          // the only one to ask the Limiter, and to wait until the request may go
-	worker        // one of so many attempts at all places
-
-	attempt // admitted
-	steps   = attempt
-)
-
 // sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
 // that was due already, "" if it was not.
 func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {

@@ -1,14 +1,12 @@
 package poll
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -83,143 +81,6 @@ type (
 		Adopt(o status.Observation, left json.RawMessage) error
 	}
 )
-
-// A source is what is looked at again and again: the session of a probe, for a wait; or a list,
-// whose elements have waits of their own. A source is in one of these states: it sleeps until it is
-// due, stands in line for a step of its admission, or is busy in another goroutine with what the
-// step asks, or the attempt.
-type source struct {
-	*wait // which sets the schedule; of a list, its lead
-	order int
-	place *place
-
-	over    bool // there is nothing more to look for
-	busy    bool
-	wake    time.Time   // when it wakes
-	at      int         // its index in the agenda
-	step    int         // of its admission that comes next
-	has     [steps]bool // the semaphores that it has acquired
-	begun   time.Time   // the attempt that is under way
-	granted bool        // the attempt is this process's, and the request may go now
-	held    string      // why its place is closed until it is due, in words
-	sharing *sharing    // nil unless its answers are shared with other processes
-}
-
-// all returns the waits that have not ended, that of a list first.
-func (s *source) all() []*wait {
-	waits := []*wait{s.wait}
-	if s.list != nil {
-		waits = append(waits, s.list.waiting...)
-	}
-	return waits
-}
-
-// do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
-func (s *source) do() {
-	switch s.step {
-	case claim:
-		s.claim()
-	case turn:
-		s.reserve()
-	case attempt:
-		s.look()
-		if s.place.limited && !s.isTaken() {
-			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
-		}
-	}
-}
-
-// shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own.
-func (s *source) shares() bool {
-	_, ok := s.probe.(sharer) // and not its result
-	return ok && s.p.Answers != nil && !s.startDue()
-}
-
-// isTaken reports whether the attempt is another process's.
-func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
-
-// look makes the attempt, and judges it.
-func (s *source) look() {
-	var o status.Observation
-	var took time.Duration
-	var pace request.Pace
-	if s.place.limited {
-		pace = &paced{source: s}
-	}
-	if s.isTaken() {
-		o = *s.sharing.answer
-	} else {
-		o, took = s.wait.look(pace)
-	}
-	if s.sharing != nil {
-		s.sharing.answered(o) // before the session goes on to a result
-	}
-	s.answered(o, took)
-	if s.list == nil && s.unrunnable() == "" {
-		s.lookForResult(pace)
-	}
-}
-
-// look makes an attempt. The time that it may take does not count for its judgement.
-// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
-func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
-	limit := w.p.AttemptTimeout
-	session, isHTTP := w.probe.(httpSession)
-	if (isHTTP || w.done != nil) && pace != nil {
-		limit = 0
-	}
-	ctx, cancel := w.context(limit)
-	defer cancel()
-	if err := w.announce(); err != nil {
-		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
-	}
-	begun := time.Now()
-	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if isHTTP { // which takes the pace, too
-		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
-		return o, time.Since(begun)
-	}
-	o := w.probe.Probe(ctx, a)
-	return o, time.Since(begun)
-}
-
-// announce tells that the next request is to start the operation. It must not be sent if that
-// cannot be noted.
-func (w *wait) announce() error {
-	if !w.startDue() {
-		return nil
-	}
-	w.Starting = true
-	if w.p.Starting != nil {
-		w.hopeless = w.p.Starting(w.State)
-		w.unsent = w.hopeless != nil
-		w.Starting = !w.unsent
-	}
-	return w.hopeless
-}
-
-// startDue reports whether the next attempt is to start the operation.
-func (w *wait) startDue() bool {
-	s, ok := w.probe.(starter)
-	return ok && s.StartDue()
-}
-
-// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
-// is enough for what is told of the last answer.
-const keptBody = 8 << 10
-
-// slim drops what the end of the wait does not need of its last attempt. What was told of it
-// does not change.
-func (w *wait) slim() {
-	w.last.verdict.Answers = nil
-	o := *w.last.observation
-	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
-	if len(o.Body) > keptBody {
-		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
-	}
-	w.last.observation = &o
-}
 
 // The causes with which a run ends the context of an attempt, which a probe gets
 // from [context.Cause]. Any other comes from the caller's context.

@@ -56,29 +56,6 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// claim finds out who makes the attempt that is due.
-func (s *source) claim() {
-	if s.sharing == nil {
-		s.sharing = &sharing{source: s}
-	}
-	h := s.sharing
-	session := s.probe.(sharer)
-	h.turn = Turn{Ask: true}
-	h.ask(session.Identity(s.p.AnswersName))
-	if h.question != nil {
-		h.turn = h.question.Claim(time.Now())
-		h.next = h.turn.Next
-	}
-	if h.turn.Answer != nil && !h.take(session) {
-		h.turn = Turn{Ask: true, Alone: true}
-	}
-	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
-	if !s.granted {
-		s.Due, s.Reserved = h.next, false
-		s.plan(time.Now(), time.Time{})
-	}
-}
-
 // ask makes what identity says the question; nil is none.
 func (h *sharing) ask(identity []byte) {
 	if bytes.Equal(identity, h.identity) {

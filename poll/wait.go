@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -188,137 +190,84 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// begin notes that an attempt begins.
-func (w *wait) begin() {
-	w.Attempts++
-	w.Due, w.Reserved = time.Time{}, false
+// look makes an attempt. The time that it may take does not count for its judgement.
+// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
+	limit := w.p.AttemptTimeout
+	session, isHTTP := w.probe.(httpSession)
+	if (isHTTP || w.done != nil) && pace != nil {
+		limit = 0
+	}
+	ctx, cancel := w.context(limit)
+	defer cancel()
+	if err := w.announce(); err != nil {
+		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
+	}
+	begun := time.Now()
+	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
+	if isHTTP { // which takes the pace, too
+		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+		return o, time.Since(begun)
+	}
+	o := w.probe.Probe(ctx, a)
+	return o, time.Since(begun)
 }
 
-const (
-	// minReserve is the least time kept for a last look, if there is that much. With less
-	// left before the deadline, no further attempt is planned.
-	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
-	// quick attempt is followed by a later one.
-	unmeasuredReserve = 2 * time.Second
-	// hintSpread is the largest share of a hint that is added to it at random, so that
-	// clients that were told the same wait do not return together.
-	hintSpread = 0.1
-)
-
-// plan plans the next attempt: after the schedule's own wait, or after the server's if that
-// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
-// asks for.
-//
-// Those who share the answers look at the time that is given, zero for none.
-func (w *wait) plan(now, shared time.Time) {
-	wait := max(0, w.Due.Sub(now))
-	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.naturalWait(now, shared)
+// announce tells that the next request is to start the operation. It must not be sent if that
+// cannot be noted.
+func (w *wait) announce() error {
+	if !w.startDue() {
+		return nil
 	}
-	w.LastLook = false
-	if !w.deadline.IsZero() {
-		left, least := w.deadline.Sub(now), time.Duration(0)
-		if w.Status == status.Throttled {
-			least = w.hintLeft(now)
-		}
-		if latest := max(left-w.reserve(left), least, 0); wait > latest {
-			wait, w.LastLook = latest, true
-		}
+	w.Starting = true
+	if w.p.Starting != nil {
+		w.hopeless = w.p.Starting(w.State)
+		w.unsent = w.hopeless != nil
+		w.Starting = !w.unsent
 	}
-	w.Due = now.Add(wait)
+	return w.hopeless
 }
 
-// naturalWait returns the wait before the next attempt if there were no deadline. It counts
-// from the last attempt, also if an earlier run made that.
-func (w *wait) naturalWait(now, shared time.Time) time.Duration {
-	wait := max(0, w.ownWait(shared)-w.passed(now))
-	if hint := w.hintLeft(now); hint > 0 {
-		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
-		wait = backoff.Add(max(wait, hint), spread)
-	}
-	return wait
+// startDue reports whether the next attempt is to start the operation.
+func (w *wait) startDue() bool {
+	s, ok := w.probe.(starter)
+	return ok && s.StartDue()
 }
 
-// hintLeft returns what is left of the wait that the server asked for.
-func (w *wait) hintLeft(now time.Time) time.Duration {
-	if w.Hint == nil {
-		return 0
+// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
+// is enough for what is told of the last answer.
+const keptBody = 8 << 10
+
+// slim drops what the end of the wait does not need of its last attempt. What was told of it
+// does not change.
+func (w *wait) slim() {
+	w.last.verdict.Answers = nil
+	o := *w.last.observation
+	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	return max(0, w.Hint.Wait-w.passed(now))
+	w.last.observation = &o
 }
 
-// passed returns the time since the last attempt if an earlier run made that.
-func (w *wait) passed(now time.Time) time.Duration {
-	if w.last.observation != nil || w.Last.IsZero() {
-		return 0
+// event returns an event of a wait.
+func (w *wait) event(kind EventKind, now time.Time) Event {
+	e := Event{
+		Kind:        kind,
+		Target:      w.p.Target,
+		N:           w.n,
+		MaxAttempts: w.p.MaxAttempts,
+		At:          now,
+		Elapsed:     now.Sub(w.Start),
+		Deadline:    w.deadline,
+		State:       w.kept(),
 	}
-	return now.Sub(w.Last)
-}
-
-// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
-// attempts to start the operation.
-func (w *wait) ownWait(shared time.Time) time.Duration {
-	var delay time.Duration
-	starts := w.Began.IsZero()
-	if w.Attempts == 0 {
-		delay = w.p.InitialDelay
-		if w.p.Immediate || starts {
-			return delay
-		}
+	switch kind {
+	case EventWait:
+		e.Wait = max(0, w.Due.Sub(now))
+	case EventAttempt:
+		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
+		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
 	}
-	if !shared.IsZero() {
-		return max(0, time.Until(shared))
-	}
-	if w.list != nil && w.list.confirms() {
-		return time.Until(w.Listed.Add(lag))
-	}
-	schedule, throttled := w.p.Schedule, w.p.Throttled
-	if starts && w.p.Resend != nil {
-		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
-	}
-	if w.Status == status.Throttled && w.Hint == nil {
-		schedule = throttled
-	}
-	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
-	if starts {
-		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
-	}
-	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	w.Previous = schedule.Wait(step, w.p.Rand)
-	return backoff.Add(delay, w.Previous)
-}
-
-// reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
-// take, but at most half of what is left, so that a slow probe still gets several
-// looks. If half is too little for a median attempt, more is kept.
-func (w *wait) reserve(left time.Duration) time.Duration {
-	median, most := w.median(), left/2
-	if median == 0 {
-		return min(unmeasuredReserve+w.others, most)
-	}
-	if most < median && median < left {
-		most = left - (left-median)/2
-	}
-	return min(max(minReserve, 2*median)+w.others, most)
-}
-
-// median returns how long an attempt takes, 0 if none was measured.
-func (s *State) median() time.Duration {
-	sorted := s.Took
-	slices.Sort(sorted[:])
-	first, _ := slices.BinarySearch(sorted[:], 1)
-	if first == len(sorted) {
-		return 0
-	}
-	return sorted[(first+len(sorted))/2]
-}
-
-// earliest returns the earlier of two times, of which zero is none.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+	return e
 }
