@@ -3,6 +3,7 @@ package poll
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,30 @@ func (w *wait) stopped() Ending {
 	if w.closed != "" {
 		return HintTooLong
 	}
-	return w.loop.stopped()
+	return w.run.stopped()
+}
+
+// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
+func (r *run) stopped() Ending {
+	err := r.caller.Err()
+	switch {
+	case r.broken() != nil:
+		return Failed
+	case err != nil && (r.stepping || !errors.Is(err, context.DeadlineExceeded)):
+		return Interrupted
+	case errors.Is(context.Cause(r.ctx), Cancelled):
+		return Cancelled
+	}
+	return ""
+}
+
+// broken returns the cause with which the caller said that the operation has failed; nil if
+// it did not.
+func (r *run) broken() error {
+	if cause := context.Cause(r.caller); isPermanent(cause) {
+		return cause
+	}
+	return nil
 }
 
 // ending returns how the wait ends after an attempt, "" if it goes on. If several endings
@@ -130,9 +154,9 @@ func (w *wait) outcome(ending Ending) Outcome {
 	o.Elapsed = time.Since(w.Start)
 	switch o.Cause = w.hopeless; {
 	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
-		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.run.broken())
 	case ending == Interrupted, ending == TimedOut:
-		o.Cause = context.Cause(w.loop.caller)
+		o.Cause = context.Cause(w.run.caller)
 	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
@@ -204,7 +228,7 @@ func (w *wait) reason(o Outcome) string {
 			return fmt.Sprintf("%v%s", o.Cause, last)
 		}
 	case Cancelled:
-		why := strings.TrimPrefix(context.Cause(w.loop.ctx).Error(), string(Cancelled)+": ")
+		why := strings.TrimPrefix(context.Cause(w.run.ctx).Error(), string(Cancelled)+": ")
 		return why + last
 	}
 	return o.Verdict.Reason

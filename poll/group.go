@@ -103,7 +103,7 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, err
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		l := newLoop(ctx, *g, yield)
-		l.run(targets)
+		l.drive(targets)
 		l.emit(l.goal())
 	}
 }

@@ -105,7 +105,7 @@ func (l *loop) addList(lead *wait) {
 		lead.Listed = list.settledBefore(listed)
 	}
 	list.asked = len(list.waiting)
-	list.number()
+	list.number(l)
 	lead.list = list
 	l.add(lead)
 	l.lists++
@@ -163,7 +163,7 @@ func (l *list) join(key string) *element {
 	if l.answers > 1 {
 		p.Start = time.Now()
 	}
-	w := newWait(l.lead.loop, p)
+	w := newWait(l.lead.run, p)
 	w.deadline, w.limit, w.tally = l.lead.deadline, l.lead.limit, l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
 	w.Attempts += min(l.answers, 1)
@@ -178,8 +178,8 @@ func (l *list) join(key string) *element {
 }
 
 // number numbers the targets that are new.
-func (l *list) number() {
-	loop, missing := l.lead.loop, l.missing()
+func (l *list) number(loop *loop) {
+	missing := l.missing()
 	loop.short += missing - l.short
 	l.short = missing
 	for _, w := range l.waiting {
@@ -311,7 +311,7 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *answer, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
-	o.Elapsed = max(0, w.loop.Start.Add(o.Elapsed).Sub(w.Start))
+	o.Elapsed = max(0, w.run.start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.Partial != "" {
@@ -359,7 +359,7 @@ func (l *loop) settleList(s *source) {
 		l.endList(s, how)
 		return
 	}
-	list.number()
+	list.number(l)
 	how := lead.ending()
 	isLast := lead.LastLook || how == TimedOut
 	if list.alone = list.forks != nil && list.isComplete(isLast); list.alone { // what is told of the look comes after their first events, as its State has to come after theirs

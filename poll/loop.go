@@ -33,14 +33,12 @@ var (
 type loop struct {
 	Group
 	score
-	alone    bool // it has one wait, which is no target of a group, and makes the attempts itself
-	stepping bool // it makes one attempt, if that is due
+	*run
+	alone bool // it has one wait, which is no target of a group, and makes the attempts itself
 
-	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
-	cancel      context.CancelCauseFunc
-	deadline    time.Time // zero = none
-	yield       func(Event) bool
-	brokenOff   bool
+	cancel    context.CancelCauseFunc // of the run's context
+	yield     func(Event) bool
+	brokenOff bool
 
 	sources []*source
 	opened  int // how many of sources are opened
@@ -63,14 +61,15 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Parallel <= 0 {
 		g.Parallel = defaultParallel
 	}
-	l := &loop{Group: g, caller: ctx, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
+	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
 	l.claims.most, l.workers.most = g.Parallel, g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l
 }
 
-// run waits for the targets, and ends those that are left.
-func (l *loop) run(targets iter.Seq[Poller]) {
+// drive waits for the targets, and ends those that are left.
+func (l *loop) drive(targets iter.Seq[Poller]) {
 	defer l.limit()()
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
@@ -111,7 +110,7 @@ func (l *loop) limit() (release func()) {
 // read makes the sources of the targets.
 func (l *loop) read(targets iter.Seq[Poller]) {
 	for p := range targets {
-		w := newWait(l, p)
+		w := newWait(l.run, p)
 		if p.Elements != nil && !l.alone {
 			l.addList(w)
 			continue
@@ -123,7 +122,7 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 
 // add adds the source of a wait.
 func (l *loop) add(w *wait) {
-	l.sources = append(l.sources, &source{wait: w, order: len(l.sources), at: asleep})
+	l.sources = append(l.sources, &source{wait: w, limiter: l.Limiter, order: len(l.sources), at: asleep})
 }
 
 // number makes a wait a target.
@@ -324,7 +323,7 @@ func (l *loop) finish(s *source) {
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	if s.sharing != nil {
-		s.sharing.settle()
+		l.countShared(s)
 	}
 	p := s.place
 	if s.list == nil {
@@ -337,6 +336,17 @@ func (l *loop) settle(s *source) {
 	}
 	l.release(s, p, room)
 	l.release(s, p, worker)
+}
+
+// countShared counts an attempt that another process has made, or should have shared.
+func (l *loop) countShared(s *source) {
+	taken, unshared := s.sharing.settle()
+	l.Taken += taken
+	l.Alone += unshared
+	for _, w := range s.all() {
+		w.Taken += taken
+		w.Alone += unshared
+	}
 }
 
 // settleWaits tells what an attempt was judged to be, and ends the targets for which it was
@@ -426,29 +436,6 @@ func (l *loop) endResting() {
 			l.end(s)
 		}
 	}
-}
-
-// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
-func (l *loop) stopped() Ending {
-	err := l.caller.Err()
-	switch {
-	case l.broken() != nil:
-		return Failed
-	case err != nil && (l.stepping || !errors.Is(err, context.DeadlineExceeded)):
-		return Interrupted
-	case errors.Is(context.Cause(l.ctx), Cancelled):
-		return Cancelled
-	}
-	return ""
-}
-
-// broken returns the cause with which the caller said that the operation has failed; nil if
-// it did not.
-func (l *loop) broken() error {
-	if cause := context.Cause(l.caller); isPermanent(cause) {
-		return cause
-	}
-	return nil
 }
 
 // emit hands an event to the consumer until that breaks off.

@@ -114,7 +114,7 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		l := p.loop(ctx, yield)
-		l.run(slices.Values([]Poller{*p}))
+		l.drive(slices.Values([]Poller{*p}))
 	}
 }
 
@@ -156,7 +156,7 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		return true
 	})
 	l.stepping = true
-	l.run(slices.Values([]Poller{going}))
+	l.drive(slices.Values([]Poller{going}))
 	return events[len(events)-1].State, events
 }
 

@@ -92,22 +92,16 @@ func (h *sharing) answered(o status.Observation) {
 	h.next = h.question.Answered(answer)
 }
 
-// settle counts an attempt that has ended if another process has made it, or should have shared
-// it.
-func (h *sharing) settle() {
-	taken, alone := 0, 0
+// settle returns how many of one attempt that has ended another process has made, and how many
+// should have been shared.
+func (h *sharing) settle() (taken, unshared int) {
 	if h.answer != nil {
 		taken = 1
 	} else if h.turn.Alone {
-		alone = 1
-	}
-	h.source.loop.Taken += taken
-	h.source.loop.Alone += alone
-	for _, w := range h.source.all() {
-		w.Taken += taken
-		w.Alone += alone
+		unshared = 1
 	}
 	h.turn, h.answer = Turn{}, nil
+	return taken, unshared
 }
 
 // leave ends what is shared.

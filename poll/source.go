@@ -24,9 +24,10 @@ const (
 // due, stands in line for a step of its admission, or is busy in another goroutine with what the
 // step asks, or the attempt.
 type source struct {
-	*wait // which sets the schedule; of a list, its lead
-	order int
-	place *place
+	*wait           // which sets the schedule; of a list, its lead
+	limiter Limiter // of its place, if that is limited
+	order   int
+	place   *place
 
 	over    bool // there is nothing more to look for
 	busy    bool
@@ -125,7 +126,7 @@ func (s *source) reserve() {
 	if s.Reserved {
 		had = s.Due
 	}
-	s.Due, s.held = s.loop.Limiter.Next(s.place.name, had)
+	s.Due, s.held = s.limiter.Next(s.place.name, had)
 	s.granted, s.Reserved = !s.Due.After(time.Now()), true
 }
 
@@ -139,7 +140,7 @@ type paced struct {
 func (p *paced) Wait(ctx context.Context, place string) error {
 	var slot time.Time
 	for {
-		slot, _ = p.loop.Limiter.Next(place, slot)
+		slot, _ = p.limiter.Next(place, slot)
 		wait := time.Until(slot)
 		if wait <= 0 || ctx.Err() != nil {
 			p.sent = time.Now()
@@ -157,7 +158,7 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 func (p *paced) Done(place string, o status.Observation) (again bool) {
 	v := status.Verdict{}
 	if !o.Good() && !o.Elsewhere {
-		v = p.p.Rules.Classify(p.loop.ctx, o)
+		v = p.p.Rules.Classify(p.run.ctx, o)
 	}
 	p.tellLimiter(place, p.sent, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
@@ -179,5 +180,5 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 	if !refused {
 		r.Reason = "nothing remains of its rate limit"
 	}
-	s.loop.Limiter.Done(name, r)
+	s.limiter.Done(name, r)
 }

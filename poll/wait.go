@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ type wait struct {
 	State
 	p        Poller // with its defaults
 	n        int    // its number in a group, 0 for none
-	loop     *loop
+	run      *run
 	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
@@ -43,8 +44,17 @@ type pending struct {
 	missing string         // the result, in words
 }
 
-// newWait returns the wait of p in a loop.
-func newWait(l *loop, p Poller) *wait {
+// A run is what all waits of a loop have in common.
+type run struct {
+	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
+	start       time.Time
+	deadline    time.Time // zero = none
+	rand        *rand.Rand
+	stepping    bool // it makes one attempt, if that is due
+}
+
+// newWait returns the wait of p in a run.
+func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
 		p.Schedule = backoff.Cap{}
 	}
@@ -56,20 +66,20 @@ func newWait(l *loop, p Poller) *wait {
 		p.Target = t.Target()
 	}
 	if p.Rand == nil {
-		p.Rand = l.Rand
+		p.Rand = r.rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, run: r, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
 	if w.p.Start.IsZero() {
-		w.p.Start = earliest(l.Start, w.Start)
+		w.p.Start = earliest(r.start, w.Start)
 	}
 	if w.Start.IsZero() {
 		w.Start = w.p.Start
 	}
-	if w.deadline = l.deadline; p.Timeout > 0 {
+	if w.deadline = r.deadline; p.Timeout > 0 {
 		w.deadline = earliest(w.deadline, w.p.Start.Add(p.Timeout))
 	}
 	w.limit = w.deadline.Sub(w.p.Start)
@@ -183,7 +193,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
 		ends, why = own, ErrAttemptTimeout
 	}
-	ctx := w.loop.ctx
+	ctx := w.run.ctx
 	if d, ok := ctx.Deadline(); ends.IsZero() || ok && !ends.Before(d) {
 		return ctx, func() {}
 	}
