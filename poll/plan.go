@@ -1,6 +1,8 @@
 package poll
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -107,6 +109,18 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	w.Previous = schedule.Wait(step, w.p.Rand)
 	return backoff.Add(delay, w.Previous)
+}
+
+// commonWait returns the wait after so many attempts of all who share the answers.
+func (w *wait) commonWait(step int, u float64) time.Duration {
+	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
+	var waited, wait time.Duration
+	const most = 100 // the waits have long reached their longest
+	for n := range min(step, most) + 1 {
+		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
+		waited = backoff.Add(waited, wait)
+	}
+	return wait
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

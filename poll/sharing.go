@@ -3,11 +3,8 @@ package poll
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/status"
 )
 
@@ -48,7 +45,6 @@ type Turn struct {
 
 // A sharing is what a source has of the answers that are shared.
 type sharing struct {
-	source   *source
 	question Question // nil if the next attempt is not shared
 	identity []byte   // of question
 	turn     Turn     // of the attempt that is due, or under way
@@ -57,36 +53,23 @@ type sharing struct {
 }
 
 // ask makes what identity says the question; nil is none.
-func (h *sharing) ask(identity []byte) {
+func (h *sharing) ask(identity []byte, begin func() Question) {
 	if bytes.Equal(identity, h.identity) {
 		return
 	}
-	h.leave()
-	if s := h.source; identity != nil {
-		h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.commonWait), identity
+	if h.leave(); identity != nil {
+		h.question, h.identity = begin(), identity
 	}
-}
-
-// commonWait returns the wait after so many attempts of all who share the answers.
-func (w *wait) commonWait(step int, u float64) time.Duration {
-	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
-	var waited, wait time.Duration
-	const most = 100 // the waits have long reached their longest
-	for n := range min(step, most) + 1 {
-		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
-		waited = backoff.Add(waited, wait)
-	}
-	return wait
 }
 
 // answered shares the answer to an attempt that this process was to make. What keeps an answer
 // from coming may be different for others.
-func (h *sharing) answered(o status.Observation) {
+func (h *sharing) answered(probe Probe, o status.Observation) {
 	if h.question == nil || !h.turn.Ask {
 		return
 	}
 	var answer []byte
-	if session, ok := h.source.probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)

@@ -89,7 +89,7 @@ func (s *source) look() {
 		o, took = s.wait.look(pace)
 	}
 	if s.sharing != nil {
-		s.sharing.answered(o) // before the session goes on to a result
+		s.sharing.answered(s.probe, o) // before the session goes on to a result
 	}
 	s.answered(o, took)
 	if s.list == nil && s.unrunnable() == "" {
@@ -100,12 +100,13 @@ func (s *source) look() {
 // claim finds out who makes the attempt that is due.
 func (s *source) claim() {
 	if s.sharing == nil {
-		s.sharing = &sharing{source: s}
+		s.sharing = new(sharing)
 	}
 	h := s.sharing
 	session := s.probe.(sharer)
 	h.turn = Turn{Ask: true}
-	h.ask(session.Identity(s.p.AnswersName))
+	identity := session.Identity(s.p.AnswersName)
+	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.commonWait) })
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
