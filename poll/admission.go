@@ -3,10 +3,7 @@ package poll
 import (
 	"cmp"
 	"container/heap"
-	"fmt"
 	"time"
-
-	"github.com/pollcli/poll/words"
 )
 
 // An agenda is a heap of sources by the time at which they wake (container/heap). Each source
@@ -43,6 +40,16 @@ func (a *agenda) Pop() any {
 	*a, s.at = (*a)[:last], asleep
 	s.place.planned--
 	return s
+}
+
+// wakeAt has a source wake at a time; zero is never.
+func (a *agenda) wakeAt(s *source, at time.Time) {
+	if s.at != asleep {
+		heap.Remove(a, s.at)
+	}
+	if s.wake = at; !at.IsZero() {
+		heap.Push(a, s)
+	}
 }
 
 // A semaphore lets so many sources through at once. The others stand in line.
@@ -85,15 +92,6 @@ type place struct {
 	opens   time.Time // when it opens at the latest, as was told
 }
 
-// sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
-// that was due already, "" if it was not.
-func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
-	e := s.event(EventWait, now)
-	e.HeldBy = by
-	l.emit(e)
-	l.wakeAt(s, earliest(s.deadline, s.Due))
-}
-
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
 	name := ""
@@ -112,73 +110,45 @@ func (l *loop) placeOf(s *source) *place {
 	return p
 }
 
-// wakeAt has a source wake at a time; zero is never.
-func (l *loop) wakeAt(s *source, at time.Time) {
-	if s.at != asleep {
-		heap.Remove(&l.agenda, s.at)
-	}
-	if s.wake = at; !at.IsZero() {
-		heap.Push(&l.agenda, s)
-	}
-}
+// A passage is what comes of a step of admission.
+type passage int
 
-// admit has a source that is due take the next step before its attempt, unless the loop is to
-// end.
-func (l *loop) admit(s *source) {
-	if l.over() {
-		return
-	}
-	for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
+const (
+	inLine   passage = iota // the semaphore of the step has to be released by another
+	asking                  // what the step asks is to be asked
+	admitted                // the attempt is to begin
+)
+
+// advance has a source that is due take its steps before the attempt, until it has to wait for one,
+// or to ask.
+func (s *source) advance() passage {
+	for {
+		for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
+			s.step++
+		}
+		if s.step == attempt {
+			return admitted
+		}
+		if !s.has[s.step] && !s.place.steps[s.step].acquire(s) {
+			return inLine
+		}
+		s.has[s.step] = true
+		if s.step == claim || s.step == turn {
+			return asking
+		}
 		s.step++
 	}
-	switch {
-	case s.step == attempt:
-		l.begin(s)
-	case s.has[s.step] || s.place.steps[s.step].acquire(s):
-		l.pass(s)
-	default:
-		l.wakeAt(s, s.deadline)
-	}
 }
 
-// pass goes on with a source that has acquired the semaphore of its step.
-func (l *loop) pass(s *source) {
-	s.has[s.step] = true
-	if s.step == claim || s.step == turn {
-		l.do(s)
-		return
-	}
-	s.step++
-	l.admit(s)
-}
-
-// release gives a semaphore of a place that a source has acquired to the next in line.
-func (l *loop) release(s *source, p *place, step int) {
+// release gives a semaphore of a place that a source has acquired to the next in line, which it
+// returns; nil if there is none.
+func (p *place) release(s *source, step int) (next *source) {
 	if !s.has[step] {
-		return
+		return nil
 	}
 	s.has[step] = false
-	if next := p.steps[step].release(); next != nil {
-		l.pass(next)
+	if next = p.steps[step].release(); next != nil {
+		next.has[step] = true
 	}
-}
-
-// closed tells that the place of a source has asked for a wait, and ends the targets for which it
-// opens too late.
-func (l *loop) closed(s *source, now time.Time) {
-	p := s.place
-	if s.Due.After(p.opens) {
-		p.opens = s.Due.Add(clockSpread)
-		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
-	}
-	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
-		l.sleepUntilDue(s, HeldByGate, now)
-		return
-	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
-	for _, w := range s.all() {
-		w.closed = why
-	}
-	l.end(s)
+	return next
 }

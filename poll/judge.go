@@ -54,8 +54,8 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	switch {
 	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	case w.list != nil:
-		*v = w.list.classify(ctx, j)
+	case w.judgeList != nil:
+		*v = w.judgeList(ctx, j)
 	case w.done != nil: // the rules are about the operation
 		*v = status.Rules{}.Classify(ctx, *o)
 	default:

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
+
+	"github.com/pollcli/poll/words"
 )
 
 const (
@@ -18,13 +19,6 @@ const (
 	clockSpread = 100 * time.Millisecond
 	// never is what the timer is set to if nothing is due.
 	never = time.Duration(1<<63 - 1)
-)
-
-// Why the targets of a group that have not ended are cancelled.
-var (
-	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
-	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
 )
 
 // A loop drives waits. It plans, settles and tells in the consumer's goroutine. Sources look in
@@ -120,19 +114,6 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 	}
 }
 
-// add adds the source of a wait.
-func (l *loop) add(w *wait) {
-	l.sources = append(l.sources, &source{wait: w, limiter: l.Limiter, order: len(l.sources), at: asleep})
-}
-
-// number makes a wait a target.
-func (l *loop) number(w *wait) {
-	l.live++
-	if l.Targets++; !l.alone {
-		w.n = l.Targets
-	}
-}
-
 // open opens the session of a source, and ends the targets for which no attempt can succeed,
 // or nothing is left to do.
 func (l *loop) open(s *source) {
@@ -176,9 +157,6 @@ func (l *loop) fail(s *source, how Ending) {
 	l.endAll(s, how)
 }
 
-// over reports whether the loop is to end.
-func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
-
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
 	if s.over {
@@ -201,7 +179,7 @@ func (l *loop) plan(s *source) {
 	}
 	s.step = claim
 	if known && !s.Due.After(now) {
-		l.wakeAt(s, s.Due)
+		l.agenda.wakeAt(s, s.Due)
 		return
 	}
 	l.sleepUntilDue(s, "", now)
@@ -260,11 +238,62 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
+// admit goes on with a source that is due, to its attempt or to what has to be asked before.
+func (l *loop) admit(s *source) {
+	if l.over() {
+		return
+	}
+	switch s.advance() {
+	case inLine:
+		l.agenda.wakeAt(s, s.deadline)
+	case asking:
+		l.do(s)
+	case admitted:
+		l.begin(s)
+	}
+}
+
+// release gives a semaphore of a place that a source has acquired to the next in line.
+func (l *loop) release(s *source, p *place, step int) {
+	if next := p.release(s, step); next != nil {
+		l.admit(next)
+	}
+}
+
+// sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
+// that was due already, "" if it was not.
+func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
+	e := s.event(EventWait, now)
+	e.HeldBy = by
+	l.emit(e)
+	l.agenda.wakeAt(s, earliest(s.deadline, s.Due))
+}
+
+// closed tells that the place of a source has asked for a wait, and ends the targets for which it
+// opens too late.
+func (l *loop) closed(s *source, now time.Time) {
+	p := s.place
+	if s.Due.After(p.opens) {
+		p.opens = s.Due.Add(clockSpread)
+		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
+	}
+	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
+		l.sleepUntilDue(s, HeldByGate, now)
+		return
+	}
+	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
+	for _, w := range s.all() {
+		w.closed = why
+	}
+	l.end(s)
+}
+
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
 	p := s.place // when do returns, the next attempt may have been planned, for another
 	s.begun = time.Now()
-	l.wakeAt(s, time.Time{})
+	l.agenda.wakeAt(s, time.Time{})
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -328,8 +357,9 @@ func (l *loop) settle(s *source) {
 	p := s.place
 	if s.list == nil {
 		l.settleWaits(s)
-	} else {
-		l.settleList(s)
+	} else if l.settleList(s); s.list.alone { // what is told of the look comes after the first events of its elements, as its State has to
+		l.openAll()
+		l.emit(s.event(EventAttempt, time.Now()))
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
@@ -338,42 +368,10 @@ func (l *loop) settle(s *source) {
 	l.release(s, p, worker)
 }
 
-// countShared counts an attempt that another process has made, or should have shared.
-func (l *loop) countShared(s *source) {
-	taken, unshared := s.sharing.settle()
-	l.Taken += taken
-	l.Alone += unshared
-	for _, w := range s.all() {
-		w.Taken += taken
-		w.Alone += unshared
-	}
-}
-
-// settleWaits tells what an attempt was judged to be, and ends the targets for which it was
-// the last.
-func (l *loop) settleWaits(s *source) {
-	now := time.Now()
-	l.endSome(s, func(w *wait) Ending {
-		how := w.unrunnable()
-		if how != "" {
-			w.Attempts--
-			return how
-		}
-		isNews := s.list == nil || s.list.isNews(w)
-		if isNews {
-			l.emit(w.event(EventAttempt, now))
-		}
-		if how = w.ending(); how == "" && !l.alone && isNews {
-			w.slim()
-		}
-		return how
-	})
-}
-
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
-	l.wakeAt(s, time.Time{})
+	l.agenda.wakeAt(s, time.Time{})
 	for step := range steps {
 		l.release(s, s.place, step)
 	}
@@ -387,37 +385,6 @@ func (l *loop) endAll(s *source, how Ending) {
 		return
 	}
 	l.endSome(s, func(*wait) Ending { return how })
-}
-
-// endSome ends the targets of a source that have an ending. The others go on.
-func (l *loop) endSome(s *source, ending func(*wait) Ending) {
-	isEnd := func(w *wait) bool {
-		how := ending(w)
-		if how != "" {
-			l.live--
-			l.tellEnd(w, how)
-		}
-		return how != ""
-	}
-	if s.list == nil {
-		s.over = isEnd(s.wait)
-		return
-	}
-	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
-}
-
-// tellEnd counts and tells an end.
-func (l *loop) tellEnd(w *wait, how Ending) {
-	o := w.outcome(how)
-	o.State = w.keptAtEnd(how, o)
-	l.Endings[o.Ending]++
-	if o.Ending != Succeeded {
-		l.failed++
-		l.First = cmp.Or(l.First, o.Err())
-	}
-	e := w.event(EventEnd, time.Now())
-	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State
-	l.emit(e)
 }
 
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
@@ -435,12 +402,5 @@ func (l *loop) endResting() {
 		if s := l.sources[i]; !s.busy && !s.over {
 			l.end(s)
 		}
-	}
-}
-
-// emit hands an event to the consumer until that breaks off.
-func (l *loop) emit(e Event) {
-	if !l.brokenOff {
-		l.brokenOff = !l.yield(e)
 	}
 }

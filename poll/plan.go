@@ -92,8 +92,10 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 	if !shared.IsZero() {
 		return max(0, time.Until(shared))
 	}
-	if w.list != nil && w.list.confirms() {
-		return time.Until(w.Listed.Add(lag))
+	if w.confirmAt != nil {
+		if at := w.confirmAt(); !at.IsZero() {
+			return time.Until(at)
+		}
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
 	if starts && w.p.Resend != nil {

@@ -25,6 +25,7 @@ const (
 // step asks, or the attempt.
 type source struct {
 	*wait           // which sets the schedule; of a list, its lead
+	list    *list   // whose elements have waits of their own, nil for none
 	limiter Limiter // of its place, if that is limited
 	order   int
 	place   *place

@@ -26,16 +26,19 @@ type wait struct {
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	others   time.Duration // how long the last looks of all others take
-	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged  // the last attempt
-	complete *judged  // the last attempt that ended by itself
-	done     *pending // once only the result is missing
-	hopeless error    // why no attempt can succeed
-	unsent   bool     // the request that starts the operation, since hopeless
-	closed   string   // why its place is closed past the deadline, in words
+	// Of a wait that leads a list, judgeList judges an answer, and confirmAt returns when a look comes
+	// that only confirms, zero if the next one does more. Otherwise they are nil.
+	judgeList func(context.Context, *judged) status.Verdict
+	confirmAt func() time.Time
+	last      *judged  // the last attempt
+	complete  *judged  // the last attempt that ended by itself
+	done      *pending // once only the result is missing
+	hopeless  error    // why no attempt can succeed
+	unsent    bool     // the request that starts the operation, since hopeless
+	closed    string   // why its place is closed past the deadline, in words
 }
 
 // pending is an operation that is done, and whose result is missing.
@@ -144,7 +147,7 @@ func (w *wait) prepare() error {
 	switch {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
-	case w.p.Elements != nil && w.list == nil:
+	case w.p.Elements != nil && w.judgeList == nil:
 		return errors.New("the elements of an answer are waited for by a group")
 	case w.p.Elements != nil && w.p.Elements.Each == nil:
 		return errors.New("the elements have no Each")
