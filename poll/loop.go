@@ -291,7 +291,6 @@ func (l *loop) closed(s *source, now time.Time) {
 
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
-	p := s.place // when do returns, the next attempt may have been planned, for another
 	s.begun = time.Now()
 	l.agenda.wakeAt(s, time.Time{})
 	if s.list != nil {
@@ -302,24 +301,24 @@ func (l *loop) begin(s *source) {
 	}
 	l.Attempts++
 	l.emit(s.event(EventStart, s.begun))
+	l.release(s, s.place, turn)
 	l.do(s)
-	l.release(s, p, turn)
 }
 
 // do has a source do what its step asks, or its attempt. The loop of a single wait does that
-// itself: when do returns there, the attempt is judged and the next one planned.
+// itself.
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
-	if l.alone {
-		s.do()
-		l.finish(s)
-		return
-	}
-	go func() {
+	work := func() {
 		s.do()
 		l.done <- s
-	}()
+	}
+	if l.alone {
+		work()
+	} else {
+		go work()
+	}
 }
 
 // finish goes on with a source that was busy.
