@@ -95,7 +95,7 @@ type place struct {
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
 	name := ""
-	if p, ok := s.probe.(placer); ok {
+	if p, ok := as[Placer](s.probe); ok {
 		name = p.Place()
 	}
 	if p := l.places[name]; p != nil {

@@ -55,8 +55,8 @@ type Summary struct {
 	// many ended in which way.
 	Targets, Need int
 	Endings       map[Ending]int
-	// First is the error of the first target, or list, that did not succeed.
-	First error
+	// Failures are the errors of the first targets, or lists, that did not succeed: three at most.
+	Failures []error
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
 	// Taken and Alone count as in a [State].
@@ -67,7 +67,7 @@ type Summary struct {
 }
 
 // Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, and
-// the Cause or First.
+// the Cause or the Failures.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
@@ -77,22 +77,25 @@ func (s Summary) Err() error {
 	if s.Cause != nil {
 		return fmt.Errorf("%w: %w", err, s.Cause)
 	}
-	if s.First != nil {
-		return fmt.Errorf("%w; the first: %w", err, s.First)
+	for _, failure := range s.Failures {
+		err = fmt.Errorf("%w; %w", err, failure)
 	}
 	return err
 }
 
-// Run waits for the targets and returns how that ended. The error is that of
-// [Summary.Err].
-func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, error) {
-	var summary Summary
+// Run waits for the targets and returns how each of them ended, in their order, with the elements
+// of lists in the order of their appearance. The error is that of [Summary.Err].
+func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
 	for event := range g.Events(ctx, targets) {
-		if event.Kind == EventGoal {
-			summary = *event.Summary
+		switch {
+		case event.Kind == EventGoal:
+			err = event.Summary.Err()
+		case event.Kind == EventEnd && event.N > 0:
+			outcomes = append(outcomes, make([]Outcome, max(0, event.N-len(outcomes)))...)
+			outcomes[event.N-1] = *event.Outcome
 		}
 	}
-	return summary, summary.Err()
+	return outcomes, err
 }
 
 // Events waits for the targets and yields what happens: the events of each target, with its

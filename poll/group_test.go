@@ -180,9 +180,15 @@ func TestAThousandTargetsForAnHour(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := poll.Group{Timeout: time.Hour, Parallel: 50, ParallelPlace: func(string) int { return 40 }}
-		summary, err := g.Run(t.Context(), all)
-		if err != nil || summary.Endings[poll.Succeeded] != targets || summary.Attempts != attempts {
-			t.Errorf("have %+v, %v; %d attempts were made", summary, err, attempts)
+		outcomes, err := g.Run(t.Context(), all)
+		made := 0
+		for i, o := range outcomes {
+			if made += o.State.Attempts; o.Ending != poll.Succeeded || o.Target != fmt.Sprint(i) {
+				t.Errorf("target %d: %+v", i, o)
+			}
+		}
+		if err != nil || len(outcomes) != targets || made != attempts {
+			t.Errorf("have %d targets, %v; %d attempts were made of %d", len(outcomes), err, attempts, made)
 		}
 	})
 	if most != 40 || attempts != 5*targets {
@@ -233,7 +239,7 @@ func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
 	return at, ""
 }
 
-func (l *spaced) Done(place string, r poll.Result) {
+func (l *spaced) Done(place string, r poll.Feedback) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.at(place); r.Wait > 0 {
@@ -328,9 +334,9 @@ func TestGroupIsInterrupted(t *testing.T) {
 		for e := range g.Events(ctx, slices.Values([]poll.Poller{never("a"), after("b", time.Minute)})) {
 			fmt.Fprintln(&b, groupLine(e))
 		}
-		summary, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
-		if !errors.Is(err, poll.Interrupted) || summary.Cause == nil || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
-			t.Errorf("have %v of %+v", err, summary)
+		outcomes, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
+		if !errors.Is(err, poll.Interrupted) || len(outcomes) != 1 || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
+			t.Errorf("have %v of %+v", err, outcomes)
 		}
 	})
 	wantTimeline(t, ends(b.String()), `
@@ -405,12 +411,12 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
 	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
 	for want, p := range map[string]poll.Poller{
-		"wait for 0 targets: 0 succeeded, 1 needed: failed; the first: wait for jobs: failed: the elements have no Each": list,
-		"wait for 1 target: 0 succeeded, 1 needed: failed; the first: wait for b: failed: a rule has no Expr":            ruled,
+		"wait for 0 targets: 0 succeeded, 1 needed: failed; wait for jobs: failed: the elements have no Each": list,
+		"wait for 1 target: 0 succeeded, 1 needed: failed; wait for b: failed: a rule has no Expr":            ruled,
 	} {
-		s, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
-		if err == nil || err.Error() != want || s.Attempts != 0 {
-			t.Errorf("have %v after %d attempts, want %s", err, s.Attempts, want)
+		outcomes, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
+		if err == nil || err.Error() != want || len(outcomes) > 0 && outcomes[0].State.Attempts != 0 {
+			t.Errorf("have %v after %+v, want %s", err, outcomes, want)
 		}
 	}
 }
@@ -450,7 +456,7 @@ func TestGroupSharesAttemptsUntilOneDeadline(t *testing.T) {
 
 type slowProbe struct{}
 
-func (*slowProbe) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+func (*slowProbe) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	if !sleep(ctx, 4*time.Second) {
 		return poll.Observe(ctx, nil, errors.New("cut off"))
 	}

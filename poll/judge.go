@@ -40,7 +40,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 			w.Began, w.Previous = w.Last, 0
 		}
 	}
-	if s, ok := w.probe.(resumer); ok {
+	if s, ok := as[Resumer](w.probe); ok {
 		w.Session = s.Save()
 	}
 }
@@ -130,7 +130,7 @@ func (w *wait) noteChange(o *status.Observation) (changed bool) {
 // lookForResult probes the result from now on, if the last attempt said that the operation
 // is done and the result is another document. The first look is part of that attempt.
 func (w *wait) lookForResult(pace request.Pace) {
-	f, ok := w.probe.(finisher)
+	f, ok := as[Finisher](w.probe)
 	if !ok || w.Status != status.Success || !w.decided() {
 		return
 	}

@@ -17,11 +17,11 @@ type Limiter interface {
 	// if the place has asked for that; "" means that it is only the turn of others.
 	Next(place string, had time.Time) (at time.Time, closed string)
 	// Done tells what came of a request, if it was refused or says what remains.
-	Done(place string, r Result)
+	Done(place string, f Feedback)
 }
 
-// A Result is what came of a request.
-type Result struct {
+// A Feedback is what came of a request.
+type Feedback struct {
 	Sent    time.Time     // when it was sent: one from before the last refusal says nothing new
 	Refused bool          // for load
 	Wait    time.Duration // that the answer asks for, 0 = none

@@ -64,7 +64,7 @@ type list struct {
 	Elements
 	lead   *wait
 	reader elements.Reader
-	forks  forker // makes the probes that look at elements alone; nil if none does
+	forks  Forker // makes the probes that look at elements alone; nil if none does
 
 	members map[string]*element // by key, also those that have ended
 	waiting []*wait             // of elements that have not ended, in order of appearance

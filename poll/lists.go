@@ -36,7 +36,7 @@ func (l *loop) addList(lead *wait) {
 // before.
 func (l *loop) openList(s *source) {
 	list, lead := s.list, s.wait
-	if forks, ok := lead.probe.(forker); ok && forks.Lists() {
+	if forks, ok := as[Forker](lead.probe); ok && forks.Lists() {
 		list.forks = forks
 	}
 	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then

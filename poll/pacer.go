@@ -58,19 +58,19 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 
 // Done tells what came of a request. A place stays closed for up to a tenth longer than it
 // asked for.
-func (p *Pacer) Done(name string, result Result) {
-	if !result.Refused && result.Reset <= 0 {
+func (p *Pacer) Done(name string, f Feedback) {
+	if !f.Refused && f.Reset <= 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, now := p.at(name)
-	wait := float64(result.Wait.Microseconds()) * (1 + closedSpread*p.random())
+	wait := float64(f.Wait.Microseconds()) * (1 + closedSpread*p.random())
 	if s.Learn(p.rules(), now, pace.Result{
-		Sent: p.micros(result.Sent), Refused: result.Refused, Wait: int64(min(wait, pace.Forever)),
-		Remaining: result.Remaining, Reset: result.Reset.Microseconds(),
+		Sent: p.micros(f.Sent), Refused: f.Refused, Wait: int64(min(wait, pace.Forever)),
+		Remaining: f.Remaining, Reset: f.Reset.Microseconds(),
 	}) {
-		s.reason = result.Reason
+		s.reason = f.Reason
 	}
 }
 

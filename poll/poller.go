@@ -3,6 +3,7 @@ package poll
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -169,11 +170,11 @@ const maxKeeping = 5 * time.Second
 // an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
 // condition, or that the answer was cut; the last answer comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
-	done, err := status.NewRule(status.Success, condition)
+	rules, err := status.Until(condition)
 	if err != nil {
-		return nil, fmt.Errorf("the condition: %w", err)
+		return nil, err
 	}
-	p := Poller{Probe: HTTP{URL: url}, Rules: status.Rules{Own: []status.Rule{done}}}
+	p := Poller{Probe: HTTP{URL: url}, Rules: rules}
 	outcome, err := p.Run(ctx)
 	if outcome.Observation == nil {
 		return nil, err
@@ -182,6 +183,18 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 		err = fmt.Errorf("the answer has more than the %d bytes that are kept", len(outcome.Observation.Body))
 	}
 	return outcome.Observation.Body, err
+}
+
+// GetJSON is like [Get], and decodes the answer as encoding/json does.
+func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
+	body, err := Get(ctx, url, condition)
+	if err != nil {
+		return value, err
+	}
+	if err = json.Unmarshal(body, &value); err != nil {
+		err = fmt.Errorf("the answer of %s: %w", TargetName(url), err)
+	}
+	return value, err
 }
 
 // Until calls f until f reports that it is done, and returns the value of that call. It

@@ -22,54 +22,52 @@ type Attempt struct {
 // A Probe looks at the operation once.
 //
 // It returns when the answer is complete, or soon after ctx is done; what went
-// wrong is part of the observation. A Probe that keeps something from one
-// attempt to the next, such as an ETag, has a method Session() Probe: each wait probes a new
-// session. A method Target() string names what is looked at in events, and Place() string
-// what the attempts put load on, for the limits of a [Group].
+// wrong is part of the observation. A Probe that keeps something from one attempt to the next, such as
+// an ETag, is a [Sessioner]: each wait looks by a session of its own.
 type Probe interface {
-	Probe(ctx context.Context, a Attempt) status.Observation
+	Look(ctx context.Context, a Attempt) status.Observation
 }
 
-// What a Probe, or its session, can do besides looking. A stranger's probe may do it, too.
+// What a [Probe], or its session, can do besides looking. Each is optional. [Wrap] keeps them all.
 type (
-	// A sessioner has state that belongs to one wait. The wait first asks it for a session and
-	// then probes that. The sessioner itself stays unchanged, so several waits can use it at
+	// A Sessioner has state that belongs to one wait. The wait first asks it for a session and
+	// then looks by that. The Sessioner itself stays unchanged, so several waits can use it at
 	// once.
-	sessioner interface{ Session() Probe }
-	// A starter starts the operation before it looks at it. While StartDue reports true, the
+	Sessioner interface{ Session() Probe }
+	// A Starter starts the operation before it looks at it. While StartDue reports true, the
 	// next attempt is to start it. The first such attempt comes at once: there is nothing to
 	// wait for yet.
-	starter interface{ StartDue() bool }
-	// A finisher has a result that may be in another document than the answer that said
+	Starter interface{ StartDue() bool }
+	// A Finisher has a result that may be in another document than the answer that said
 	// SUCCESS. Result returns a function that looks at that document, and what it does, in
 	// words: "get https://api.example.com/results/7". It returns nil if last is the result
 	// itself. The first look belongs to the attempt that said SUCCESS. Later looks are attempts
 	// like any other, but the rules of the wait, which are about the operation, do not apply.
-	finisher interface {
+	Finisher interface {
 		Result(last status.Observation) (look func(context.Context) status.Observation, what string)
 	}
-	// A checker can tell beforehand that it cannot work. The error holds no secret; for a
+	// A Checker can tell beforehand that it cannot work. The error holds no secret; for a
 	// program that cannot be run it is a [*status.Failure].
-	checker interface{ Check() error }
-	// A targeter names what it looks at, without secrets.
-	targeter interface{ Target() string }
-	// A placer knows what its next attempt puts load on: the scheme, host and port of a URL,
-	// the program of a command.
-	placer interface{ Place() string }
-	// A forker returns the session that looks at one of the operations that its last answer
-	// has listed.
-	forker interface {
-		Lists() bool // reports whether its answers list operations
+	Checker interface{ Check() error }
+	// A Targeter names what it looks at in events, without secrets.
+	Targeter interface{ Target() string }
+	// A Placer knows what its next attempt puts load on, for the limits of a [Group]: the
+	// scheme, host and port of a URL, the program of a command.
+	Placer interface{ Place() string }
+	// A Forker returns the session that looks at one of the operations that its last answer
+	// has listed. Lists reports whether its answers list operations.
+	Forker interface {
+		Lists() bool
 		Fork(element []byte) (Probe, error)
 	}
-	// A resumer can go on from what an earlier session of the same probe kept. Resume is
+	// A Resumer can go on from what an earlier session of the same probe kept. Resume is
 	// called before the first attempt; an error means that kept is of no use.
-	resumer interface {
+	Resumer interface {
 		Save() json.RawMessage
 		Resume(kept json.RawMessage) error
 	}
-	// A sharer has answers that can be shared with other processes.
-	sharer interface {
+	// A Sharer has answers that can be shared with other processes.
+	Sharer interface {
 		// Identity returns all that makes the next attempt; nil if its answer must not be
 		// shared, because it may change something. With a name, its user vouches that it does
 		// not.
@@ -95,8 +93,8 @@ var (
 // or an error.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
-// Probe calls f.
-func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
+// Look calls f.
+func (f ProbeFunc) Look(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
 // Observe makes the observation of a [ProbeFunc]: a document, or the error that came in
 // its place. An error is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error

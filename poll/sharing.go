@@ -69,7 +69,7 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 		return
 	}
 	var answer []byte
-	if session, ok := probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := as[Sharer](probe); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)
@@ -106,7 +106,7 @@ type sharedAnswer struct {
 }
 
 // take takes over the answer of another, and reports whether it is one.
-func (h *sharing) take(session sharer) bool {
+func (h *sharing) take(session Sharer) bool {
 	var a sharedAnswer
 	err := json.Unmarshal(h.turn.Answer, &a)
 	o := &a.Observation

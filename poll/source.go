@@ -69,7 +69,7 @@ func (s *source) do() {
 // shares reports whether it has to be known who makes the next attempt. One that starts
 // something is everybody's own.
 func (s *source) shares() bool {
-	_, ok := s.probe.(sharer) // and not its result
+	_, ok := as[Sharer](s.probe) // and not its result
 	return ok && s.p.Answers != nil && !s.startDue()
 }
 
@@ -104,7 +104,7 @@ func (s *source) claim() {
 		s.sharing = new(sharing)
 	}
 	h := s.sharing
-	session := s.probe.(sharer)
+	session, _ := as[Sharer](s.probe)
 	h.turn = Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
 	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.commonWait) })
@@ -172,15 +172,15 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
 		return
 	}
-	r := Result{Sent: sent, Refused: refused, Reason: v.Reason}
+	f := Feedback{Sent: sent, Refused: refused, Reason: v.Reason}
 	if refused && o.Hint != nil {
-		r.Wait, r.Reason = o.Hint.Wait, o.Hint.Source
+		f.Wait, f.Reason = o.Hint.Wait, o.Hint.Source
 	}
 	if o.Quota != nil {
-		r.Remaining, r.Reset = o.Quota.Remaining, o.Quota.Reset
+		f.Remaining, f.Reset = o.Quota.Remaining, o.Quota.Reset
 	}
 	if !refused {
-		r.Reason = "nothing remains of its rate limit"
+		f.Reason = "nothing remains of its rate limit"
 	}
-	s.limiter.Done(name, r)
+	s.limiter.Done(name, f)
 }

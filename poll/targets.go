@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -73,6 +72,9 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
 }
 
+// mostFailures is how many failures of a group are named.
+const mostFailures = 3
+
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
@@ -80,7 +82,9 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
-		l.First = cmp.Or(l.First, o.Err())
+		if len(l.Failures) < mostFailures {
+			l.Failures = append(l.Failures, o.Err())
+		}
 	}
 	e := w.event(EventEnd, time.Now())
 	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State

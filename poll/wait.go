@@ -23,6 +23,7 @@ type wait struct {
 	n        int    // its number in a group, 0 for none
 	run      *run
 	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
+	sessions sessions      // of what a stranger's probe looks by
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	others   time.Duration // how long the last looks of all others take
@@ -65,7 +66,7 @@ func newWait(r *run, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold, p.ErrorThreshold = max(p.SuccessThreshold, 1), max(p.ErrorThreshold, 1)
-	if t, ok := p.Probe.(targeter); ok && p.Target == "" {
+	if t, ok := as[Targeter](p.Probe); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
 	if p.Rand == nil {
@@ -155,16 +156,16 @@ func (w *wait) prepare() error {
 		return errors.New("a rule has no Expr")
 	}
 	w.openSession()
-	c, ok := w.probe.(checker)
+	c, ok := as[Checker](w.probe)
 	if !ok {
-		c, ok = w.p.Probe.(checker)
+		c, ok = as[Checker](w.p.Probe)
 	}
 	if ok {
 		if err := c.Check(); err != nil {
 			return err
 		}
 	}
-	if s, ok := w.probe.(resumer); ok {
+	if s, ok := as[Resumer](w.probe); ok {
 		if len(w.Session) > 0 {
 			if err := s.Resume(w.Session); err != nil {
 				return fmt.Errorf("go on with the wait: %w", err)
@@ -184,7 +185,7 @@ func (w *wait) prepare() error {
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
 	w.probe = w.p.Probe
-	if s, ok := w.p.Probe.(sessioner); ok {
+	if s, ok := as[Sessioner](w.p.Probe); ok {
 		w.probe = s.Session()
 	}
 }
@@ -207,7 +208,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // With a pace, the requests of an attempt are bounded one by one, without what they wait for.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	session, isHTTP := w.probe.(httpSession)
+	_, isHTTP := as[httpSession](w.probe)
 	if (isHTTP || w.done != nil) && pace != nil {
 		limit = 0
 	}
@@ -216,13 +217,11 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
-	begun := time.Now()
-	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if isHTTP { // which takes the pace, too
-		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
-		return o, time.Since(begun)
+	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn {
+		ctx = context.WithValue(ctx, surroundingsKey{}, &surroundings{&w.sessions, pace, w.p.AttemptTimeout})
 	}
-	o := w.probe.Probe(ctx, a)
+	begun := time.Now()
+	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook})
 	return o, time.Since(begun)
 }
 
@@ -243,7 +242,7 @@ func (w *wait) announce() error {
 
 // startDue reports whether the next attempt is to start the operation.
 func (w *wait) startDue() bool {
-	s, ok := w.probe.(starter)
+	s, ok := as[Starter](w.probe)
 	return ok && s.StartDue()
 }
 

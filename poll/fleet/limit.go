@@ -68,7 +68,7 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 }
 
 // Done tells what came of a request.
-func (f *Fleet) Done(name string, result poll.Result) {
+func (f *Fleet) Done(name string, result poll.Feedback) {
 	if !result.Refused && result.Reset <= 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (p *place) pacer(r pace.Rules, name string) *poll.Pacer {
 	if l.size() > 1 && p.alone.PerSecond > 0 {
 		wait += time.Duration(rand.Float64() * float64(time.Second) / p.alone.PerSecond)
 	}
-	p.alone.Done(name, poll.Result{Reset: wait, Reason: p.reason})
+	p.alone.Done(name, poll.Feedback{Reset: wait, Reason: p.reason})
 	return p.alone
 }
 
