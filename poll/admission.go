@@ -86,7 +86,6 @@ func (m *semaphore) release() *source {
 // admission there.
 type place struct {
 	name    string
-	limited bool // by the Limiter
 	planned int  // how many sources in the agenda are of this place
 	steps   [steps]*semaphore
 	opens   time.Time // when it opens at the latest, as was told
@@ -102,7 +101,6 @@ func (l *loop) placeOf(s *source) *place {
 		return p
 	}
 	p := &place{name: name, steps: [steps]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
-	p.limited = name != "" && l.Limiter != nil
 	if name != "" && l.ParallelPlace != nil {
 		p.steps[room].most = l.ParallelPlace(name)
 	}
@@ -123,7 +121,7 @@ const (
 // or to ask.
 func (s *source) advance() passage {
 	for {
-		for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
+		for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.isLimited() {
 			s.step++
 		}
 		if s.step == attempt {

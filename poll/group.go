@@ -35,7 +35,8 @@ type Group struct {
 	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
 	// limit but Parallel; nil returns 0 for every place.
 	ParallelPlace func(place string) int
-	// Limiter spaces the requests to each place; nil means no limit.
+	// Limiter spaces the requests to each place of the targets that have none of their own; nil means
+	// no limit.
 	Limiter Limiter
 
 	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own

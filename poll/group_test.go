@@ -403,6 +403,24 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 	}
 }
 
+// The limiter of a target counts before that of its group.
+func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		own, shared := &spaced{known: map[string]*spacedPlace{}}, &spaced{known: map[string]*spacedPlace{}}
+		a, b := after("a", 0), after("b", 0)
+		a.Probe, b.Probe = placed{a.Probe.(poll.ProbeFunc), "a's"}, placed{b.Probe.(poll.ProbeFunc), "b's"}
+		a.Limiter = own
+		g := poll.Group{Limiter: shared}
+		if _, err := g.Run(t.Context(), slices.Values([]poll.Poller{a, b})); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(own.places, shared.places) != "[a's] [b's]" {
+			t.Errorf("asked about %q and %q", own.places, shared.places)
+		}
+	})
+}
+
 // What a stranger's Poller lacks is an error before the first attempt, which a list that failed
 // is named with.
 func TestGroupRefusesWhatHasNoExpression(t *testing.T) {

@@ -41,8 +41,8 @@ type Poller struct {
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
-	// Limiter spaces the requests to each place; nil means no limit. The targets of a [Group]
-	// have that of the group.
+	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
+	// group.
 	Limiter Limiter
 	// Answers shares what is answered with those who ask the same; nil means with nobody.
 	// AnswersName names the question, and says that asking it changes nothing, for requests and
@@ -121,7 +121,7 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 
 // loop returns the loop of a single wait, which is a group of one.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
-	l := newLoop(ctx, Group{Limiter: p.Limiter, Rand: p.Rand}, yield)
+	l := newLoop(ctx, Group{Rand: p.Rand}, yield)
 	l.alone = true
 	return l
 }

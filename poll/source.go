@@ -26,7 +26,7 @@ const (
 type source struct {
 	*wait           // which sets the schedule; of a list, its lead
 	list    *list   // whose elements have waits of their own, nil for none
-	limiter Limiter // of its place, if that is limited
+	limiter Limiter // nil for none
 	order   int
 	place   *place
 
@@ -60,11 +60,14 @@ func (s *source) do() {
 		s.reserve()
 	case attempt:
 		s.look()
-		if s.place.limited && !s.isTaken() {
+		if s.isLimited() && !s.isTaken() {
 			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
 		}
 	}
 }
+
+// isLimited reports whether a limiter says when the next attempt may go.
+func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
 // shares reports whether it has to be known who makes the next attempt. One that starts
 // something is everybody's own.
@@ -81,7 +84,7 @@ func (s *source) look() {
 	var o status.Observation
 	var took time.Duration
 	var pace request.Pace
-	if s.place.limited {
+	if s.isLimited() {
 		pace = &paced{source: s}
 	}
 	if s.isTaken() {

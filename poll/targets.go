@@ -7,7 +7,11 @@ import (
 
 // add adds the source of a wait.
 func (l *loop) add(w *wait) *source {
-	s := &source{wait: w, limiter: l.Limiter, order: len(l.sources), at: asleep}
+	limiter := w.p.Limiter
+	if limiter == nil {
+		limiter = l.Limiter
+	}
+	s := &source{wait: w, limiter: limiter, order: len(l.sources), at: asleep}
 	l.sources = append(l.sources, s)
 	return s
 }
