@@ -86,7 +86,7 @@ func (m *semaphore) release() *source {
 // admission there.
 type place struct {
 	name    string
-	planned int  // how many sources in the agenda are of this place
+	planned int // how many sources in the agenda are of this place
 	steps   [steps]*semaphore
 	opens   time.Time // when it opens at the latest, as was told
 }
