@@ -12,11 +12,11 @@ import (
 // bounds of its own, and goes on alone where it gets no answer.
 type Limiter interface {
 	// Next returns when the next request may go to a place: now, or later. had is the time
-	// that Next returned for this same request before, zero for none: if that still holds Next
-	// returns it, and otherwise another. closed says in words why nothing may go until then,
+	// that Next returned for this same request before, zero for none. Next returns had again if it is
+	// still valid, and a later time if not. closed says in words why nothing may go until then,
 	// if the place has asked for that; "" means that it is only the turn of others.
 	Next(place string, had time.Time) (at time.Time, closed string)
-	// Done tells what came of a request, if it was refused or says what remains.
+	// Done reports what came of a request, if it was refused or its answer says what remains.
 	Done(place string, f Feedback)
 }
 

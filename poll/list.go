@@ -16,11 +16,10 @@ import (
 
 // Elements says which elements of a probe's answers are waited for. Only Each is required.
 //
-// The wait is over once all elements that are known have ended: at once if Known names them,
-// or if Expect of them are known, and otherwise when two answers show no other, of which the
-// second comes 5 s after the first or, if the deadline is nearer, is the last before it. An
-// answer that may not hold all, such as one behind a redirect to another page, is none of these
-// two. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// The wait is over once all elements that are known have ended. With Known or Expect, that is as
+// soon as they have. Otherwise a second look must show no new element: 5 s later, or the last one
+// before the deadline if that is nearer. An answer that may not hold all, such as one behind a
+// redirect to another page, does not count as either of the two looks. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
 // holds no list is judged as a whole, and so is one that has two elements of one name, which
 // is an ERROR.
 //

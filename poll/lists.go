@@ -102,9 +102,8 @@ func (l *loop) settleList(s *source) {
 	}
 }
 
-// endList ends a list, and the targets that it has left, unless they are looked at alone. How it
-// ended is told if that is why there are no further targets, or if there may be some; "" means
-// that it is complete.
+// endList ends a list, and the targets that it has left, unless they are looked at alone. The end of
+// the list itself is reported only if it may have missed targets; how is "" if the list is complete.
 func (l *loop) endList(s *source, how Ending) {
 	list := s.list
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
