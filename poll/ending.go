@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // unrunnable returns how the wait ends if there was no attempt, since the program cannot be run

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
-	"github.com/pollcli/poll/words"
 )
 
 // Elements says which elements of a probe's answers are waited for. Only Each is required.
