@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// ExampleExponential and ExampleCap have those of Exponential.
 func TestStrategies(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -13,12 +14,6 @@ func TestStrategies(t *testing.T) {
 		of   Schedule
 		want []time.Duration
 	}{
-		{"AWS pseudocode", Exponential{}, times(ms, 100, 200, 400, 800, 1600)},
-		// The sequences of the published Ruby enumerators, in seconds. They count
-		// attempts from 1, so the first value is twice the base.
-		{"enumerator", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)},
-		{"enumerator with capacity 100", Cap{Of: Exponential{Base: 2 * s}, Max: 100 * s}, times(s, 2, 4, 8, 16, 32, 64, 100, 100, 100, 100)},
-		{"factor 1.1 to the nanosecond", Exponential{Base: s, Factor: 1.1}, []time.Duration{s, 1100 * ms, 1210 * ms, 1331 * ms, 1464100 * time.Microsecond}},
 		{"linear", Linear{}, times(ms, 100, 200, 300, 400)},
 		{"fibonacci", Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
 		{"rails without jitter", Polynomial{Base: s}, times(s, 3, 18, 83, 258, 627, 1298)},

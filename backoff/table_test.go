@@ -1,12 +1,9 @@
 package backoff
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,68 +59,6 @@ func TestTable_Rows(t *testing.T) {
 // row is a row without chance in it.
 func row(attempt int, wait, at time.Duration) Row {
 	return Row{attempt, wait, wait, wait, at, at, at}
-}
-
-// The published table cut waits and starts to whole seconds, and its code
-// multiplied the jitter by e*4 where e^4 is meant.
-func TestTable_railsPolynomiallyLonger(t *testing.T) {
-	t.Parallel()
-	table := func(spread float64) []Row {
-		rails := Polynomial{Base: s, Power: 4, Spread: spread}
-		return slices.Collect(Table{Schedule: rails, Attempts: 25}.Rows())
-	}
-	exact, meant := table(0), table(RailsSpread)
-	var startsAt time.Duration // Rails executes at once, and waits after execution e
-	published := readRails(t)
-	for i, want := range published {
-		e := i + 1
-		slip := time.Duration(e*4) * s * 15 / 100 / 2
-		wait := exact[i].Wait
-		got := railsRow{
-			execution: e,
-			startsAt:  int(startsAt / s),
-			wait:      int((wait + slip) / s),
-			mean:      meant[i].Wait,
-		}
-		startsAt += wait + slip
-		if got != want {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
-		if whole := s * time.Duration(e*e*e*e+2); wait != whole {
-			t.Errorf("execution %d: without chance waits %v, want %v", e, wait, whole)
-		}
-	}
-	if len(published) != 25 {
-		t.Errorf("%d rows, want 25", len(published))
-	}
-}
-
-// railsRow is a row of the published table, with the mean that was meant.
-type railsRow struct {
-	execution, startsAt, wait int
-	mean                      time.Duration
-}
-
-func readRails(t *testing.T) []railsRow {
-	t.Helper()
-	text, err := os.ReadFile("testdata/rails_polynomially_longer.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []railsRow
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		var r railsRow
-		var mean float64
-		if _, err := fmt.Sscan(line, &r.execution, &r.startsAt, &r.wait, &mean); err != nil {
-			t.Fatalf("read %q: %v", line, err)
-		}
-		r.mean = time.Duration(math.Round(mean*1000)) * ms
-		rows = append(rows, r)
-	}
-	return rows
 }
 
 // The computed means of the schedules whose means have no simple formula agree

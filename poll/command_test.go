@@ -37,16 +37,6 @@ func complete(t *testing.T, p poll.Probe) status.Observation {
 	return obs
 }
 
-func TestCommandExitCode(t *testing.T) {
-	t.Parallel()
-	for _, want := range []int{0, 1, 3, 4, 124, 126, 127, 255} {
-		obs := complete(t, shell("exit "+strconv.Itoa(want)))
-		if *obs.Exit != want || obs.Signal != "" || obs.Good() != (want == 0) || obs.Kind != status.KindCommand {
-			t.Errorf("exit %d: have %d, signal %q, good %v, kind %v", want, *obs.Exit, obs.Signal, obs.Good(), obs.Kind)
-		}
-	}
-}
-
 func TestCommandEndedBySignal(t *testing.T) {
 	t.Parallel()
 	for name, number := range map[string]int{

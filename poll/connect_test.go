@@ -250,25 +250,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 	}
 }
 
-func TestConnectUnixSocket(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "s")
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Skip("no Unix sockets here:", err)
-	}
-	absent := Connect{UnixSocket: path + "2"}
-	if o := once(t, absent, "http://docker/info"); o.Failure == nil || o.Failure.Class != status.FailureRefused {
-		t.Errorf("without a socket: have %v", o.Failure)
-	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) })}
-	go server.Serve(listener)
-	t.Cleanup(func() { server.Close() })
-	if o := once(t, Connect{UnixSocket: path}, "http://docker/info"); string(o.Body) != "docker" {
-		t.Errorf("have %q, %v", o.Body, o.Failure)
-	}
-}
-
 // TestKeepAlive makes 1,000 attempts over one connection, with answers of each
 // kind that is read differently. It runs in a bubble, since net/http gives a
 // connection up when a busy machine delays it by 50 ms.

@@ -1,6 +1,7 @@
 package poll_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -392,74 +393,62 @@ func (f forker) Fork(element []byte) (poll.Probe, error) {
 	}), nil
 }
 
+// What a start has listed is complete. Another list may grow: it is complete like any other, and is
+// asked for until there is enough.
 func TestListAlone(t *testing.T) {
 	for _, test := range []struct {
-		name, list string
-		elements   poll.Elements
-		want       string
+		name     string
+		starts   bool
+		lists    []string
+		elements poll.Elements
+		past     *poll.State
+		timeout  time.Duration // 0 is a minute
+		want     string
 	}{
-		{name: "each", list: "a=queued b=queued bad=queued", want: `1 list; 0s 3 bad ends after 0: failed: it names nothing to look at
+		{name: "each", starts: true, lists: []string{"a=queued b=queued bad=queued"}, want: `1 list; 0s 3 bad ends after 0: failed: it names nothing to look at
 1s 2 b ends after 1: succeeded: .state is "done"
 3s 1 a ends after 3: failed: .state is "failed"
 `},
-		{name: "known", list: "a=queued b=queued", elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
+		{name: "known", starts: true, lists: []string{"a=queued b=queued"}, elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
 `},
-		{name: "a start that does not list all", list: "a=queued", elements: poll.Elements{Known: []string{"a", "b"}},
+		{name: "a start that does not list all", starts: true, lists: []string{"a=queued"}, elements: poll.Elements{Known: []string{"a", "b"}},
 			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 0s 2 b ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 `},
-		{name: "a start that lists too few", list: "a=queued", elements: poll.Elements{Expect: 2},
+		{name: "a start that lists too few", starts: true, lists: []string{"a=queued"}, elements: poll.Elements{Expect: 2},
 			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
+`},
+		{name: "one that grows", lists: []string{"a=queued", "a=queued b=queued"}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
+14s 1 a ends after 3: failed: .state is "failed"
+`},
+		{name: "enough", lists: []string{"a=queued", "a=queued b=queued"}, elements: poll.Elements{Expect: 1}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
+`},
+		{name: "until the deadline", lists: []string{"a=queued", "a=queued b=queued"}, timeout: 4500 * time.Millisecond,
+			want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
+4.475s 2 b ends after 1: succeeded: .state is "done"
+`},
+		{name: "one that leaves", lists: []string{"b=queued a=queued", "a=queued", ""}, want: `2 list; 7s 1 b ends after 1: succeeded: .state is "done"
+9s 2 a ends after 3: failed: .state is "failed"
+`},
+		{name: "in another run", lists: []string{"", "a=queued", "a=queued b=queued"}, elements: poll.Elements{Expect: 2}, past: &poll.State{Attempts: 3},
+			want: `3 list; 4s 2 b ends after 1: succeeded: .state is "done"
+6s 1 a ends after 3: failed: .state is "failed"
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{lists: []string{test.list}, starts: true, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
+				s := &script{lists: test.lists, starts: test.starts, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
 				p := ofJobs(t, test.elements)
-				p.Probe, p.ErrorThreshold = forker{s}, 2
-				lines, _ := told(poll.Group{Timeout: time.Minute}, p)
+				p.Probe, p.ErrorThreshold, p.Past = forker{s}, 2, test.past
+				lines, _ := told(poll.Group{Timeout: cmp.Or(test.timeout, time.Minute)}, p)
+				slices.Sort(lines)
 				lists := strings.Count(strings.Join(s.asked, " "), "list")
 				if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
-					t.Errorf("got:\n%swant:\n%s", got, test.want)
+					t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
 				}
 			})
-		})
-	}
-}
-
-// A list that nothing was sent to start may grow: it is complete like any other.
-func TestListAloneGrows(t *testing.T) {
-	grows := []string{"a=queued", "a=queued b=queued"}
-	for _, test := range []struct {
-		lists    []string
-		elements poll.Elements
-		group    poll.Group
-		want     string
-	}{
-		{lists: grows, group: poll.Group{Timeout: time.Minute}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
-14s 1 a ends after 3: failed: .state is "failed"
-`},
-		{lists: grows, elements: poll.Elements{Expect: 1}, group: poll.Group{Timeout: time.Minute}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
-`},
-		{lists: grows, group: poll.Group{Timeout: 4500 * time.Millisecond}, want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
-4.475s 2 b ends after 1: succeeded: .state is "done"
-`},
-		{lists: []string{"b=queued a=queued", "a=queued", ""}, group: poll.Group{Timeout: time.Minute}, want: `2 list; 7s 1 b ends after 1: succeeded: .state is "done"
-9s 2 a ends after 3: failed: .state is "failed"
-`}, // one that has left the list is asked about, too
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{lists: test.lists, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
-			p := ofJobs(t, test.elements)
-			p.Probe, p.ErrorThreshold = forker{s}, 2
-			lines, _ := told(test.group, p)
-			lists := strings.Count(strings.Join(s.asked, " "), "list")
-			slices.Sort(lines)
-			if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
-				t.Errorf("got:\n%swant:\n%s", got, test.want)
-			}
 		})
 	}
 }
@@ -636,23 +625,6 @@ func TestListHadFailed(t *testing.T) {
 		}
 		if want := []string{"a succeeded true it had succeeded before", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
 			t.Errorf("%q", got)
-		}
-	})
-}
-
-// What is listed by looks goes on to be listed until there is enough, and in another run.
-func TestListAloneWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{lists: []string{"", "a=queued", "a=queued b=queued"}, states: map[string][]string{"a": {"done"}, "b": {"done"}}}
-		p := ofJobs(t, poll.Elements{Expect: 2})
-		p.Probe, p.Past = forker{s}, &poll.State{Attempts: 3}
-		lines, _ := told(poll.Group{Timeout: time.Minute}, p)
-		slices.Sort(lines)
-		want := `4s 1 a ends after 1: succeeded: .state is "done"
-4s 2 b ends after 1: succeeded: .state is "done"
-`
-		if got := endings(lines); got != want {
-			t.Errorf("got:\n%swant:\n%s", got, want)
 		}
 	})
 }

@@ -279,16 +279,6 @@ func TestHintsAreSaidOnce(t *testing.T) {
 	}
 }
 
-func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
-	t.Parallel()
-	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: until(t, `.state == "done"`), MaxAttempts: 1}
-	outcome, _ := p.Run(t.Context())
-	want := []string{`until .state == "done" was never decidable: .state is unknown: the body is empty`}
-	if diff := cmp.Diff(want, outcome.Notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
-}
-
 type checked struct {
 	operation
 	err error

@@ -56,7 +56,7 @@ func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Even
 func TestConversations_bySteps(t *testing.T) {
 	t.Parallel()
 	otherwise := map[string]bool{
-		"conditional": true, "cookies": true,
+		"conditional": true, "cookies": true, "unfetched": true,
 		"the first look at a result is part of the attempt that said done, and takes its turn": true,
 		"the result is looked for until it is there":                                           true,
 		"a page that a redirect led to is not the result":                                      true,

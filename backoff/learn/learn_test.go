@@ -266,21 +266,3 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkFit(b *testing.B) {
-	histories := absurd()
-	spread := known(around(1, 100, 60, 0.3)...)
-	histories = map[string][]learn.Run{
-		"steady":     spread,
-		"equal":      histories["all equal"],
-		"magnitudes": known(around(1, 100, 60, 5)...),
-		"at once":    append(slices.Repeat([]learn.Run{{Hi: 61 * time.Second}}, 50), spread[:50]...),
-	}
-	for name, runs := range histories {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				fit(b, runs, learn.Options{})
-			}
-		})
-	}
-}

@@ -215,21 +215,6 @@ func TestRun_steps(t *testing.T) {
 	}
 }
 
-func TestRun_canceled(t *testing.T) {
-	t.Parallel()
-	why := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	c := Defaults(ModelOCC)
-	c.Clients, c.Trials = []int{100}, 10_000
-	c.Algorithms = []Algorithm{{Name: "first", Schedule: backoff.ScheduleFunc(func(backoff.Step, *rand.Rand) time.Duration {
-		cancel(why)
-		return time.Second
-	})}}
-	if results, err := Run(ctx, c); !errors.Is(err, why) || results != nil {
-		t.Errorf("got %v and %v, want an error because %v", results, err, why)
-	}
-}
-
 // A single trial that would take for ever ends with the context, too.
 func TestRun_canceledWithinATrial(t *testing.T) {
 	t.Parallel()
@@ -241,22 +226,4 @@ func TestRun_canceledWithinATrial(t *testing.T) {
 	if _, err := Run(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
 	}
-}
-
-// BenchmarkSweep runs the published sweep of ModelOCC: 10 to 190 clients by 10,
-// five algorithms, 100 trials.
-func BenchmarkSweep(b *testing.B) {
-	var calls float64
-	for b.Loop() {
-		results, err := Run(context.Background(), Defaults(ModelOCC))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, r := range results {
-			calls += r.Calls * float64(r.Trials)
-		}
-	}
-	b.ReportMetric(calls/b.Elapsed().Seconds(), "writes/s")
-	const published = 63 * time.Second // which the published simulator takes, in Python on two cores
-	b.ReportMetric(published.Seconds()*float64(b.N)/b.Elapsed().Seconds(), "times-faster")
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -300,10 +299,10 @@ func (j *jobs) code(code ExitCode) ExitCode {
 	return ExitInternal
 }
 
-// close ends the job log, and may remove it. What it lacks is said on stderr.
-func (j *jobs) close(world World, remove bool) {
+// close ends the job log, and may remove it. The error says what it lacks.
+func (j *jobs) close(remove bool) error {
 	if j == nil {
-		return
+		return nil
 	}
 	end := j.log.Close
 	if remove {
@@ -312,9 +311,7 @@ func (j *jobs) close(world World, remove bool) {
 	for _, e := range j.open {
 		j.log.End(e)
 	}
-	if err := end(); err != nil {
-		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(err.Error()+"; what the file lacks is looked at again by a later run"))
-	}
+	return end()
 }
 
 // identities returns the IDs of targets in a job log, and that of their elements if they are

@@ -58,6 +58,9 @@ func signaled() {
 	how := fmt.Sprintf("exited with %d", code)
 	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 		how = "died of " + unix.SignalName(status.Signal())
+		if status.CoreDump() {
+			how += " with a core"
+		}
 	}
 	fmt.Fprintln(os.Stderr, "signaled:", how)
 	os.Exit(code)

@@ -151,37 +151,15 @@ func TestVariables(t *testing.T) {
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
 		{"a hidden flag has none", []string{"http://h"}, map[string]string{"POLL_SILENT": "1"}, ``},
 		{"the child's are not flags", []string{"ls"}, map[string]string{"POLL_ATTEMPT": "3", "POLL_ELAPSED": "1", "POLL_STATUS": "ERROR"}, ``},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s, err := lineOf(t, test.args, test.env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if have := settingsOf(s); have != sorted(test.want) {
-				t.Errorf("have %s, want %s", have, test.want)
-			}
-		})
-	}
-}
 
-// Both are on the command line, or both in the environment: nobody can know
-// which is meant. testdata/usage.txt has what is said then.
-func TestResolveConflicts(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name string
-		args []string
-		env  map[string]string
-		want string
-	}{
+		// testdata/usage.txt has what contradicts itself.
 		{"the flag is meant", []string{"--factor", "3", "ls"}, map[string]string{"POLL_INTERVAL": "1s"}, `factor=3`},
 		{"a value that fits", []string{"--overshoot", "10%", "--strategy", "exponential", "ls"}, nil, `overshoot=10% strategy=exponential`},
 		{"a switch that is off", []string{"-q", "--verbose=false", "ls"}, nil, `quiet=true verbose=false`},
 		{"the last one counts", []string{"-q", "--progress", "json", "--progress", "none", "ls"}, nil, `quiet=true progress=none`},
 		{"quiet against the environment", []string{"-q", "ls"}, map[string]string{"POLL_PROGRESS": "json", "POLL_VERBOSE": "1"}, `quiet=true`},
-	} {
+	}
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s, err := lineOf(t, test.args, test.env)

@@ -121,7 +121,9 @@ func (w *wait) close() {
 	if w.share != nil {
 		w.share.Close()
 	}
-	w.jobs.close(w.world, w.over && w.spec.Slice > 0)
+	if err := w.jobs.close(w.over && w.spec.Slice > 0); err != nil {
+		w.reporter.Late(err.Error() + "; what the file lacks is looked at again by a later run")
+	}
 }
 
 // A wait is what the command line says about waiting, checked, and what comes of it. A single

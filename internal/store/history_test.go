@@ -241,21 +241,3 @@ func TestBadPlaces(t *testing.T) {
 		}
 	}
 }
-
-func TestDefaultDir(t *testing.T) {
-	t.Parallel()
-	state, err := filepath.Abs("/state")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, env := range map[string]map[string]string{
-		filepath.Join(state, "poll", "slices"):                  {"XDG_STATE_HOME": state, "HOME": "/home/me"},
-		filepath.FromSlash("/home/me/.local/state/poll/slices"): {"XDG_STATE_HOME": "relative", "HOME": "/home/me"},
-		"": {},
-	} {
-		have, err := store.DefaultDir(func(key string) string { return env[key] }, "slices")
-		if have != want || (err != nil) != (want == "") {
-			t.Errorf("DefaultDir with %v = %q, %v, want %q", env, have, err, want)
-		}
-	}
-}

@@ -3,120 +3,15 @@
 package system
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-const signalsHelper = "POLL_TEST_SIGNALS_HELPER"
-
-// TestSignalsHelperProcess is the program of the tests below. It says when it
-// is ready, and dies of the first signal.
-func TestSignalsHelperProcess(t *testing.T) {
-	if os.Getenv(signalsHelper) == "" {
-		t.Skip("only for the other tests")
-	}
-	ctx, _, _ := CatchSignals(context.Background())
-	fmt.Println("ready", os.Getpid())
-	<-ctx.Done()
-	cause, ok := errors.AsType[*SignalError](context.Cause(ctx))
-	if !ok {
-		os.Exit(1)
-	}
-	fmt.Println(cause)
-	os.Exit(DieOf(cause.Signal))
-}
-
-// A process is the helper, started.
-type process struct {
-	*exec.Cmd
-	out    *bufio.Scanner
-	stderr bytes.Buffer
-}
-
-func startHelper(t *testing.T) *process {
-	t.Helper()
-	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
-		t.Skip("started by nohup or in the background, and the helper would inherit that")
-	}
-	p := &process{Cmd: exec.Command(os.Args[0], "-test.run=^TestSignalsHelperProcess$")}
-	p.Env = append(os.Environ(), signalsHelper+"=1")
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.Cmd.Stderr = &p.stderr
-	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.out = bufio.NewScanner(stdout)
-	if err := p.Start(); err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { syscall.Kill(-p.Process.Pid, syscall.SIGKILL) })
-	return p
-}
-
-// line returns the next line of the helper's.
-func (p *process) line() string {
-	p.out.Scan()
-	return p.out.Text()
-}
-
-// end returns the rest of the helper's lines, and how it ended.
-func (p *process) end(t *testing.T) (rest string, status syscall.WaitStatus) {
-	t.Helper()
-	var lines []string
-	for p.out.Scan() {
-		lines = append(lines, p.out.Text())
-	}
-	if err := p.Wait(); err != nil && p.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n"), p.ProcessState.Sys().(syscall.WaitStatus)
-}
-
-func (p *process) send(t *testing.T, sig syscall.Signal) {
-	t.Helper()
-	if err := syscall.Kill(p.Process.Pid, sig); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantDeathBy(t *testing.T, status syscall.WaitStatus, want syscall.Signal) {
-	t.Helper()
-	if !status.Signaled() || status.Signal() != want || status.CoreDump() {
-		t.Errorf("have wait status %#x, want a death by %s without a core", status, unix.SignalName(want))
-	}
-}
-
-func TestDieOf(t *testing.T) {
-	t.Parallel()
-	for _, sig := range ending() {
-		p := startHelper(t)
-		p.line()
-		p.send(t, sig)
-		rest, status := p.end(t)
-		if want := "ended by " + unix.SignalName(sig); rest != want {
-			t.Errorf("have %q, want %q", rest, want)
-		}
-		wantDeathBy(t, status, sig)
-		if p.stderr.Len() > 0 {
-			t.Errorf("%s: have %q on stderr, want nothing", unix.SignalName(sig), p.stderr.String())
-		}
-	}
-}
 
 // What is caught late prints a dump, or ends the program as it should.
 func TestSignalsWithADumpAreCaughtFirst(t *testing.T) {

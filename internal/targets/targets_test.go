@@ -107,34 +107,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The formats say the same.
-func TestRead_formats(t *testing.T) {
-	t.Parallel()
-	const want = "tcp://h:1 []|a http://b [until[.x==\"y\" .z]timeout[1m]strict[true]]|[cat -n]|"
-	for _, text := range []string{
-		"- tcp://h:1\n- name: a\n  url: http://b\n  until:\n  - .x==\"y\"\n  - |-\n    .z\n  timeout: 1m\n  strict: true\n- command: [cat, '-n']\n",
-		`["tcp://h:1",{"name":"a","url":"http:\/\/b","until":[".x==\"y\"",".z"],"timeout":"1m","strict":true},{"command":["cat","-n"]}]`,
-		"\"tcp://h:1\"\n" + `{"name":"a","url":"http://b","until":[".x==\"\u0079\"",".z"],"timeout":"1m","strict":"true"}` + "\r\n" + `{"command":["cat","-n"]}`,
-	} {
-		f, err := read(t, text, "")
-		have := ""
-		for _, e := range f.Entries {
-			if e.Command != nil {
-				have += fmt.Sprint(e.Command) + "|"
-				continue
-			}
-			settings := ""
-			for _, s := range e.Settings {
-				settings += s.Flag + fmt.Sprint(s.Texts)
-			}
-			have += strings.TrimSpace(e.Name+" "+e.URL) + " [" + settings + "]|"
-		}
-		if have != want || err != nil {
-			t.Errorf("%s\nhave %s, want %s; %v", text, have, want, err)
-		}
-	}
-}
-
 // A list of a million aliases is refused before it takes memory, and so is all else that
 // is too much.
 func TestRead_limits(t *testing.T) {

@@ -85,37 +85,6 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-// What cannot be redrawn, or is kept, is told in lines.
-func TestChoose(t *testing.T) {
-	t.Parallel()
-	for want, all := range map[Face][]term.Streams{Live: {{ErrIsTerminal: true}}, Lines: {{}, {ErrIsTerminal: true, Dumb: true}}} {
-		for _, s := range all {
-			if have := Auto.choose(&s, environment()); have != want {
-				t.Errorf("%+v: have %s, want %s", s, have, want)
-			}
-		}
-	}
-	if have := Auto.choose(&term.Streams{ErrIsTerminal: true}, environment("CI", "true")); have != Lines {
-		t.Errorf("in CI: have %s", have)
-	}
-}
-
-// After the end nothing is drawn.
-func TestLive_close(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newTerminal(t, 80, 30)
-		r := New(Config{Streams: m.streams()})
-		replay(r, recordings()["succeeded"], nil)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if text := m.text(); strings.ContainsAny(text, "✓⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(text, "\npoll: SUCCESS after ") {
-			t.Errorf("have %q, want closing words", text)
-		}
-		r.Close()
-	})
-}
-
 // What a command writes stands in whole lines above what is drawn.
 func TestLive_stderr(t *testing.T) {
 	t.Parallel()

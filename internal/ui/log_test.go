@@ -58,15 +58,6 @@ func TestFaces_golden(t *testing.T) {
 	}
 }
 
-// A wait that goes on with an earlier one has its whole time.
-func TestOpening_later(t *testing.T) {
-	t.Parallel()
-	have := show(newRecording(jobURL, 10*time.Minute, 0).pass(3*time.Minute).wait(time.Second, nil).events, Config{Face: Lines})
-	if want := "poll: waiting for " + jobURL + ", up to 10m\n"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-}
-
 // checkLog compares a log with testdata/name.
 func checkLog(t *testing.T, name, have string) {
 	t.Helper()

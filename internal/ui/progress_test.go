@@ -100,26 +100,6 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A good answer that tells nothing ends what was shown, another attempt does not.
-func TestShow_latest(t *testing.T) {
-	t.Parallel()
-	s, _, _ := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines})
-	for _, test := range []struct {
-		o    *status.Observation
-		want string
-	}{
-		{httpAnswer(200, `{"progress":5}`), "5%"}, {httpAnswer(503, ""), "5%"}, {noAnswer("refused"), "5%"},
-		{httpAnswer(200, `{}`), ""}, {httpAnswer(200, `{"progress":6}`), "6%"},
-	} {
-		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
-		r.Event(poll.Event{Kind: poll.EventWait, State: poll.State{Attempts: 1}, At: time.Now()})
-		if have := r.board.rows[0].progress.words(); have != test.want {
-			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
-		}
-	}
-}
-
 // Programs are told of the progress of each of many targets.
 func TestShow_many(t *testing.T) {
 	t.Parallel()

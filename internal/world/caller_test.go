@@ -62,7 +62,11 @@ func (p *plan) rules() (rules status.Rules) {
 	add := func(is status.Status, text string) {
 		rules.Own = append(rules.Own, must(status.NewRule(is, text)))
 	}
-	add(status.Success, p.untilText())
+	if p.Unless {
+		add(status.NotReady, "not ("+p.untilText()+")")
+	} else {
+		add(status.Success, p.untilText())
+	}
 	rules.Own[0].Here = p.Gone
 	if p.ErrorIf != nil {
 		add(status.Error, p.ErrorIf.text())

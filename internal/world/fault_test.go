@@ -1,9 +1,12 @@
 package world
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,7 +64,8 @@ var troubles = map[string]trouble{
 	"103":         {aLook | aStart, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
 	"garbage":     {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},
 	"null page":   {aLook, "", nullPage},
-	"error page":  {aLook, "an error beside an empty list", page(200, `{"errors":["partial"],"jobs":[]}`)},
+	"error page":  {aLook, "an error beside an empty list", errorPage},
+	"part page":   {aLook, "", partPage},
 }
 
 var troubleNames = sorted(troubles)
@@ -72,7 +76,7 @@ func page(code int, body string) func(*request, *reply, *rand.Rand) {
 
 func lie(_ *request, rep *reply, r *rand.Rand) {
 	text := pick(r, lies...)
-	if rep.page != nil && rep.page.number > 0 && strings.Contains(text, "jobs") { // which would be no lie
+	if rep.page != nil && (rep.page.number > 0 || rep.page.gone) && strings.Contains(text, "jobs") { // which would be no lie
 		text = "{}"
 	}
 	rep.lie(200, text)
@@ -148,6 +152,32 @@ func nullPage(_ *request, rep *reply, _ *rand.Rand) {
 	if rep.page != nil && rep.page.number > 0 {
 		rep.lie(200, `{"jobs":null}`)
 	}
+}
+
+// errorPage has an empty list beside the failure that made it so.
+func errorPage(_ *request, rep *reply, r *rand.Rand) {
+	rep.lie(200, pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
+}
+
+// signs are members by which a list says that it is not whole.
+var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`}
+
+// partPage leaves out the last elements of a list, and says so.
+func partPage(_ *request, rep *reply, r *rand.Rand) {
+	var list struct{ Jobs []json.RawMessage }
+	if rep.page == nil || !rep.page.last || json.Unmarshal([]byte(rep.body), &list) != nil || len(list.Jobs) == 0 {
+		return
+	}
+	kept := r.IntN(len(list.Jobs))
+	for _, id := range slices.Sorted(maps.Keys(rep.page.shown))[kept:] {
+		delete(rep.page.shown, id)
+	}
+	sign := pick(r, append(signs, "")...)
+	if sign == "" {
+		rep.head, sign = append(rep.head, "X-Total-Count: 99"), `"x":1`
+	}
+	rep.page.part, rep.body = true, fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign)
+	rep.what += " without some"
 }
 
 // twice puts members before their end again: the first of equal keys counts.

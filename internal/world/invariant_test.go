@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -56,12 +57,15 @@ func (w *world) isDone(l *life) bool {
 	case w.List.Gone:
 		need++ // gone is what is absent from two lists in a row
 		for _, a := range w.wholesOf(l) {
-			shown = shown || a.shown[l.ID] != ""
-			count(shown && a.shown[l.ID] == "")
+			if shown = shown || a.shown[l.ID] != ""; !a.part {
+				count(shown && a.shown[l.ID] == "")
+			}
 		}
 	default:
 		for _, a := range w.wholesOf(l) {
-			count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+			if !a.part || a.shown[l.ID] != "" {
+				count(w.isSuccess(sighting{a.shown[l.ID], true, 200}))
+			}
 		}
 	}
 	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
@@ -128,18 +132,22 @@ func checkWhole(w *world, res *result) bool {
 			shown++
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
-		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 {
+		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
-	n, isOpen := len(w.wholes), w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	wholes := slices.DeleteFunc(slices.Clone(w.wholes), func(a whole) bool { return a.part && isOpen })
+	n := len(wholes)
 	isEarly := res.Deadline.Sub(res.End) > lag+time.Second
 	switch {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
+	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*shown:
+		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
-	case isOpen && isEarly && w.wholes[n-1].at.Sub(w.wholes[0].at) < lag-100*time.Millisecond:
+	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
 		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
 	}
 	return true
@@ -189,7 +197,8 @@ func checkOnTime(w *world, res *result) bool {
 // checkAwake: what is so, and can be reached, is noticed before the deadline, or by the runs that
 // go on.
 func checkAwake(w *world, res *result) bool {
-	if w.Line.Twice || w.AtLeast > 0 || w.List != nil && w.List.Gone {
+	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
+	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || w.List != nil && (w.List.Gone || w.List.Cut != "") {
 		return false
 	}
 	since := w.troubled
@@ -256,7 +265,7 @@ func checkTold(w *world, res *result) bool {
 			w.blame("told", "%s was cancelled, and the goal was not reached", name)
 		}
 	}
-	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && len(w.Kills) > 0)
+	isOther := isLine && (res.Code == 2 && w.Line.Twice || res.Code == 125 && (len(w.Kills) > 0 || w.Line.Full))
 	if res.How == "" && !isOther {
 		w.blame("told", "no end, exit code %d", res.Code)
 	}

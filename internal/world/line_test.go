@@ -26,6 +26,7 @@ type lineFlags struct {
 	Events bool   `json:",omitzero"` // --progress json
 	Twice  bool   `json:",omitzero"` // two runs at once
 	Torn   bool   `json:",omitzero"` // what a killed run has not synced is lost
+	Full   bool   `json:",omitzero"` // the disk is full from a start to the end of its run
 	File   bool   `json:",omitzero"` // the header stands in a file
 }
 
@@ -54,7 +55,8 @@ func (p *plan) args(dir string) (args []string) {
 	add(true, "--seed", p.Seed, "--progress", "lines")
 	add(p.Line.Events, "--progress", "json")
 	add(p.Gone, "--gone")
-	add(!p.Gone, "--until", p.untilText())
+	add(!p.Gone && !p.Unless, "--until", p.untilText())
+	add(p.Unless, "--not-ready-if", "not ("+p.untilText()+")")
 	add(p.ErrorIf != nil, "--error-if", p.ErrorIf)
 	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)
@@ -62,6 +64,7 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Attempt > 0, "--attempt-timeout", p.Attempt)
 	add(p.Most > 0, "--max-attempts", p.Most)
 	add(p.AtLeast > 0, "--at-least", p.AtLeast)
+	add(p.Percent > 0, "--at-least", fmt.Sprint(p.Percent, "%"))
 	add(p.FailFast && p.AtLeast > 0, "--fail-fast")
 	add(p.Rate > 0, "--rate", fmt.Sprint(p.Rate, "/s"))
 	add(p.Line.Log == "slice", "--slice", p.Timeout)
@@ -113,6 +116,12 @@ func (w *world) runLine() *result {
 		renewal := time.AfterFunc(w.Renewal-100*time.Millisecond, func() { m.write("header", "Authorization: Bearer "+token+renewed+"\n") })
 		defer renewal.Stop()
 	}
+	if w.Line.Full {
+		w.onStart = func() {
+			w.saw["disk full"] = true
+			fill(m.dir)
+		}
+	}
 	ids := ""
 	for _, o := range w.Ops {
 		if w.List == nil || isAbout("list "+strings.Trim(strings.ReplaceAll(fmt.Sprint(w.List.Known), " ", ","), "[]"), o.ID) {
@@ -150,12 +159,12 @@ func (w *world) runLine() *result {
 			w.checkWords(res, stdout, stderr)
 		}
 		w.mu.Unlock()
-		if out += stdout; !isKilled && code != 124 && code != 4 && code < 125 {
+		if out += stdout; !isKilled && code != 124 && code != 4 && (code < 125 || w.Line.Full) {
 			break
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := res.says("may have started"); res.Code <= 1 && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
+	if isLost := res.says("may have started"); res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
 		seen := make([][]sighting, len(w.lives))
 		for i, l := range w.lives {
 			seen[i] = l.seen

@@ -16,6 +16,7 @@ type listing struct {
 	Expect int    `json:",omitzero"`
 	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
 	Gone   bool   `json:",omitzero"` // they are waited for to be gone
+	Cut    string `json:",omitzero"` // the list ends with its first page, and says by this that it is longer
 	Batch  int    `json:",omitzero"` // of Known that are asked for at once, 0 for all of the list
 }
 
@@ -23,13 +24,17 @@ type listing struct {
 type listPage struct {
 	number int
 	last   bool
+	part   bool           // it lacks elements, and says so
+	gone   bool           // to lack them is what is waited for
 	shown  map[int]string // documents by ID
 }
 
-// A whole is a list of which all pages were delivered, one after the other and nothing between.
+// A whole is a list of which all pages were delivered, one after the other and nothing between. Of one
+// that is only a part of the list nothing is known but what it shows.
 type whole struct {
 	key   string
 	at    time.Time
+	part  bool
 	shown map[int]string
 }
 
@@ -50,7 +55,7 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
 	size := w.List.Size
 	from, to := min(number*size, len(there)), min(number*size+size, len(there))
-	rep.page = &listPage{number: number, last: to == len(there), shown: make(map[int]string)}
+	rep.page = &listPage{number: number, last: to == len(there), gone: w.List.Gone, shown: make(map[int]string)}
 	var texts []string
 	for _, l := range there[from:to] {
 		text := l.docAt(time.Now())
@@ -61,7 +66,12 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	}
 	rep.code, rep.honest, rep.what = 200, true, fmt.Sprintf("page %d of %d elements", number+1, len(there))
 	rep.body = `{"jobs":[` + strings.Join(texts, ",") + "]}"
-	if !rep.page.last {
+	switch {
+	case rep.page.last:
+	case w.List.Cut != "":
+		w.saw["list cut"], rep.page.last, rep.page.part = true, true, true
+		rep.body = "{" + w.List.Cut + "," + rep.body[1:]
+	default:
 		w.saw["next page by "+w.List.Next] = true
 		next := q.URL.Query()
 		next.Set("page", strconv.Itoa(number+1))
@@ -85,6 +95,9 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 	case rep.hop, !isWhole, rep.code == 429, rep.code == 503: // the page may be asked for again, and a new look begins with the first
 		w.pages[key] = before
 		return
+	case p == nil && rep.isRedirect() && len(before) > 0: // of which those before it were read
+		w.gather(key, before, true)
+		return
 	case p == nil || !rep.honest || p.number > 0 && len(before) != p.number:
 		return
 	case p.number == 0:
@@ -94,8 +107,13 @@ func (w *world) listDelivered(key string, rep *reply, isWhole bool) {
 		w.pages[key] = before
 		return
 	}
-	all := whole{key, time.Now(), make(map[int]string)}
-	for _, p := range before {
+	w.gather(key, before, p.part)
+}
+
+// gather notes what the pages of a list have shown.
+func (w *world) gather(key string, pages []*listPage, part bool) {
+	all := whole{key, time.Now(), part, make(map[int]string)}
+	for _, p := range pages {
 		for id, doc := range p.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
 			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read

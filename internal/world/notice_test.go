@@ -57,13 +57,12 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	if strings.HasPrefix(q.key, "list") {
 		p.listDelivered(q.key, rep, delivered)
 	}
-	isRedirect := rep.code > 300 && rep.code < 304 || rep.code > 304 && rep.code < 309
 	isJudged := delivered || rep.cut > 0 || rep.garbage // what was lost before its first byte may be asked for again at once
 	switch {
 	case q.life == nil:
 	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept
 		q.life.flying--
-	case !q.starts && !isRedirect && isJudged:
+	case !q.starts && !rep.isRedirect() && isJudged:
 		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.code})
 		if q.life.Answer == "303" {
 			q.life.flying = 0

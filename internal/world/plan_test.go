@@ -20,6 +20,7 @@ type plan struct {
 	Until     *node         `json:",omitzero"`
 	ErrorIf   *node         `json:",omitzero"` // nil for none
 	Gone      bool          `json:",omitzero"` // --gone, in place of Until
+	Unless    bool          `json:",omitzero"` // --not-ready-if of its opposite, in place of Until
 	NotYet    bool          `json:",omitzero"` // a 404 means that it is not there yet
 	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
 	Interval  time.Duration `json:",omitzero"` // 0 for the default schedule
@@ -27,6 +28,7 @@ type plan struct {
 	Attempt   time.Duration `json:",omitzero"` // the most for one attempt, 0 for the default
 	Most      int           `json:",omitzero"` // attempts, 0 for no limit
 	AtLeast   int           `json:",omitzero"`
+	Percent   int           `json:",omitzero"` // in place of AtLeast
 	FailFast  bool          `json:",omitzero"`
 	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
 	Alone     bool          `json:",omitzero"` // a connection is used once only
@@ -88,6 +90,15 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	p.drawFaults(r)
 	p.drawKills(r)
+	p.Unless = maybe(8) && !p.Gone && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
+	if p.Unless { // by which any answer without a body is SUCCESS
+		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return f.Kind == "204" })
+	}
+	if p.isLine() && p.List != nil && p.List.Expect > 0 && p.AtLeast == 0 && maybe(2) {
+		p.Percent = pick(r, 50, 90, 100)
+	}
+	isWhole := p.Line.Log != "" && !p.Line.Twice && !p.Line.Torn && len(p.Kills) == 0
+	p.Line.Full = p.isLine() && isWhole && len(p.Ops) == 1 && p.Ops[0].Method != "" && maybe(4)
 	return p
 }
 
@@ -117,6 +128,9 @@ func (p *plan) drawList(r *rand.Rand) {
 	n := 1 + r.IntN(9)
 	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...), Follow: r.IntN(4) == 0}
 	p.List.Gone = !p.List.Follow && r.IntN(8) == 0
+	if r.IntN(10) == 0 {
+		p.List.Cut = pick(r, signs...)
+	}
 	for i := range n {
 		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(8), Phases: p.drawPhases(r, "")})
 	}

@@ -54,6 +54,7 @@ func simulate(t *testing.T, p *plan) *report {
 			}
 		}
 		w.saw["caller "+p.Caller], w.saw["ending "+string(res.How)] = true, true
+		w.saw["no --until"], w.saw["at least a share"] = p.Unless, p.Percent > 0
 		others, names := p.newFaults(w.broken)
 		for _, name := range names {
 			w.saw["known: "+name] = true

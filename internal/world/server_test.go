@@ -52,6 +52,10 @@ func (rep *reply) lie(code int, body string) {
 	*rep = reply{code: code, body: body, doc: rep.doc, what: rep.what}
 }
 
+func (rep *reply) isRedirect() bool {
+	return rep.code > 300 && rep.code < 304 || rep.code > 304 && rep.code < 309
+}
+
 // about makes the reply what is known of an operation as it was at a moment. Some know what the
 // client has, and answer 304.
 func (rep *reply) about(l *life, at time.Time) {
@@ -123,9 +127,9 @@ func (w *world) answer(q *request) *reply {
 	case strings.HasPrefix(q.key, "list"):
 		w.listAnswer(q, rep)
 	case q.key == "/login":
-		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, ""))
+		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))
 	case q.host != home && q.URL.Path == "/":
-		rep.lie(200, `{"message":"hello"}`)
+		rep.lie(200, pick(r, `{"message":"hello"}`, `{"jobs":[]}`))
 	case q.host != home:
 		rep.lie(pick(r, 200, 404, 403), pick(r, `{"message":"hello"}`, "<html>hi</html>", "", `{"jobs":[]}`))
 	}
@@ -172,6 +176,9 @@ func (w *world) start(q *request, rep *reply) {
 	l := q.life
 	if l.starts++; l.started.IsZero() {
 		l.started = time.Now()
+	}
+	if w.onStart != nil {
+		w.onStart()
 	}
 	w.saw["start "+q.Method], w.saw["answer "+l.Answer] = true, true
 	fill := strings.NewReplacer("ID", fmt.Sprint(l.ID)).Replace

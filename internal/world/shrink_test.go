@@ -84,13 +84,13 @@ func (p *plan) isSound() bool {
 	switch {
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.Until.isSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
-	case isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
+	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
-	case p.Line.Log == "" && (p.Line.Twice || p.isLine() && len(p.Kills) > 0):
+	case p.Line.Log == "" && (p.Line.Twice || p.Line.Full || p.isLine() && len(p.Kills) > 0):
 		return false
 	}
 	return !slices.ContainsFunc(p.Ops, func(o operation) bool { return !isWhole(o) })

@@ -30,6 +30,7 @@ type world struct {
 	cuts      int // of them, killed
 	troubled  time.Time
 	onKill    func()
+	onStart   func() // once one was processed
 
 	saw    map[string]bool // features
 	broken []breach

@@ -15,13 +15,13 @@ import (
 
 // After five times its wait without a processor, poll goes on as after one long wait.
 func TestClocks_stopped(t *testing.T) {
-	w := start(t, nil, words("--interval 200ms --timeout 30s --until $attempt==7 -- echo done")...)
+	w := start(t, words("--interval 200ms --timeout 30s --until $attempt==7 -- echo done")...)
 	time.Sleep(500 * time.Millisecond)
 	w.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(time.Second)
 	w.Process.Signal(syscall.SIGCONT)
-	if e := w.end(t, 0); e.took < 2*time.Second {
-		t.Errorf("7 attempts in %s: it caught up", e.took)
+	if took := w.end(t, 0); took < 2*time.Second {
+		t.Errorf("7 attempts in %s: it caught up", took)
 	}
 }
 
@@ -33,10 +33,10 @@ func TestClocks_stepped(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TORTURE_POLL", stepping)
-	start(t, nil, words("--interval 20ms --timeout 10s --until $attempt==20 -- echo done")...).end(t, 0)
-	e := start(t, nil, words("--interval 20ms --timeout 1s -- false")...).end(t, 124)
-	if e.took < 700*time.Millisecond || e.took > 3*time.Second {
-		t.Errorf("a timeout of 1s came after %s", e.took)
+	start(t, words("--interval 20ms --timeout 10s --until $attempt==20 -- echo done")...).end(t, 0)
+	took := start(t, words("--interval 20ms --timeout 1s -- false")...).end(t, 124)
+	if took < 700*time.Millisecond || took > 3*time.Second {
+		t.Errorf("a timeout of 1s came after %s", took)
 	}
 }
 

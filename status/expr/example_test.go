@@ -72,38 +72,6 @@ func ExampleResult_Explain() {
 	// .spec.paused is missing, want != true
 }
 
-func ExampleResult_Explain_notes() {
-	x, err := expr.Compile(`.errors`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{"errors":[]}`))})
-	fmt.Println(result.Matched(), result.Explain().Notes)
-	// Output: true [.errors is an empty list, which is true]
-}
-
-func ExampleExpr_Uses() {
-	x, err := expr.Compile(`$status == 404 or .state == "gone"`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(x.Uses().Any(expr.UsesStatus), x.Uses().Any(expr.UsesJSON), x.Uses().Any(expr.UsesExit))
-	// Output: true true false
-}
-
-func ExampleUnreadable() {
-	x, err := expr.Compile(`.state == "done"`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result := x.Eval(&expr.Env{Doc: expr.Unreadable("the answer is longer than 64 MiB")})
-	fmt.Println(result.Tri, result.Explain().Lines)
-	// Output: unknown [.state is unknown: the answer is longer than 64 MiB]
-}
-
 func ExampleCompileEach() {
 	each, err := expr.CompileEach(".jobs")
 	if err != nil {

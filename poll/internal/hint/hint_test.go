@@ -109,45 +109,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadExhausted(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		header string
-		want   bool
-	}{
-		{"RateLimit-Remaining: 0", true},
-		{"X-Rate-Limit-Remaining: 0.0", true},
-		{`RateLimit: limit=5, remaining=0`, true},
-		{`RateLimit: "a";r=1`, false},
-		{"X-RateLimit-Remaining: 1", false},
-	} {
-		if have := read(403, headerOf(test.header), nil).Exhausted; have != test.want {
-			t.Errorf("%s: have %t, want %t", test.header, have, test.want)
-		}
-	}
-}
-
 func TestReadQuota(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		header []string
-		want   *status.Quota
+		header    []string
+		want      *status.Quota
+		exhausted bool
 	}{
-		{[]string{`RateLimit: "a";r=50;t=30, "b";r=500;t=3600, "c";r=0`}, &status.Quota{Remaining: 500, Reset: time.Hour}},
-		{[]string{`RateLimit: "a";r=0;t=30`}, &status.Quota{Reset: 30 * time.Second}},
-		{[]string{`RateLimit: limit=9, remaining=5, reset=30`}, &status.Quota{Remaining: 5, Reset: 30 * time.Second}},
-		{[]string{`RateLimit: "a";r=50;t=0`}, nil},
-		{[]string{"Age: 7", `RateLimit: "a";r=50;t=30`}, nil},
-		{[]string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1795176060"}, &status.Quota{Remaining: 4999, Reset: time.Minute}},
-		{[]string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 7"}, &status.Quota{Reset: 7 * time.Second}},
-		{[]string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 7"}, nil},
-		{[]string{"X-RateLimit-Remaining: 7", "X-RateLimit-Reset: soon"}, nil},
-		{[]string{"X-RateLimit-Remaining: 7"}, nil},
+		{[]string{`RateLimit: "a";r=50;t=30, "b";r=500;t=3600, "c";r=0`}, &status.Quota{Remaining: 500, Reset: time.Hour}, true},
+		{[]string{`RateLimit: "a";r=0;t=30`}, &status.Quota{Reset: 30 * time.Second}, true},
+		{[]string{`RateLimit: limit=9, remaining=5, reset=30`}, &status.Quota{Remaining: 5, Reset: 30 * time.Second}, false},
+		{[]string{`RateLimit: "a";r=50;t=0`}, nil, false},
+		{[]string{"Age: 7", `RateLimit: "a";r=50;t=30`}, nil, false},
+		{[]string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1795176060"}, &status.Quota{Remaining: 4999, Reset: time.Minute}, false},
+		{[]string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 7"}, &status.Quota{Reset: 7 * time.Second}, true},
+		{[]string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 7"}, nil, false},
+		{[]string{"X-RateLimit-Remaining: 7", "X-RateLimit-Reset: soon"}, nil, false},
+		{[]string{"X-RateLimit-Remaining: 7"}, nil, false},
 		{[]string{"RateLimit-Remaining: 9", "RateLimit-Reset: 2", "X-RateLimit-Remaining: 7", "X-RateLimit-Reset: 2"},
-			&status.Quota{Remaining: 7, Reset: 2 * time.Second}},
+			&status.Quota{Remaining: 7, Reset: 2 * time.Second}, false},
+		{[]string{"RateLimit-Remaining: 0"}, nil, true},
+		{[]string{"X-Rate-Limit-Remaining: 0.0"}, nil, true},
+		{[]string{"RateLimit: limit=5, remaining=0"}, nil, true},
+		{[]string{`RateLimit: "a";r=1`}, nil, false},
 	} {
-		if diff := cmp.Diff(test.want, read(200, headerOf(test.header...), nil).Quota); diff != "" {
-			t.Errorf("%q: quota (-want +have):\n%s", test.header, diff)
+		have := read(200, headerOf(test.header...), nil)
+		if diff := cmp.Diff(test.want, have.Quota); diff != "" || have.Exhausted != test.exhausted {
+			t.Errorf("%q: exhausted: %t, quota (-want +have):\n%s", test.header, have.Exhausted, diff)
 		}
 	}
 }
