@@ -3,10 +3,7 @@ package poll
 import (
 	"cmp"
 	"container/heap"
-	"fmt"
 	"time"
-
-	"github.com/pollcli/poll/words"
 )
 
 // An agenda is a heap of sources by the time at which they wake (container/heap). Each source
@@ -45,6 +42,16 @@ func (a *agenda) Pop() any {
 	return s
 }
 
+// wakeAt has a source wake at a time; zero is never.
+func (a *agenda) wakeAt(s *source, at time.Time) {
+	if s.at != asleep {
+		heap.Remove(a, s.at)
+	}
+	if s.wake = at; !at.IsZero() {
+		heap.Push(a, s)
+	}
+}
+
 // A semaphore lets so many sources through at once. The others stand in line.
 type semaphore struct {
 	most  int // 0 = no limit
@@ -79,43 +86,21 @@ func (m *semaphore) release() *source {
 // admission there.
 type place struct {
 	name    string
-	limited bool // by the Limiter
-	planned int  // how many sources in the agenda are of this place
+	planned int // how many sources in the agenda are of this place
 	steps   [steps]*semaphore
 	opens   time.Time // when it opens at the latest, as was told
-}
-
-// The steps of admission, in their order. At claim and turn something is asked.
-const (
-	claim  = iota // ask whether another process makes the attempt
-	room          // one of so many attempts at the place
-	turn          // the only one to ask the Limiter, and to wait until the request may go
-	worker        // one of so many attempts at all places
-
-	attempt // admitted
-	steps   = attempt
-)
-
-// sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
-// that was due already, "" if it was not.
-func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
-	e := s.event(EventWait, now)
-	e.HeldBy = by
-	l.emit(e)
-	l.wakeAt(s, earliest(s.deadline, s.Due))
 }
 
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
 	name := ""
-	if p, ok := s.probe.(placer); ok {
+	if p, ok := as[Placer](s.probe); ok {
 		name = p.Place()
 	}
 	if p := l.places[name]; p != nil {
 		return p
 	}
 	p := &place{name: name, steps: [steps]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
-	p.limited = name != "" && l.Limiter != nil
 	if name != "" && l.ParallelPlace != nil {
 		p.steps[room].most = l.ParallelPlace(name)
 	}
@@ -123,73 +108,45 @@ func (l *loop) placeOf(s *source) *place {
 	return p
 }
 
-// wakeAt has a source wake at a time; zero is never.
-func (l *loop) wakeAt(s *source, at time.Time) {
-	if s.at != asleep {
-		heap.Remove(&l.agenda, s.at)
-	}
-	if s.wake = at; !at.IsZero() {
-		heap.Push(&l.agenda, s)
-	}
-}
+// A passage is what comes of a step of admission.
+type passage int
 
-// admit has a source that is due take the next step before its attempt, unless the loop is to
-// end.
-func (l *loop) admit(s *source) {
-	if l.over() {
-		return
-	}
-	for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
+const (
+	inLine   passage = iota // the semaphore of the step has to be released by another
+	asking                  // what the step asks is to be asked
+	admitted                // the attempt is to begin
+)
+
+// advance has a source that is due take its steps before the attempt, until it has to wait for one,
+// or to ask.
+func (s *source) advance() passage {
+	for {
+		for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.isLimited() {
+			s.step++
+		}
+		if s.step == attempt {
+			return admitted
+		}
+		if !s.has[s.step] && !s.place.steps[s.step].acquire(s) {
+			return inLine
+		}
+		s.has[s.step] = true
+		if s.step == claim || s.step == turn {
+			return asking
+		}
 		s.step++
 	}
-	switch {
-	case s.step == attempt:
-		l.begin(s)
-	case s.has[s.step] || s.place.steps[s.step].acquire(s):
-		l.pass(s)
-	default:
-		l.wakeAt(s, s.deadline)
-	}
 }
 
-// pass goes on with a source that has acquired the semaphore of its step.
-func (l *loop) pass(s *source) {
-	s.has[s.step] = true
-	if s.step == claim || s.step == turn {
-		l.do(s)
-		return
-	}
-	s.step++
-	l.admit(s)
-}
-
-// release gives a semaphore of a place that a source has acquired to the next in line.
-func (l *loop) release(s *source, p *place, step int) {
+// release gives a semaphore of a place that a source has acquired to the next in line, which it
+// returns; nil if there is none.
+func (p *place) release(s *source, step int) (next *source) {
 	if !s.has[step] {
-		return
+		return nil
 	}
 	s.has[step] = false
-	if next := p.steps[step].release(); next != nil {
-		l.pass(next)
+	if next = p.steps[step].release(); next != nil {
+		next.has[step] = true
 	}
-}
-
-// closed tells that the place of a source has asked for a wait, and ends the targets for which it
-// opens too late.
-func (l *loop) closed(s *source, now time.Time) {
-	p := s.place
-	if s.Due.After(p.opens) {
-		p.opens = s.Due.Add(clockSpread)
-		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
-	}
-	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
-		l.sleepUntilDue(s, HeldByGate, now)
-		return
-	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
-	for _, w := range s.all() {
-		w.closed = why
-	}
-	l.end(s)
+	return next
 }

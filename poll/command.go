@@ -89,12 +89,12 @@ type Command struct {
 	Hurry <-chan struct{}
 }
 
-// Probe runs the program once, as the first attempt of a new session.
-func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
-	return c.Session().Probe(ctx, a)
+// Look runs the program once, as the first attempt of a new session.
+func (c Command) Look(ctx context.Context, a Attempt) status.Observation {
+	return c.Session().Look(ctx, a)
 }
 
-// Session returns the probe of one run. Its Probe must not be called twice at once.
+// Session returns the probe of one run. Its Look must not be called twice at once.
 func (c Command) Session() Probe {
 	return commandSession{process.NewSession(process.Command(c)), c.Place()}
 }
@@ -104,7 +104,7 @@ type commandSession struct {
 	place string
 }
 
-var _ sharer = commandSession{}
+var _ Sharer = commandSession{}
 
 func (s commandSession) Place() string { return s.place }
 
@@ -134,7 +134,7 @@ func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 	return nil
 }
 
-func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
+func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
 	return s.Session.Probe(ctx, process.Attempt(a))
 }
 

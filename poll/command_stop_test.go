@@ -29,7 +29,7 @@ func probeFor(t *testing.T, c poll.Command, timeout time.Duration) (status.Obser
 	ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, poll.ErrAttemptTimeout)
 	defer cancel()
 	began := time.Now()
-	obs := c.Probe(ctx, poll.Attempt{Number: 1})
+	obs := c.Look(ctx, poll.Attempt{Number: 1})
 	return obs, time.Since(began)
 }
 
@@ -47,7 +47,7 @@ func probeUntilReady(t *testing.T, c poll.Command, why error) (obs status.Observ
 		}
 		return len(p), nil
 	})
-	obs = c.Probe(ctx, poll.Attempt{Number: 1})
+	obs = c.Look(ctx, poll.Attempt{Number: 1})
 	if ended.IsZero() {
 		t.Fatalf("the command was never ready: %+v", obs)
 	}
@@ -126,7 +126,7 @@ func TestCommandBeforeItsStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	marker := filepath.Join(t.TempDir(), "marker")
-	obs := shell("touch "+marker).Probe(ctx, poll.Attempt{Number: 1})
+	obs := shell("touch "+marker).Look(ctx, poll.Attempt{Number: 1})
 	wantStopped(t, obs, status.FailureStopped)
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command has run")
@@ -220,7 +220,7 @@ func TestCommandHurry(t *testing.T) {
 				return len(p), nil
 			})
 			began := time.Now()
-			obs := c.Probe(ctx, poll.Attempt{Number: 1})
+			obs := c.Look(ctx, poll.Attempt{Number: 1})
 			wantStopped(t, obs, status.FailureStopped)
 			if took := time.Since(began); took > slack || !strings.HasSuffix(string(obs.Body), "\n1\n2\n") {
 				t.Errorf("have %q after %v, want SIGTERM twice", obs.Body, took)

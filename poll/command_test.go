@@ -27,7 +27,7 @@ func shell(script string) poll.Command { return poll.Command{Args: []string{"sh"
 // complete probes once, and wants the command to end by itself.
 func complete(t *testing.T, p poll.Probe) status.Observation {
 	t.Helper()
-	obs := p.Probe(t.Context(), poll.Attempt{Number: 1})
+	obs := p.Look(t.Context(), poll.Attempt{Number: 1})
 	if obs.Failure != nil {
 		t.Fatalf("have failure %q, want none", obs.Failure.Reason)
 	}
@@ -101,11 +101,11 @@ func TestCommandEnvironment(t *testing.T) {
 	c := shell(`echo "$POLL_ATTEMPT/$POLL_ELAPSED/$POLL_STATUS/$OWN"; env | grep -c ^POLL_ATTEMPT=`)
 	c.Env = append(os.Environ(), "OWN=x", "POLL_ATTEMPT=of an outer run")
 	session := c.Session()
-	obs := session.Probe(t.Context(), poll.Attempt{Number: 1})
+	obs := session.Look(t.Context(), poll.Attempt{Number: 1})
 	if have, want := string(obs.Body), "1/0//x\n1\n"; have != want {
 		t.Errorf("first: have %q, want %q", have, want)
 	}
-	obs = session.Probe(t.Context(), poll.Attempt{Number: 12, Elapsed: 61900 * time.Millisecond, Previous: status.Throttled})
+	obs = session.Look(t.Context(), poll.Attempt{Number: 12, Elapsed: 61900 * time.Millisecond, Previous: status.Throttled})
 	if have, want := string(obs.Body), "12/61/THROTTLED/x\n1\n"; have != want {
 		t.Errorf("later: have %q, want %q", have, want)
 	}
@@ -231,7 +231,7 @@ func TestCommandThatCannotRun(t *testing.T) {
 		if (check == nil) != test.atStart {
 			t.Errorf("%s: Check: have %v", test.name, check)
 		}
-		first := test.c.Probe(t.Context(), poll.Attempt{Number: 1}).Failure
+		first := test.c.Look(t.Context(), poll.Attempt{Number: 1}).Failure
 		if first == nil || first.Kind != test.want || !strings.Contains(first.Reason, test.wantWords) {
 			t.Errorf("%s: have %+v, want kind %v and %q", test.name, first, test.want, test.wantWords)
 			continue
@@ -242,7 +242,7 @@ func TestCommandThatCannotRun(t *testing.T) {
 		if strings.Contains(first.Reason, "secret") || strings.Contains(first.Reason, dir) && !strings.HasPrefix(test.wantWords, dir) {
 			t.Errorf("%s: have %q, want no argument, and a directory only where it says what was not found", test.name, first.Reason)
 		}
-		later := test.c.Probe(t.Context(), poll.Attempt{Number: 2}).Failure
+		later := test.c.Look(t.Context(), poll.Attempt{Number: 2}).Failure
 		if later == nil || later.Kind != status.FailureTransient || later.Reason != first.Reason {
 			t.Errorf("%s: second attempt: have %+v, want the same to be transient", test.name, later)
 		}
@@ -291,7 +291,7 @@ func TestCommandLeaksNothing(t *testing.T) {
 	attempt := func(n int) {
 		for _, p := range probes {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			p.Probe(ctx, poll.Attempt{Number: n})
+			p.Look(ctx, poll.Attempt{Number: n})
 			cancel()
 		}
 	}

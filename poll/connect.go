@@ -333,7 +333,7 @@ func (p TCP) Target() string { return "tcp://" + p.Address }
 func (p TCP) Place() string { return p.Target() }
 
 // Probe connects once.
-func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
+func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
 	o := status.Observation{Kind: status.KindTCP}
 	dial := p.Dial
 	if dial == nil {

@@ -94,7 +94,7 @@ func once(t *testing.T, c Connect, url string) status.Observation {
 		t.Fatal(err)
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return HTTP{URL: url, Transport: transport}.Probe(t.Context(), Attempt{Number: 1})
+	return HTTP{URL: url, Transport: transport}.Look(t.Context(), Attempt{Number: 1})
 }
 
 // pipeTo is a dialer whose every connection is served by a function.
@@ -278,7 +278,7 @@ func TestKeepAlive(t *testing.T) {
 		})
 		session := HTTP{URL: "http://api.example.com/", Transport: transport, MaxBody: 1000}.Session()
 		for n := range 1000 {
-			if o := session.Probe(t.Context(), Attempt{Number: n + 1}); o.Failure != nil {
+			if o := session.Look(t.Context(), Attempt{Number: n + 1}); o.Failure != nil {
 				t.Fatal(o.Failure)
 			}
 		}
@@ -326,7 +326,7 @@ func TestTCP(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
 			defer cancel()
 			probe := TCP{Address: "db:5432", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-			o := probe.Probe(ctx, Attempt{Number: 1})
+			o := probe.Look(ctx, Attempt{Number: 1})
 			if o.Kind != status.KindTCP || o.Good() != (want == "") {
 				t.Fatalf("have %+v", o)
 			}

@@ -1,9 +1,9 @@
 // Package poll waits for an asynchronous operation: it looks again and again,
 // with growing pauses, until the operation is done or has failed.
 //
-// [Get] requests a URL until the answer meets a condition:
+// [GetJSON] requests a URL until the answer meets a condition, as [Get] does:
 //
-//	job, err := poll.Get(ctx, "https://api.example.com/jobs/42", `.state == "done"`)
+//	job, err := poll.GetJSON[Job](ctx, "https://api.example.com/jobs/42", `.state == "done"`)
 //
 // [Until] calls a function until that reports that it is done:
 //
@@ -18,14 +18,14 @@
 //
 // A [Poller] has every setting. Its [Probe] looks once: [HTTP] sends a request, [Command]
 // runs a program, [TCP] opens a connection, and a [ProbeFunc] does whatever a Go program
-// can do. Its rules, of package status, say what an answer means. Its schedule comes from
+// can do; [Wrap] puts a function around one. Its rules, of package status, say what an answer means. Its schedule comes from
 // package backoff or backoff/learn:
 //
-//	done, err := status.NewRule(status.Success, `.state == "done"`)
+//	rules, err := status.Until(`.state == "done"`)
 //	...
 //	p := poll.Poller{
 //		Probe:   poll.HTTP{URL: "https://api.example.com/jobs/42"},
-//		Rules:   status.Rules{Own: []status.Rule{done}},
+//		Rules:   rules,
 //		Timeout: 10 * time.Minute,
 //	}
 //	outcome, err := p.Run(ctx)

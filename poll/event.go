@@ -88,28 +88,6 @@ func (e Event) Age() time.Duration {
 	return e.At.Sub(e.State.Began)
 }
 
-// event returns an event of a wait.
-func (w *wait) event(kind EventKind, now time.Time) Event {
-	e := Event{
-		Kind:        kind,
-		Target:      w.p.Target,
-		N:           w.n,
-		MaxAttempts: w.p.MaxAttempts,
-		At:          now,
-		Elapsed:     now.Sub(w.Start),
-		Deadline:    w.deadline,
-		State:       w.kept(),
-	}
-	switch kind {
-	case EventWait:
-		e.Wait = max(0, w.Due.Sub(now))
-	case EventAttempt:
-		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
-	}
-	return e
-}
-
 // An Ending says how a wait ended, in words. It is an error, so that errors.Is(err,
 // poll.TimedOut) finds it in the error of a wait.
 type Ending string

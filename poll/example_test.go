@@ -33,6 +33,48 @@ func ExampleGet() {
 	// Output: {"state":"done"} <nil>
 }
 
+// Wait for a URL, and decode its answer.
+func ExampleGetJSON() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"state": "done", "artifact": "app.tar.gz"}`)
+	}))
+	defer server.Close()
+
+	type job struct{ Artifact string }
+	built, err := poll.GetJSON[job](context.Background(), server.URL, `.state == "done"`)
+	fmt.Println(built.Artifact, err)
+	// Output: app.tar.gz <nil>
+}
+
+// A build is a probe of one's own that starts something: once, however often it is looked at.
+type build struct{ started bool }
+
+// Session returns one for each wait.
+func (b build) Session() poll.Probe { return &b }
+
+func (b *build) StartDue() bool { return !b.started }
+
+func (b *build) Look(ctx context.Context, a poll.Attempt) status.Observation {
+	if !b.started {
+		b.started = true
+		fmt.Println("attempt", a.Number, "starts the build")
+		return poll.Observe(ctx, nil, errors.New("it was started"))
+	}
+	fmt.Println("attempt", a.Number, "looks")
+	return poll.Observe(ctx, []byte(`{"state": "done"}`), nil)
+}
+
+// A start comes at once, and its answer is no verdict on what it has started.
+func ExampleStarter() {
+	p := poll.Poller{Probe: build{}.Session(), Schedule: backoff.Fixed(time.Millisecond)}
+	outcome, err := p.Run(context.Background())
+	fmt.Println(outcome.Status, err)
+	// Output:
+	// attempt 1 starts the build
+	// attempt 2 looks
+	// SUCCESS <nil>
+}
+
 // Wait for a value that a function of one's own gets.
 func ExampleUntil() {
 	replicas := 0
@@ -68,14 +110,14 @@ func ExamplePoller() {
 	}))
 	defer server.Close()
 
-	done, err := status.NewRule(status.Success, `.state == "done"`)
+	rules, err := status.Until(`.state == "done"`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	p := poll.Poller{
 		Probe:    poll.HTTP{URL: server.URL},
-		Rules:    status.Rules{Own: []status.Rule{done}},
+		Rules:    rules,
 		Schedule: backoff.Fixed(time.Millisecond),
 		Timeout:  time.Minute,
 	}
@@ -153,14 +195,14 @@ func ExampleElements() {
 		fmt.Println(err)
 		return
 	}
-	done, err := status.NewRule(status.Success, `.state == "done"`)
+	rules, err := status.Until(`.state == "done"`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	p := poll.Poller{
 		Target: "jobs", Probe: probe, Elements: &poll.Elements{Each: each, Expect: 2},
-		Rules: status.Rules{Own: []status.Rule{done}}, Schedule: backoff.Fixed(time.Millisecond),
+		Rules: rules, Schedule: backoff.Fixed(time.Millisecond),
 	}
 	var g poll.Group
 	for e := range g.Events(context.Background(), slices.Values([]poll.Poller{p})) {

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
@@ -36,7 +35,8 @@ type Group struct {
 	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
 	// limit but Parallel; nil returns 0 for every place.
 	ParallelPlace func(place string) int
-	// Limiter spaces the requests to each place; nil means no limit.
+	// Limiter spaces the requests to each place of the targets that have none of their own; nil means
+	// no limit.
 	Limiter Limiter
 
 	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own
@@ -56,8 +56,8 @@ type Summary struct {
 	// many ended in which way.
 	Targets, Need int
 	Endings       map[Ending]int
-	// First is the error of the first target, or list, that did not succeed.
-	First error
+	// Failures are the errors of the first targets, or lists, that did not succeed: three at most.
+	Failures []error
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
 	// Taken and Alone count as in a [State].
@@ -68,7 +68,7 @@ type Summary struct {
 }
 
 // Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, and
-// the Cause or First.
+// the Cause or the Failures.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
@@ -78,22 +78,25 @@ func (s Summary) Err() error {
 	if s.Cause != nil {
 		return fmt.Errorf("%w: %w", err, s.Cause)
 	}
-	if s.First != nil {
-		return fmt.Errorf("%w; the first: %w", err, s.First)
+	for _, failure := range s.Failures {
+		err = fmt.Errorf("%w; %w", err, failure)
 	}
 	return err
 }
 
-// Run waits for the targets and returns how that ended. The error is that of
-// [Summary.Err].
-func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, error) {
-	var summary Summary
+// Run waits for the targets and returns how each of them ended, in their order, with the elements
+// of lists in the order of their appearance. The error is that of [Summary.Err].
+func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
 	for event := range g.Events(ctx, targets) {
-		if event.Kind == EventGoal {
-			summary = *event.Summary
+		switch {
+		case event.Kind == EventGoal:
+			err = event.Summary.Err()
+		case event.Kind == EventEnd && event.N > 0:
+			outcomes = append(outcomes, make([]Outcome, max(0, event.N-len(outcomes)))...)
+			outcomes[event.N-1] = *event.Outcome
 		}
 	}
-	return summary, summary.Err()
+	return outcomes, err
 }
 
 // Events waits for the targets and yields what happens: the events of each target, with its
@@ -103,64 +106,7 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, err
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		l := newLoop(ctx, *g, yield)
-		l.run(targets)
+		l.drive(targets)
 		l.emit(l.goal())
 	}
-}
-
-// A score is how far a group is.
-type score struct {
-	Summary
-	live    int // targets that have not ended
-	failed  int // targets, and lists, that have ended without success
-	lists   int // that are not over
-	growing int // those of them that may find more targets
-	short   int // how many more targets the lists should have
-}
-
-// needed returns how many targets have to succeed, 0 for all.
-func (l *loop) needed() int {
-	if l.Percent <= 0 {
-		return l.AtLeast
-	}
-	return int(math.Ceil(l.Percent * float64(l.Targets+l.short) / 100))
-}
-
-// decide ends the group once its goal was reached, or is out of reach.
-func (l *loop) decide() {
-	switch have, need := l.Endings[Succeeded], l.needed(); {
-	case l.over():
-	case need > 0 && have >= need && (l.Percent <= 0 || l.short == 0):
-		l.cancel(errReached)
-	case !l.FailFast:
-	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
-		l.cancel(errOutOfReach)
-	}
-}
-
-// goal returns the last event.
-func (l *loop) goal() Event {
-	now, s := time.Now(), l.Summary
-	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
-	needsAll := l.needed() <= 0
-	if s.Need = l.needed(); needsAll {
-		s.Need = s.Targets + l.short
-	}
-	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || needsAll && l.failed > 0 {
-		s.Ending = gravest(s.Endings)
-	}
-	if s.Ending == Interrupted || s.Ending == TimedOut {
-		s.Cause = context.Cause(l.caller)
-	}
-	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Summary: &s}
-}
-
-// gravest returns the ending of a group whose goal was not reached.
-func gravest(endings map[Ending]int) Ending {
-	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
-		if endings[e] > 0 {
-			return e
-		}
-	}
-	return Failed
 }

@@ -193,7 +193,7 @@ func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
 	return at, ""
 }
 
-func (l *spaced) Done(place string, r poll.Result) {
+func (l *spaced) Done(place string, r poll.Feedback) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.at(place); r.Wait > 0 {
@@ -288,9 +288,9 @@ func TestGroupIsInterrupted(t *testing.T) {
 		for e := range g.Events(ctx, slices.Values([]poll.Poller{never("a"), after("b", time.Minute)})) {
 			fmt.Fprintln(&b, groupLine(e))
 		}
-		summary, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
-		if !errors.Is(err, poll.Interrupted) || summary.Cause == nil || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
-			t.Errorf("have %v of %+v", err, summary)
+		outcomes, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
+		if !errors.Is(err, poll.Interrupted) || len(outcomes) != 1 || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
+			t.Errorf("have %v of %+v", err, outcomes)
 		}
 	})
 	wantTimeline(t, ends(b.String()), `
@@ -353,6 +353,26 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 `)
 }
 
+// The limiter of a target counts before that of its group.
+func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		own, shared := &spaced{known: map[string]*spacedPlace{}}, &spaced{known: map[string]*spacedPlace{}}
+		a, b := after("a", 0), after("b", 0)
+		a.Probe, b.Probe = placed{a.Probe.(poll.ProbeFunc), "a's"}, placed{b.Probe.(poll.ProbeFunc), "b's"}
+		a.Limiter = own
+		g := poll.Group{Limiter: shared}
+		b.Immediate = true // and ends first
+		outcomes, err := g.Run(t.Context(), slices.Values([]poll.Poller{a, b}))
+		if err != nil || len(outcomes) != 2 || outcomes[0].Target != "a" || outcomes[1].Target != "b" {
+			t.Fatalf("%v: %+v", err, outcomes)
+		}
+		if fmt.Sprint(own.places, shared.places) != "[a's] [b's]" {
+			t.Errorf("asked about %q and %q", own.places, shared.places)
+		}
+	})
+}
+
 // What a stranger's Poller lacks is an error before the first attempt, which a list that failed
 // is named with.
 func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
@@ -361,12 +381,12 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
 	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
 	for want, p := range map[string]poll.Poller{
-		"wait for 0 targets: 0 succeeded, 1 needed: failed; the first: wait for jobs: failed: the elements have no Each": list,
-		"wait for 1 target: 0 succeeded, 1 needed: failed; the first: wait for b: failed: a rule has no Expr":            ruled,
+		"wait for 0 targets: 0 succeeded, 1 needed: failed; wait for jobs: failed: the elements have no Each": list,
+		"wait for 1 target: 0 succeeded, 1 needed: failed; wait for b: failed: a rule has no Expr":            ruled,
 	} {
-		s, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
-		if err == nil || err.Error() != want || s.Attempts != 0 {
-			t.Errorf("have %v after %d attempts, want %s", err, s.Attempts, want)
+		outcomes, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
+		if err == nil || err.Error() != want || len(outcomes) > 0 && outcomes[0].State.Attempts != 0 {
+			t.Errorf("have %v after %+v, want %s", err, outcomes, want)
 		}
 	}
 }
@@ -406,7 +426,7 @@ func TestGroupSharesAttemptsUntilOneDeadline(t *testing.T) {
 
 type slowProbe struct{}
 
-func (*slowProbe) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+func (*slowProbe) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	if !sleep(ctx, 4*time.Second) {
 		return poll.Observe(ctx, nil, errors.New("cut off"))
 	}

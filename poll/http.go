@@ -167,13 +167,14 @@ type impossible struct{ err error }
 
 func (s impossible) Check() error { return s.err }
 
-func (s impossible) Probe(context.Context, Attempt) status.Observation {
+func (s impossible) Look(context.Context, Attempt) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
-// Probe sends one request, as the first attempt of a new session.
-func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
-	return h.Session().Probe(ctx, a)
+// Look sends one request. All looks of one wait, as by a Probe that has an HTTP in it, are by one
+// session. Elsewhere each look is the first attempt of a new one.
+func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
+	return sessionOf(ctx, h.Method+" "+h.URL, h.Session).Look(ctx, a)
 }
 
 // An httpSession is an HTTP probe in one run.
@@ -182,14 +183,18 @@ type httpSession struct{ *request.Session }
 // Check returns nil: an impossible request has another session.
 func (s httpSession) Check() error { return nil }
 
-// Probe makes one attempt.
-func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
-	return s.Look(ctx, request.Attempt{Last: a.LastLook})
+// Look makes one attempt.
+func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
+	attempt := request.Attempt{Last: a.LastLook}
+	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
+		attempt.Pace, attempt.Timeout = around.pace, around.timeout
+	}
+	return s.Session.Look(ctx, attempt)
 }
 
 var (
-	_ forker = httpSession{}
-	_ sharer = httpSession{}
+	_ Forker = httpSession{}
+	_ Sharer = httpSession{}
 )
 
 // Fork returns the session that looks at an element of the last good answer, see

@@ -50,7 +50,7 @@ func TestRefusedByProxy(t *testing.T) {
 			})
 			defer transport.CloseIdleConnections()
 			probe := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}.Session()
-			o := probe.Probe(ctx, Attempt{Number: 1})
+			o := probe.Look(ctx, Attempt{Number: 1})
 			cancel(nil)
 			if o.Failure == nil || o.Failure.Kind != test.kind {
 				t.Errorf("%s: have %+v", test.answer, o.Failure)
@@ -75,7 +75,7 @@ func TestBehindProxy(t *testing.T) {
 		conn.Read(make([]byte, 4096))
 		conn.Close()
 	})}
-	o := h.Probe(t.Context(), Attempt{Number: 1})
+	o := h.Look(t.Context(), Attempt{Number: 1})
 	if o.Failure == nil || o.Failure.Reason != "connection closed without an answer" {
 		t.Errorf("have %+v", o.Failure)
 	}

@@ -29,7 +29,7 @@ func TestHTTPRefreshFails(t *testing.T) {
 		"it is gone": func() { renewed, failure = nil, errors.New("it is gone") },
 	} {
 		change()
-		o := session.Probe(t.Context(), poll.Attempt{Number: 1})
+		o := session.Look(t.Context(), poll.Attempt{Number: 1})
 		if have := strings.Join(o.Remarks, "; "); !strings.Contains(have, "not all of the header is renewed: "+want) {
 			t.Errorf("have %q, want %s", have, want)
 		}

@@ -47,7 +47,7 @@ func TestHTTPCheck(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: have error %v, want one with %q", test.name, err, test.want)
 		}
-		o := test.h.Probe(t.Context(), Attempt{Number: 1})
+		o := test.h.Look(t.Context(), Attempt{Number: 1})
 		if o.Failure == nil || o.Failure.Kind != status.FailureHopeless {
 			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
 		}
@@ -74,7 +74,7 @@ func TestRedirectsForEver(t *testing.T) {
 			resp := response(302, strings.NewReader(""))
 			resp.Header.Set("Location", test.location)
 			return resp, nil
-		})}.Probe(t.Context(), Attempt{Number: 1})
+		})}.Look(t.Context(), Attempt{Number: 1})
 		reason := ""
 		if o.Failure != nil {
 			reason = o.Failure.Reason

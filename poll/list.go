@@ -4,24 +4,22 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
-	"github.com/pollcli/poll/words"
 )
 
 // Elements says which elements of a probe's answers are waited for. Only Each is required.
 //
-// The wait is over once all elements that are known have ended: at once if Known names them,
-// or if Expect of them are known, and otherwise when two answers show no other, of which the
-// second comes 5 s after the first or, if the deadline is nearer, is the last before it. An
-// answer that may not hold all, such as one behind a redirect to another page, is none of these
-// two. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// The wait is over once all elements that are known have ended. With Known or Expect, that is as
+// soon as they have. Otherwise a second look must show no new element: 5 s later, or the last one
+// before the deadline if that is nearer. An answer that may not hold all, such as one behind a
+// redirect to another page, does not count as either of the two looks. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
 // holds no list is judged as a whole, and so is one that has two elements of one name, which
 // is an ERROR.
 //
@@ -65,7 +63,7 @@ type list struct {
 	Elements
 	lead   *wait
 	reader elements.Reader
-	forks  forker // makes the probes that look at elements alone; nil if none does
+	forks  Forker // makes the probes that look at elements alone; nil if none does
 
 	members map[string]*element // by key, also those that have ended
 	waiting []*wait             // of elements that have not ended, in order of appearance
@@ -85,30 +83,6 @@ type element struct {
 	shown bool              // an answer has held it, perhaps in an earlier run
 	own   *judged           // the last attempt by the element, or by the lack of it
 	news  int               // the number of the last complete answer that changed own
-}
-
-// addList adds the source of a list, which its lead sets the schedule of.
-func (l *loop) addList(lead *wait) {
-	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
-	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
-	keys, listed := list.Known, lead.Listed
-	list.least = len(keys)
-	if keys == nil {
-		keys = slices.Sorted(maps.Keys(list.Past))
-		list.least = max(list.Expect, l.AtLeast, 0)
-		l.growing++
-	}
-	for _, key := range keys {
-		list.join(key)
-	}
-	if list.Known == nil && list.Expect <= 0 {
-		lead.Listed = list.settledBefore(listed)
-	}
-	list.asked = len(list.waiting)
-	list.number()
-	lead.list = list
-	l.add(lead)
-	l.lists++
 }
 
 // settledBefore returns since when the answers of earlier runs had shown nothing new to wait for, or
@@ -134,24 +108,6 @@ func (l *list) settledBefore(listed time.Time) (at time.Time) {
 // wants reports whether an element is one to wait for.
 func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] != nil }
 
-// openList begins a list, unless its elements are all that is left to look at, or had ended
-// before.
-func (l *loop) openList(s *source) {
-	list, lead := s.list, s.wait
-	if forks, ok := lead.probe.(forker); ok && forks.Lists() {
-		list.forks = forks
-	}
-	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then
-		for _, w := range list.waiting {
-			w.p.Probe = lead.p.Probe
-		}
-		list.alone = true
-	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
-		return
-	}
-	l.endList(s, "")
-}
-
 // join makes an element a target.
 func (l *list) join(key string) *element {
 	p := l.lead.p
@@ -163,7 +119,7 @@ func (l *list) join(key string) *element {
 	if l.answers > 1 {
 		p.Start = time.Now()
 	}
-	w := newWait(l.lead.loop, p)
+	w := newWait(l.lead.run, p)
 	w.deadline, w.limit, w.tally = l.lead.deadline, l.lead.limit, l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
 	w.Attempts += min(l.answers, 1)
@@ -175,18 +131,6 @@ func (l *list) join(key string) *element {
 	l.waiting = append(l.waiting, w)
 	l.lead.Listed = time.Time{}
 	return w.element
-}
-
-// number numbers the targets that are new.
-func (l *list) number() {
-	loop, missing := l.lead.loop, l.missing()
-	loop.short += missing - l.short
-	l.short = missing
-	for _, w := range l.waiting {
-		if w.n == 0 {
-			loop.number(w)
-		}
-	}
 }
 
 // narrow asks only about the members that have not ended from now on.
@@ -311,7 +255,7 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *answer, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
-	o.Elapsed = max(0, w.loop.Start.Add(o.Elapsed).Sub(w.Start))
+	o.Elapsed = max(0, w.run.start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.Partial != "" {
@@ -350,48 +294,6 @@ func (l *list) progress(o *status.Observation) string {
 	return seen
 }
 
-// settleList tells what an attempt was judged to be, and ends the targets for which it was the
-// last, and the list once that is over.
-func (l *loop) settleList(s *source) {
-	list, lead, now := s.list, s.wait, time.Now()
-	if how := lead.unrunnable(); how != "" {
-		lead.Attempts--
-		l.endList(s, how)
-		return
-	}
-	list.number()
-	how := lead.ending()
-	isLast := lead.LastLook || how == TimedOut
-	if list.alone = list.forks != nil && list.isComplete(isLast); list.alone { // what is told of the look comes after their first events, as its State has to come after theirs
-		list.fork()
-		l.endList(s, "")
-		l.openAll()
-		l.emit(lead.event(EventAttempt, now))
-		return
-	}
-	l.emit(lead.event(EventAttempt, now))
-	hopeless := how == Failed || how == HintTooLong
-	if !list.good || list.forks != nil || hopeless {
-		for _, w := range list.waiting {
-			own := w.State
-			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil {
-				w.State = own
-			}
-		}
-	}
-	if !hopeless {
-		l.settleWaits(s)
-	}
-	switch {
-	case !hopeless && list.forks == nil && list.isComplete(isLast):
-		l.endList(s, "")
-	case how != "":
-		l.endList(s, how)
-	default:
-		list.narrow()
-	}
-}
-
 // fork makes the probes that look at the elements alone.
 func (l *list) fork() {
 	l.lead.Shown = true
@@ -412,31 +314,6 @@ func (l *list) fork() {
 
 // isFollowed reports whether an earlier run has looked at an element alone.
 func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
-
-// endList ends a list, and the targets that it has left, unless they are looked at alone. How it
-// ended is told if that is why there are no further targets, or if there may be some; "" means
-// that it is complete.
-func (l *loop) endList(s *source, how Ending) {
-	list := s.list
-	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
-		l.tellEnd(list.lead, how)
-	}
-	if list.alone {
-		for _, w := range list.waiting {
-			w.element = nil
-			if l.add(w); w.p.Past == nil {
-				w.Began = list.lead.Began
-			}
-		}
-	} else {
-		l.endSome(s, func(*wait) Ending { return how })
-	}
-	s.over = true
-	l.lists--
-	if list.Known == nil {
-		l.growing--
-	}
-}
 
 // lag is by how much a list may be behind: a look that is to show whether all elements
 // of an unknown number are known comes so long after the one before it. Where the deadline is
@@ -471,6 +348,14 @@ func (l *list) showsAll() bool {
 func (l *list) confirms() bool {
 	end := l.lead.deadline
 	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(lag+l.lead.median()).Before(end))
+}
+
+// confirmAt returns when the next look comes if it only confirms, zero if it does more.
+func (l *list) confirmAt() time.Time {
+	if !l.confirms() {
+		return time.Time{}
+	}
+	return l.lead.Listed.Add(lag)
 }
 
 // isShort reports whether there may be more to wait for than is known.

@@ -362,7 +362,7 @@ type script struct {
 
 func (f forker) StartDue() bool { return f.starts && !f.begun }
 
-func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+func (f forker) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	f.asked, f.begun = append(f.asked, "list"), true
 	if f.stop != nil {
 		f.stop()
@@ -517,7 +517,7 @@ func TestListGoesOn(t *testing.T) {
 		probe := later.Probe
 		later.Probe = poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 			asked++
-			return probe.Probe(ctx, a)
+			return probe.Look(ctx, a)
 		})
 		later.Schedule = backoff.Fixed(time.Second)
 		lines, s := told(poll.Group{Timeout: time.Minute}, later)
@@ -567,9 +567,12 @@ func TestListInterrupted(t *testing.T) {
 			time.AfterFunc(2500*time.Millisecond, cancel)
 			p := ofJobs(t, poll.Elements{}, list, "slow")
 			p.Timeout = 10 * time.Second
-			s, err := (&poll.Group{}).Run(ctx, slices.Values([]poll.Poller{p}))
-			if !errors.Is(err, poll.Interrupted) || s.Endings[poll.Interrupted] != 1 {
-				t.Errorf("%s: %v, %+v", list, err, s)
+			var end *poll.Summary
+			for e := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
+				end = e.Summary
+			}
+			if !errors.Is(end.Err(), poll.Interrupted) || end.Endings[poll.Interrupted] != 1 {
+				t.Errorf("%s: %v, %+v", list, end.Err(), end)
 			}
 		})
 	}
@@ -591,7 +594,7 @@ func (l *closing) Next(_ string, had time.Time) (time.Time, string) {
 	return l.until, ""
 }
 
-func (l *closing) Done(string, poll.Result) {}
+func (l *closing) Done(string, poll.Feedback) {}
 
 // A list whose place is held back at its deadline ends.
 func TestListHeldBack(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 const (
@@ -20,27 +21,18 @@ const (
 	never = time.Duration(1<<63 - 1)
 )
 
-// Why the targets of a group that have not ended are cancelled.
-var (
-	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
-	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
-)
-
 // A loop drives waits. It plans, settles and tells in the consumer's goroutine. Sources look in
 // other goroutines; a single wait's looks in the consumer's. A busy source belongs to the goroutine
 // that looks, any other to the loop.
 type loop struct {
 	Group
 	score
-	alone    bool // it has one wait, which is no target of a group, and makes the attempts itself
-	stepping bool // it makes one attempt, if that is due
+	*run
+	alone bool // it has one wait, which is no target of a group, and makes the attempts itself
 
-	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
-	cancel      context.CancelCauseFunc
-	deadline    time.Time // zero = none
-	yield       func(Event) bool
-	brokenOff   bool
+	cancel    context.CancelCauseFunc // of the run's context
+	yield     func(Event) bool
+	brokenOff bool
 
 	sources []*source
 	opened  int // how many of sources are opened
@@ -63,14 +55,15 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Parallel <= 0 {
 		g.Parallel = defaultParallel
 	}
-	l := &loop{Group: g, caller: ctx, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
+	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
 	l.claims.most, l.workers.most = g.Parallel, g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l
 }
 
-// run waits for the targets, and ends those that are left.
-func (l *loop) run(targets iter.Seq[Poller]) {
+// drive waits for the targets, and ends those that are left.
+func (l *loop) drive(targets iter.Seq[Poller]) {
 	defer l.limit()()
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
@@ -111,26 +104,13 @@ func (l *loop) limit() (release func()) {
 // read makes the sources of the targets.
 func (l *loop) read(targets iter.Seq[Poller]) {
 	for p := range targets {
-		w := newWait(l, p)
+		w := newWait(l.run, p)
 		if p.Elements != nil && !l.alone {
 			l.addList(w)
 			continue
 		}
 		l.number(w)
 		l.add(w)
-	}
-}
-
-// add adds the source of a wait.
-func (l *loop) add(w *wait) {
-	l.sources = append(l.sources, &source{wait: w, order: len(l.sources), at: asleep})
-}
-
-// number makes a wait a target.
-func (l *loop) number(w *wait) {
-	l.live++
-	if l.Targets++; !l.alone {
-		w.n = l.Targets
 	}
 }
 
@@ -177,9 +157,6 @@ func (l *loop) fail(s *source, how Ending) {
 	l.endAll(s, how)
 }
 
-// over reports whether the loop is to end.
-func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
-
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
 	if s.over {
@@ -202,7 +179,7 @@ func (l *loop) plan(s *source) {
 	}
 	s.step = claim
 	if known && !s.Due.After(now) {
-		l.wakeAt(s, s.Due)
+		l.agenda.wakeAt(s, s.Due)
 		return
 	}
 	l.sleepUntilDue(s, "", now)
@@ -261,11 +238,61 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
+// admit goes on with a source that is due, to its attempt or to what has to be asked before.
+func (l *loop) admit(s *source) {
+	if l.over() {
+		return
+	}
+	switch s.advance() {
+	case inLine:
+		l.agenda.wakeAt(s, s.deadline)
+	case asking:
+		l.do(s)
+	case admitted:
+		l.begin(s)
+	}
+}
+
+// release gives a semaphore of a place that a source has acquired to the next in line.
+func (l *loop) release(s *source, p *place, step int) {
+	if next := p.release(s, step); next != nil {
+		l.admit(next)
+	}
+}
+
+// sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
+// that was due already, "" if it was not.
+func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
+	e := s.event(EventWait, now)
+	e.HeldBy = by
+	l.emit(e)
+	l.agenda.wakeAt(s, earliest(s.deadline, s.Due))
+}
+
+// closed tells that the place of a source has asked for a wait, and ends the targets for which it
+// opens too late.
+func (l *loop) closed(s *source, now time.Time) {
+	p := s.place
+	if s.Due.After(p.opens) {
+		p.opens = s.Due.Add(clockSpread)
+		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
+	}
+	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
+		l.sleepUntilDue(s, HeldByGate, now)
+		return
+	}
+	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
+	for _, w := range s.all() {
+		w.closed = why
+	}
+	l.end(s)
+}
+
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
-	p := s.place // when do returns, the next attempt may have been planned, for another
 	s.begun = time.Now()
-	l.wakeAt(s, time.Time{})
+	l.agenda.wakeAt(s, time.Time{})
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -274,24 +301,24 @@ func (l *loop) begin(s *source) {
 	}
 	l.Attempts++
 	l.emit(s.event(EventStart, s.begun))
+	l.release(s, s.place, turn)
 	l.do(s)
-	l.release(s, p, turn)
 }
 
 // do has a source do what its step asks, or its attempt. The loop of a single wait does that
-// itself: when do returns there, the attempt is judged and the next one planned.
+// itself.
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
-	if l.alone {
-		s.do()
-		l.finish(s)
-		return
-	}
-	go func() {
+	work := func() {
 		s.do()
 		l.done <- s
-	}()
+	}
+	if l.alone {
+		work()
+	} else {
+		go work()
+	}
 }
 
 // finish goes on with a source that was busy.
@@ -324,13 +351,14 @@ func (l *loop) finish(s *source) {
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	if s.sharing != nil {
-		s.sharing.settle()
+		l.countShared(s)
 	}
 	p := s.place
 	if s.list == nil {
 		l.settleWaits(s)
-	} else {
-		l.settleList(s)
+	} else if l.settleList(s); s.list.alone { // what is told of the look comes after the first events of its elements, as its State has to
+		l.openAll()
+		l.emit(s.event(EventAttempt, time.Now()))
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
@@ -339,31 +367,10 @@ func (l *loop) settle(s *source) {
 	l.release(s, p, worker)
 }
 
-// settleWaits tells what an attempt was judged to be, and ends the targets for which it was
-// the last.
-func (l *loop) settleWaits(s *source) {
-	now := time.Now()
-	l.endSome(s, func(w *wait) Ending {
-		how := w.unrunnable()
-		if how != "" {
-			w.Attempts--
-			return how
-		}
-		isNews := s.list == nil || s.list.isNews(w)
-		if isNews {
-			l.emit(w.event(EventAttempt, now))
-		}
-		if how = w.ending(); how == "" && !l.alone && isNews {
-			w.slim()
-		}
-		return how
-	})
-}
-
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
-	l.wakeAt(s, time.Time{})
+	l.agenda.wakeAt(s, time.Time{})
 	for step := range steps {
 		l.release(s, s.place, step)
 	}
@@ -377,37 +384,6 @@ func (l *loop) endAll(s *source, how Ending) {
 		return
 	}
 	l.endSome(s, func(*wait) Ending { return how })
-}
-
-// endSome ends the targets of a source that have an ending. The others go on.
-func (l *loop) endSome(s *source, ending func(*wait) Ending) {
-	isEnd := func(w *wait) bool {
-		how := ending(w)
-		if how != "" {
-			l.live--
-			l.tellEnd(w, how)
-		}
-		return how != ""
-	}
-	if s.list == nil {
-		s.over = isEnd(s.wait)
-		return
-	}
-	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
-}
-
-// tellEnd counts and tells an end.
-func (l *loop) tellEnd(w *wait, how Ending) {
-	o := w.outcome(how)
-	o.State = w.keptAtEnd(how, o)
-	l.Endings[o.Ending]++
-	if o.Ending != Succeeded {
-		l.failed++
-		l.First = cmp.Or(l.First, o.Err())
-	}
-	e := w.event(EventEnd, time.Now())
-	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State
-	l.emit(e)
 }
 
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
@@ -425,35 +401,5 @@ func (l *loop) endResting() {
 		if s := l.sources[i]; !s.busy && !s.over {
 			l.end(s)
 		}
-	}
-}
-
-// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
-func (l *loop) stopped() Ending {
-	err := l.caller.Err()
-	switch {
-	case l.broken() != nil:
-		return Failed
-	case err != nil && (l.stepping || !errors.Is(err, context.DeadlineExceeded)):
-		return Interrupted
-	case errors.Is(context.Cause(l.ctx), Cancelled):
-		return Cancelled
-	}
-	return ""
-}
-
-// broken returns the cause with which the caller said that the operation has failed; nil if
-// it did not.
-func (l *loop) broken() error {
-	if cause := context.Cause(l.caller); isPermanent(cause) {
-		return cause
-	}
-	return nil
-}
-
-// emit hands an event to the consumer until that breaks off.
-func (l *loop) emit(e Event) {
-	if !l.brokenOff {
-		l.brokenOff = !l.yield(e)
 	}
 }

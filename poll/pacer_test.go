@@ -58,7 +58,7 @@ func (l *ledger) send(n int) {
 
 // refused tells that the last request was refused.
 func (l *ledger) refused(wait time.Duration) {
-	l.limiter.Done("here", Result{Sent: l.sent, Refused: true, Wait: wait, Reason: "HTTP 429"})
+	l.limiter.Done("here", Feedback{Sent: l.sent, Refused: true, Wait: wait, Reason: "HTTP 429"})
 }
 
 func TestPacer_spaces(t *testing.T) {
@@ -88,7 +88,7 @@ func TestPacer_withoutLimit(t *testing.T) {
 0s    slot at 20ms
 1.991s 100 sent`, func(l *ledger) {
 		l.send(100)
-		l.limiter.Done("here", Result{Sent: l.sent}) // says nothing
+		l.limiter.Done("here", Feedback{Sent: l.sent}) // says nothing
 		l.refused(0)
 		l.next(time.Time{})
 		l.send(100)
@@ -150,7 +150,7 @@ func TestPacer_cutsOnce(t *testing.T) {
 		}
 		l.next(time.Time{})
 		l.next(time.Time{})
-		l.limiter.Done("here", Result{Sent: l.sent, Refused: true, Wait: time.Second, Reason: "HTTP 503"})
+		l.limiter.Done("here", Feedback{Sent: l.sent, Refused: true, Wait: time.Second, Reason: "HTTP 503"})
 		l.next(time.Time{})
 	})
 }
@@ -192,15 +192,15 @@ func TestPacer_remaining(t *testing.T) {
 20s   slot at 30s closed: RateLimit
 20s   slot at 30.1s closed: RateLimit`, func(l *ledger) {
 		l.send(1)
-		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 5, Reset: 10 * time.Second, Reason: "RateLimit"})
+		l.limiter.Done("here", Feedback{Sent: l.sent, Remaining: 5, Reset: 10 * time.Second, Reason: "RateLimit"})
 		for range 6 {
 			l.next(time.Time{})
 		}
 		time.Sleep(20*time.Second - time.Since(l.begun))
 		l.send(1)
-		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 1000, Reset: time.Second, Reason: "RateLimit"})
+		l.limiter.Done("here", Feedback{Sent: l.sent, Remaining: 1000, Reset: time.Second, Reason: "RateLimit"})
 		l.next(time.Time{})
-		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 0, Reset: 10 * time.Second, Reason: "RateLimit"})
+		l.limiter.Done("here", Feedback{Sent: l.sent, Remaining: 0, Reset: 10 * time.Second, Reason: "RateLimit"})
 		l.next(time.Time{})
 		l.next(time.Time{})
 	})
@@ -242,7 +242,7 @@ func TestPacer_properties(t *testing.T) {
 				case 3:
 					if len(sent) > 0 && rnd.IntN(4) == 0 {
 						wait := time.Duration(rnd.IntN(3)) * unit
-						l.Done("here", Result{Sent: sent[rnd.IntN(len(sent))], Refused: true, Wait: wait})
+						l.Done("here", Feedback{Sent: sent[rnd.IntN(len(sent))], Refused: true, Wait: wait})
 						if until := time.Now().Add(wait); until.After(closed) {
 							closed = until
 						}

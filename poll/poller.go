@@ -3,6 +3,7 @@ package poll
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -40,8 +41,8 @@ type Poller struct {
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
-	// Limiter spaces the requests to each place; nil means no limit. The targets of a [Group]
-	// have that of the group.
+	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
+	// group.
 	Limiter Limiter
 	// Answers shares what is answered with those who ask the same; nil means with nobody.
 	// AnswersName names the question, and says that asking it changes nothing, for requests and
@@ -114,13 +115,13 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		l := p.loop(ctx, yield)
-		l.run(slices.Values([]Poller{*p}))
+		l.drive(slices.Values([]Poller{*p}))
 	}
 }
 
 // loop returns the loop of a single wait, which is a group of one.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
-	l := newLoop(ctx, Group{Limiter: p.Limiter, Rand: p.Rand}, yield)
+	l := newLoop(ctx, Group{Rand: p.Rand}, yield)
 	l.alone = true
 	return l
 }
@@ -156,7 +157,7 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		return true
 	})
 	l.stepping = true
-	l.run(slices.Values([]Poller{going}))
+	l.drive(slices.Values([]Poller{going}))
 	return events[len(events)-1].State, events
 }
 
@@ -169,11 +170,11 @@ const maxKeeping = 5 * time.Second
 // an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
 // condition, or that the answer was cut; the last answer comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
-	done, err := status.NewRule(status.Success, condition)
+	rules, err := status.Until(condition)
 	if err != nil {
-		return nil, fmt.Errorf("the condition: %w", err)
+		return nil, err
 	}
-	p := Poller{Probe: HTTP{URL: url}, Rules: status.Rules{Own: []status.Rule{done}}}
+	p := Poller{Probe: HTTP{URL: url}, Rules: rules}
 	outcome, err := p.Run(ctx)
 	if outcome.Observation == nil {
 		return nil, err
@@ -182,6 +183,18 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 		err = fmt.Errorf("the answer has more than the %d bytes that are kept", len(outcome.Observation.Body))
 	}
 	return outcome.Observation.Body, err
+}
+
+// GetJSON is like [Get], and decodes the answer as encoding/json does.
+func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
+	body, err := Get(ctx, url, condition)
+	if err != nil {
+		return value, err
+	}
+	if err = json.Unmarshal(body, &value); err != nil {
+		err = fmt.Errorf("the answer of %s: %w", TargetName(url), err)
+	}
+	return value, err
 }
 
 // Until calls f until f reports that it is done, and returns the value of that call. It

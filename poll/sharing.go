@@ -3,11 +3,8 @@ package poll
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/status"
 )
 
@@ -48,7 +45,6 @@ type Turn struct {
 
 // A sharing is what a source has of the answers that are shared.
 type sharing struct {
-	source   *source
 	question Question // nil if the next attempt is not shared
 	identity []byte   // of question
 	turn     Turn     // of the attempt that is due, or under way
@@ -56,81 +52,39 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// claim finds out who makes the attempt that is due.
-func (s *source) claim() {
-	if s.sharing == nil {
-		s.sharing = &sharing{source: s}
-	}
-	h := s.sharing
-	session := s.probe.(sharer)
-	h.turn = Turn{Ask: true}
-	h.ask(session.Identity(s.p.AnswersName))
-	if h.question != nil {
-		h.turn = h.question.Claim(time.Now())
-		h.next = h.turn.Next
-	}
-	if h.turn.Answer != nil && !h.take(session) {
-		h.turn = Turn{Ask: true, Alone: true}
-	}
-	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
-	if !s.granted {
-		s.Due, s.Reserved = h.next, false
-		s.plan(time.Now(), time.Time{})
-	}
-}
-
 // ask makes what identity says the question; nil is none.
-func (h *sharing) ask(identity []byte) {
+func (h *sharing) ask(identity []byte, begin func() Question) {
 	if bytes.Equal(identity, h.identity) {
 		return
 	}
-	h.leave()
-	if s := h.source; identity != nil {
-		h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.commonWait), identity
+	if h.leave(); identity != nil {
+		h.question, h.identity = begin(), identity
 	}
-}
-
-// commonWait returns the wait after so many attempts of all who share the answers.
-func (w *wait) commonWait(step int, u float64) time.Duration {
-	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
-	var waited, wait time.Duration
-	const most = 100 // the waits have long reached their longest
-	for n := range min(step, most) + 1 {
-		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
-		waited = backoff.Add(waited, wait)
-	}
-	return wait
 }
 
 // answered shares the answer to an attempt that this process was to make. What keeps an answer
 // from coming may be different for others.
-func (h *sharing) answered(o status.Observation) {
+func (h *sharing) answered(probe Probe, o status.Observation) {
 	if h.question == nil || !h.turn.Ask {
 		return
 	}
 	var answer []byte
-	if session, ok := h.source.probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := as[Sharer](probe); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)
 }
 
-// settle counts an attempt that has ended if another process has made it, or should have shared
-// it.
-func (h *sharing) settle() {
-	taken, alone := 0, 0
+// settle returns how many of one attempt that has ended another process has made, and how many
+// should have been shared.
+func (h *sharing) settle() (taken, unshared int) {
 	if h.answer != nil {
 		taken = 1
 	} else if h.turn.Alone {
-		alone = 1
-	}
-	h.source.loop.Taken += taken
-	h.source.loop.Alone += alone
-	for _, w := range h.source.all() {
-		w.Taken += taken
-		w.Alone += alone
+		unshared = 1
 	}
 	h.turn, h.answer = Turn{}, nil
+	return taken, unshared
 }
 
 // leave ends what is shared.
@@ -152,7 +106,7 @@ type sharedAnswer struct {
 }
 
 // take takes over the answer of another, and reports whether it is one.
-func (h *sharing) take(session sharer) bool {
+func (h *sharing) take(session Sharer) bool {
 	var a sharedAnswer
 	err := json.Unmarshal(h.turn.Answer, &a)
 	o := &a.Observation

@@ -34,7 +34,7 @@ type counted struct {
 
 func (c *counted) Place() string { return "p" }
 
-func (c *counted) Probe(context.Context, poll.Attempt) status.Observation {
+func (c *counted) Look(context.Context, poll.Attempt) status.Observation {
 	c.mu.Lock()
 	at := time.Since(c.began)
 	c.looks = append(c.looks, at)
@@ -317,7 +317,7 @@ func (l *slow) Next(place string, had time.Time) (time.Time, string) {
 	return time.Now(), ""
 }
 
-func (l *slow) Done(string, poll.Result) {}
+func (l *slow) Done(string, poll.Feedback) {}
 
 func toldBy(p poll.Poller, t *testing.T) []string {
 	var told []string
@@ -376,9 +376,9 @@ func TestGroupSlowLimiter(t *testing.T) {
 		var targets []poll.Poller
 		for i := range 10 {
 			at := fmt.Sprint("place ", i)
-			targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Probe, at}, Immediate: true, MaxAttempts: 1})
+			targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Look, at}, Immediate: true, MaxAttempts: 1})
 		}
-		targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Probe, "closed"}, Immediate: true})
+		targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Look, "closed"}, Immediate: true})
 		g := poll.Group{Limiter: l, AtLeast: 1, Timeout: time.Minute}
 		g.Run(t.Context(), slices.Values(targets))
 		if len(l.used) != 10 || slices.Max(l.used) != 3*time.Second {
@@ -428,7 +428,7 @@ func TestSharedAnswers_interrupted(t *testing.T) {
 // A stoppable probe ends with its context.
 type stoppable struct{ *counted }
 
-func (s stoppable) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+func (s stoppable) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	<-ctx.Done()
 	return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
 }

@@ -84,7 +84,7 @@ func TestSlicesOfASlowingProbe(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		state, began, takes := poll.State{}, time.Now(), 100*time.Millisecond
 		probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-			return operation{takes: takes, began: began, readyAt: 8 * time.Second}.Probe(ctx, a)
+			return operation{takes: takes, began: began, readyAt: 8 * time.Second}.Look(ctx, a)
 		})
 		p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(20 * time.Second), Timeout: 4 * time.Second}
 		for !state.Ended() && time.Since(began) < time.Minute {
@@ -252,10 +252,9 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 		if o := end.Outcome; o.Ending != poll.Failed || !errors.Is(o.Err(), errFull) || o.Reason != "no space left" || o.State.Attempts != 0 || o.Status != status.Error {
 			t.Errorf("outcome %+v", o)
 		}
-		var summary poll.Summary
 		group := poll.Group{Limiter: &poll.Pacer{}}
-		if summary, _ = group.Run(t.Context(), slices.Values([]poll.Poller{p})); summary.Endings[poll.Failed] != 1 {
-			t.Errorf("in a group: %+v", summary)
+		if outcomes, err := group.Run(t.Context(), slices.Values([]poll.Poller{p})); len(outcomes) != 1 || !errors.Is(err, errFull) {
+			t.Errorf("in a group: %+v, %v", outcomes, err)
 		}
 		if len(s.requests) > 0 || state.Ended() || state.Starting {
 			t.Errorf("requests %q, state %+v", s.requests, state)

@@ -28,7 +28,7 @@ func saying(texts ...string) poll.Probe {
 func slowly(takes time.Duration, p poll.Probe) poll.Probe {
 	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 		sleep(ctx, takes)
-		return p.Probe(ctx, a)
+		return p.Look(ctx, a)
 	})
 }
 

@@ -89,7 +89,7 @@ func (op operation) Session() poll.Probe {
 	return &session
 }
 
-func (op operation) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+func (op operation) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	ready := op.readyAt > 0 && time.Since(op.began) >= op.readyAt
 	takes := op.takes
 	if slow, ok := op.slow[a.Number]; ok {
@@ -129,13 +129,13 @@ func (s starting) Session() poll.Probe {
 
 func (s *starting) StartDue() bool { return !s.started }
 
-func (s *starting) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+func (s *starting) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	if s.started {
-		return s.operation.Probe(ctx, a)
+		return s.operation.Look(ctx, a)
 	}
 	o, refused := s.refusals[a.Number]
 	if !refused {
-		o = s.operation.Probe(ctx, a)
+		o = s.operation.Look(ctx, a)
 	}
 	if s.started, o.Following.Start = !refused, true; s.started {
 		o.Following.Next = "https://test/operation"

@@ -1,14 +1,17 @@
 package poll
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -18,21 +21,25 @@ type wait struct {
 	State
 	p        Poller // with its defaults
 	n        int    // its number in a group, 0 for none
-	loop     *loop
+	run      *run
 	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
+	sessions sessions      // of what a stranger's probe looks by
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	others   time.Duration // how long the last looks of all others take
-	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged  // the last attempt
-	complete *judged  // the last attempt that ended by itself
-	done     *pending // once only the result is missing
-	hopeless error    // why no attempt can succeed
-	unsent   bool     // the request that starts the operation, since hopeless
-	closed   string   // why its place is closed past the deadline, in words
+	// Of a wait that leads a list, judgeList judges an answer, and confirmAt returns when a look comes
+	// that only confirms, zero if the next one does more. Otherwise they are nil.
+	judgeList func(context.Context, *judged) status.Verdict
+	confirmAt func() time.Time
+	last      *judged  // the last attempt
+	complete  *judged  // the last attempt that ended by itself
+	done      *pending // once only the result is missing
+	hopeless  error    // why no attempt can succeed
+	unsent    bool     // the request that starts the operation, since hopeless
+	closed    string   // why its place is closed past the deadline, in words
 }
 
 // pending is an operation that is done, and whose result is missing.
@@ -41,8 +48,17 @@ type pending struct {
 	missing string         // the result, in words
 }
 
-// newWait returns the wait of p in a loop.
-func newWait(l *loop, p Poller) *wait {
+// A run is what all waits of a loop have in common.
+type run struct {
+	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
+	start       time.Time
+	deadline    time.Time // zero = none
+	rand        *rand.Rand
+	stepping    bool // it makes one attempt, if that is due
+}
+
+// newWait returns the wait of p in a run.
+func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
 		p.Schedule = backoff.Cap{}
 	}
@@ -50,24 +66,24 @@ func newWait(l *loop, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold, p.ErrorThreshold = max(p.SuccessThreshold, 1), max(p.ErrorThreshold, 1)
-	if t, ok := p.Probe.(targeter); ok && p.Target == "" {
+	if t, ok := as[Targeter](p.Probe); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
 	if p.Rand == nil {
-		p.Rand = l.Rand
+		p.Rand = r.rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, run: r, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
 	if w.p.Start.IsZero() {
-		w.p.Start = earliest(l.Start, w.Start)
+		w.p.Start = earliest(r.start, w.Start)
 	}
 	if w.Start.IsZero() {
 		w.Start = w.p.Start
 	}
-	if w.deadline = l.deadline; p.Timeout > 0 {
+	if w.deadline = r.deadline; p.Timeout > 0 {
 		w.deadline = earliest(w.deadline, w.p.Start.Add(p.Timeout))
 	}
 	w.limit = w.deadline.Sub(w.p.Start)
@@ -132,7 +148,7 @@ func (w *wait) prepare() error {
 	switch {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
-	case w.p.Elements != nil && w.list == nil:
+	case w.p.Elements != nil && w.judgeList == nil:
 		return errors.New("the elements of an answer are waited for by a group")
 	case w.p.Elements != nil && w.p.Elements.Each == nil:
 		return errors.New("the elements have no Each")
@@ -140,16 +156,16 @@ func (w *wait) prepare() error {
 		return errors.New("a rule has no Expr")
 	}
 	w.openSession()
-	c, ok := w.probe.(checker)
+	c, ok := as[Checker](w.probe)
 	if !ok {
-		c, ok = w.p.Probe.(checker)
+		c, ok = as[Checker](w.p.Probe)
 	}
 	if ok {
 		if err := c.Check(); err != nil {
 			return err
 		}
 	}
-	if s, ok := w.probe.(resumer); ok {
+	if s, ok := as[Resumer](w.probe); ok {
 		if len(w.Session) > 0 {
 			if err := s.Resume(w.Session); err != nil {
 				return fmt.Errorf("go on with the wait: %w", err)
@@ -169,7 +185,7 @@ func (w *wait) prepare() error {
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
 	w.probe = w.p.Probe
-	if s, ok := w.p.Probe.(sessioner); ok {
+	if s, ok := as[Sessioner](w.p.Probe); ok {
 		w.probe = s.Session()
 	}
 }
@@ -181,144 +197,89 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
 		ends, why = own, ErrAttemptTimeout
 	}
-	ctx := w.loop.ctx
+	ctx := w.run.ctx
 	if d, ok := ctx.Deadline(); ends.IsZero() || ok && !ends.Before(d) {
 		return ctx, func() {}
 	}
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// begin notes that an attempt begins.
-func (w *wait) begin() {
-	w.Attempts++
-	w.Due, w.Reserved = time.Time{}, false
+// look makes an attempt. The time that it may take does not count for its judgement.
+// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
+	limit := w.p.AttemptTimeout
+	_, isHTTP := as[httpSession](w.probe)
+	if (isHTTP || w.done != nil) && pace != nil {
+		limit = 0
+	}
+	ctx, cancel := w.context(limit)
+	defer cancel()
+	if err := w.announce(); err != nil {
+		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
+	}
+	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn {
+		ctx = context.WithValue(ctx, surroundingsKey{}, &surroundings{&w.sessions, pace, w.p.AttemptTimeout})
+	}
+	begun := time.Now()
+	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook})
+	return o, time.Since(begun)
 }
 
-const (
-	// minReserve is the least time kept for a last look, if there is that much. With less
-	// left before the deadline, no further attempt is planned.
-	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
-	// quick attempt is followed by a later one.
-	unmeasuredReserve = 2 * time.Second
-	// hintSpread is the largest share of a hint that is added to it at random, so that
-	// clients that were told the same wait do not return together.
-	hintSpread = 0.1
-)
-
-// plan plans the next attempt: after the schedule's own wait, or after the server's if that
-// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
-// asks for.
-//
-// Those who share the answers look at the time that is given, zero for none.
-func (w *wait) plan(now, shared time.Time) {
-	wait := max(0, w.Due.Sub(now))
-	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.naturalWait(now, shared)
+// announce tells that the next request is to start the operation. It must not be sent if that
+// cannot be noted.
+func (w *wait) announce() error {
+	if !w.startDue() {
+		return nil
 	}
-	w.LastLook = false
-	if !w.deadline.IsZero() {
-		left, least := w.deadline.Sub(now), time.Duration(0)
-		if w.Status == status.Throttled {
-			least = w.hintLeft(now)
-		}
-		if latest := max(left-w.reserve(left), least, 0); wait > latest {
-			wait, w.LastLook = latest, true
-		}
+	w.Starting = true
+	if w.p.Starting != nil {
+		w.hopeless = w.p.Starting(w.State)
+		w.unsent = w.hopeless != nil
+		w.Starting = !w.unsent
 	}
-	w.Due = now.Add(wait)
+	return w.hopeless
 }
 
-// naturalWait returns the wait before the next attempt if there were no deadline. It counts
-// from the last attempt, also if an earlier run made that.
-func (w *wait) naturalWait(now, shared time.Time) time.Duration {
-	wait := max(0, w.ownWait(shared)-w.passed(now))
-	if hint := w.hintLeft(now); hint > 0 {
-		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
-		wait = backoff.Add(max(wait, hint), spread)
-	}
-	return wait
+// startDue reports whether the next attempt is to start the operation.
+func (w *wait) startDue() bool {
+	s, ok := as[Starter](w.probe)
+	return ok && s.StartDue()
 }
 
-// hintLeft returns what is left of the wait that the server asked for.
-func (w *wait) hintLeft(now time.Time) time.Duration {
-	if w.Hint == nil {
-		return 0
+// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
+// is enough for what is told of the last answer.
+const keptBody = 8 << 10
+
+// slim drops what the end of the wait does not need of its last attempt. What was told of it
+// does not change.
+func (w *wait) slim() {
+	w.last.verdict.Answers = nil
+	o := *w.last.observation
+	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	return max(0, w.Hint.Wait-w.passed(now))
+	w.last.observation = &o
 }
 
-// passed returns the time since the last attempt if an earlier run made that.
-func (w *wait) passed(now time.Time) time.Duration {
-	if w.last.observation != nil || w.Last.IsZero() {
-		return 0
+// event returns an event of a wait.
+func (w *wait) event(kind EventKind, now time.Time) Event {
+	e := Event{
+		Kind:        kind,
+		Target:      w.p.Target,
+		N:           w.n,
+		MaxAttempts: w.p.MaxAttempts,
+		At:          now,
+		Elapsed:     now.Sub(w.Start),
+		Deadline:    w.deadline,
+		State:       w.kept(),
 	}
-	return now.Sub(w.Last)
-}
-
-// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
-// attempts to start the operation.
-func (w *wait) ownWait(shared time.Time) time.Duration {
-	var delay time.Duration
-	starts := w.Began.IsZero()
-	if w.Attempts == 0 {
-		delay = w.p.InitialDelay
-		if w.p.Immediate || starts {
-			return delay
-		}
+	switch kind {
+	case EventWait:
+		e.Wait = max(0, w.Due.Sub(now))
+	case EventAttempt:
+		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
+		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
 	}
-	if !shared.IsZero() {
-		return max(0, time.Until(shared))
-	}
-	if w.list != nil && w.list.confirms() {
-		return time.Until(w.Listed.Add(lag))
-	}
-	schedule, throttled := w.p.Schedule, w.p.Throttled
-	if starts && w.p.Resend != nil {
-		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
-	}
-	if w.Status == status.Throttled && w.Hint == nil {
-		schedule = throttled
-	}
-	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
-	if starts {
-		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
-	}
-	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	w.Previous = schedule.Wait(step, w.p.Rand)
-	return backoff.Add(delay, w.Previous)
-}
-
-// reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
-// take, but at most half of what is left, so that a slow probe still gets several
-// looks. If half is too little for a median attempt, more is kept.
-func (w *wait) reserve(left time.Duration) time.Duration {
-	median, most := w.median(), left/2
-	if median == 0 {
-		return min(unmeasuredReserve+w.others, most)
-	}
-	if most < median && median < left {
-		most = left - (left-median)/2
-	}
-	return min(max(minReserve, 2*median)+w.others, most)
-}
-
-// median returns how long an attempt takes, 0 if none was measured.
-func (s *State) median() time.Duration {
-	sorted := s.Took
-	slices.Sort(sorted[:])
-	first, _ := slices.BinarySearch(sorted[:], 1)
-	if first == len(sorted) {
-		return 0
-	}
-	return sorted[(first+len(sorted))/2]
-}
-
-// earliest returns the earlier of two times, of which zero is none.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+	return e
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // maxLine is the length in characters to which a line of output is cut for a reason.

@@ -26,9 +26,8 @@ func ExampleLookupPreset() {
 	// Output: SUCCESS
 }
 
-func ExampleRules() {
-	done, _ := status.NewRule(status.Success, `.state == "done"`)
-	rules := status.Rules{Own: []status.Rule{done}}
+func ExampleUntil() {
+	rules, _ := status.Until(`.state == "done"`)
 	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
 		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
 		fmt.Println(verdict.Status, "-", verdict.Reason)

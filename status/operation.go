@@ -35,8 +35,8 @@ type statement struct {
 	stage stage
 	path  string // ".state"
 	raw   string // JSON
-	// kind is "state", a "sign" that the operation is not done, "wrong" if something is, "odd" for
-	// a result that may be a failure, "operation" for what is around one.
+	// kind is one of: state; sign (not done yet); wrong (something failed); odd (a result that may
+	// be a failure); operation (an enclosing object).
 	kind  string
 	depth int  // of the object that has the member
 	known bool // whether all objects around it are known to be about the operation
@@ -165,8 +165,8 @@ func (o *Observation) reported() report {
 	return report{}
 }
 
-// last returns the first statement of the last stage among those of a kind, at a depth or, if
-// that is negative, at any.
+// last returns the statement of that kind with the highest stage; a negative depth means any depth.
+// The first statement wins a tie.
 func last(all []statement, kind string, known bool, depth int) (s statement) {
 	for _, t := range all {
 		if t.kind == kind && t.known == known && (depth < 0 || t.depth == depth) && t.stage > s.stage {

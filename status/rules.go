@@ -78,6 +78,20 @@ type Rules struct {
 	Strict bool
 }
 
+// Until returns rules of which any condition that holds is SUCCESS, as of a line with several --until.
+// An error names the condition that cannot be one.
+func Until(conditions ...string) (Rules, error) {
+	var rules Rules
+	for _, condition := range conditions {
+		rule, err := NewRule(Success, condition)
+		if err != nil {
+			return Rules{}, fmt.Errorf("the condition: %w", err)
+		}
+		rules.Own = append(rules.Own, rule)
+	}
+	return rules, nil
+}
+
 // Classify judges o. The first of these that applies decides:
 //
 //  1. The probe cannot work (certificate not trusted, redirect loop, program

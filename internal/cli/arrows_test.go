@@ -14,7 +14,7 @@ import (
 const module = "github.com/pollcli/poll"
 
 // leaf is a package that all may use. It has neither flags nor output.
-const leaf = "words"
+const leaf = "internal/words"
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/targets"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
-	"github.com/pollcli/poll/words"
 )
 
 // A list is what the command line says about the elements of an answer, each of which is a

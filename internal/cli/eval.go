@@ -9,10 +9,10 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
-	"github.com/pollcli/poll/words"
 )
 
 func evalCommand(world World) *argv.Command {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // helpTexts are what the help says beside the tables: {flags} stands for a table.

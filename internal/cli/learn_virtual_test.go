@@ -37,7 +37,7 @@ const postTakes = time.Second
 
 func (p *posted) StartDue() bool { return p.begun.IsZero() }
 
-func (p *posted) Probe(context.Context, poll.Attempt) status.Observation {
+func (p *posted) Look(context.Context, poll.Attempt) status.Observation {
 	if !p.StartDue() {
 		return answerAt(p.begun.Add(p.took))
 	}
@@ -155,9 +155,9 @@ type refusedOnce struct {
 	tried bool
 }
 
-func (r *refusedOnce) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+func (r *refusedOnce) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	if r.tried {
-		return r.posted.Probe(ctx, a)
+		return r.posted.Look(ctx, a)
 	}
 	r.tried = true
 	return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}

@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // place takes the operands, and returns the kinds of what they are.

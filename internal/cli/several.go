@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/words"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/words"
 )
 
 // leftFor is how long nobody has touched the log of a wait in slices that counts as left.

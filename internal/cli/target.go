@@ -14,9 +14,9 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/targets"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // A target is one operation to wait for, as the command line or an entry of a file says.

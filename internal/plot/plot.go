@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Plot is a chart of one or more series over the same axes.

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // endings counts the targets by how they ended, those that go on under "".

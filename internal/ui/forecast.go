@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/words"
 )
 
 // A Forecast tells from past runs how long a run usually takes.

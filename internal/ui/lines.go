@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 const (

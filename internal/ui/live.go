@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/words"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // details reports the grounds of a verdict, and the head of the answer.

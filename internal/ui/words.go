@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // oneLine returns a reason, which may quote an answer, as part of one line.

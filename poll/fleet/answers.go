@@ -103,7 +103,7 @@ func (w *wait) left(q *question, at int64) time.Duration {
 		return min(look+rand.N(look), micros(q.Until-at)+rand.N(micros(lease/20)))
 	}
 	age := micros(at - q.Ended)
-	if q.Until != 0 || age < 0 { // who asked is gone, or the clock was set back
+	if q.Until != 0 || age < 0 { // the asker has died, or the clock was set back
 		return 0
 	}
 	wait := w.wait(q)

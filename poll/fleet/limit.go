@@ -68,7 +68,7 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 }
 
 // Done tells what came of a request.
-func (f *Fleet) Done(name string, result poll.Result) {
+func (f *Fleet) Done(name string, result poll.Feedback) {
 	if !result.Refused && result.Reset <= 0 {
 		return
 	}
@@ -89,8 +89,8 @@ func (f *Fleet) Done(name string, result poll.Result) {
 	}
 }
 
-// hear has this process be counted at a place, and know its limit, where it may be that others
-// make all the requests.
+// hear registers this process at a place and refreshes its limit. The requests of the process do the
+// same, but others may make all of them.
 func (f *Fleet) hear(name string) {
 	p := f.place(name)
 	p.mu.Lock()
@@ -155,8 +155,8 @@ func (p *place) moved(now int64) limit {
 	return rec
 }
 
-// pacer returns what spaces the requests of this process without the store: it has its part of
-// the last rate that was told. The others begin theirs at other times.
+// pacer returns what spaces the requests of this process without the store. It gets an equal share of
+// the last shared rate, and starts at a random offset.
 func (p *place) pacer(r pace.Rules, name string) *poll.Pacer {
 	if p.alone != nil {
 		return p.alone
@@ -170,7 +170,7 @@ func (p *place) pacer(r pace.Rules, name string) *poll.Pacer {
 	if l.size() > 1 && p.alone.PerSecond > 0 {
 		wait += time.Duration(rand.Float64() * float64(time.Second) / p.alone.PerSecond)
 	}
-	p.alone.Done(name, poll.Result{Reset: wait, Reason: p.reason})
+	p.alone.Done(name, poll.Feedback{Reset: wait, Reason: p.reason})
 	return p.alone
 }
 

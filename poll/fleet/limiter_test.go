@@ -64,7 +64,7 @@ func send(a *api, limiter *Fleet, latency time.Duration, end time.Time) (good bo
 	time.Sleep(latency / 2)
 	good = a.ask()
 	time.Sleep(latency / 2)
-	limiter.Done(testPlace, poll.Result{Sent: sent, Refused: !good, Wait: a.hint})
+	limiter.Done(testPlace, poll.Feedback{Sent: sent, Refused: !good, Wait: a.hint})
 	return good
 }
 

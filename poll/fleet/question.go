@@ -11,9 +11,9 @@ const (
 	questionVersion = 2
 )
 
-// A question is what is shared of one. Its times are in microseconds of the store's clock. Asks
-// have numbers, so that no clock decides which answer is new: that is the time when one begins, but
-// always more than the numbers before. Its methods are steps.
+// A question is what is shared of one. Its times are in microseconds of the store's clock. Requests
+// are numbered by their start time, forced to increase, so that a clock set back cannot make an old
+// answer look new. Its methods are steps.
 type question struct {
 	V      int    `json:"v"`
 	N      int64  `json:"n"` // the newest ask

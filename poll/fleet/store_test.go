@@ -146,7 +146,7 @@ func testLimits(t *testing.T, where string) {
 	if again, _ := b.Next("place", second); again != second {
 		t.Errorf("the slot at %s does not hold: %s", second, again)
 	}
-	a.Done("place", poll.Result{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
+	a.Done("place", poll.Feedback{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
 	if at, closed := b.Next("place", second); time.Until(at) < 59*time.Second || closed != "another process was told to wait" {
 		t.Errorf("%s, %q", time.Until(at), closed)
 	}
@@ -224,7 +224,7 @@ func TestStore_tellsNothing(t *testing.T) {
 		for _, secret := range []string{"", "open sesame"} {
 			f, _ := open(t, where, Options{Secret: []byte(secret), Key: func(string) string { return token }})
 			at, _ := f.Next(place, time.Time{})
-			f.Done(place, poll.Result{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
+			f.Done(place, poll.Feedback{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
 			q := f.Question(place, []byte(place+token), everySecond)
 			q.Claim(time.Now())
 			q.Answered([]byte("the body, its ETag, and what comes hereafter: " + token))
@@ -543,7 +543,7 @@ func FuzzStore(f *testing.F) {
 			if time.Until(when) > 2*farthest+time.Minute {
 				t.Fatalf("a slot in %s", time.Until(when))
 			}
-			g.Done("place", poll.Result{Sent: time.Now(), Refused: true, Wait: time.Second})
+			g.Done("place", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Second})
 		}
 		q := newFleet(said{question, at}, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		for range 2 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An Each is a compiled expression for the elements of an answer. It is immutable and safe

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An Env is what one attempt offers to an expression. It is not changed, and must not be

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An evaluator evaluates one expression for one environment. Copies of it evaluate the parts; a

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An account is what an evaluation says of the outcome while it evaluates: a line for each

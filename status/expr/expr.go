@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.

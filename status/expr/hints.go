@@ -11,7 +11,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 //go:embed hints.txt

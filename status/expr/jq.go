@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/tidwall/gjson"
 )
 

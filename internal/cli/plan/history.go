@@ -10,7 +10,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // HistoryCommand returns the command that shows what is remembered.

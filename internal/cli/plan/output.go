@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An output is where a command's table and charts go.

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // TuneCommand returns the command that chooses a factor.

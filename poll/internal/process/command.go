@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
 
 // A safeError is an error whose words are free of secrets. It keeps the cause for

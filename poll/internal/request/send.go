@@ -227,8 +227,8 @@ const (
 )
 
 // cookies keeps what answers set, for later requests of the same run. Unlike in a browser
-// a cookie stays with the origin that has set it, whatever its Domain, and what an origin
-// sets that is not trusted is not sent when it is.
+// a cookie stays with the origin that has set it, whatever its Domain. A cookie set by an untrusted
+// origin is not sent to the same origin once it is trusted.
 type cookies struct {
 	mu   sync.Mutex
 	jars map[string]*cookiejar.Jar // of each place

@@ -5,153 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/request"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/words"
 )
-
-// judged is an attempt that has ended.
-type judged struct {
-	observation *status.Observation
-	verdict     status.Verdict
-	begun       time.Time // when it was looked; the answer may have come much later
-	took        time.Duration
-}
-
-// settling is how long what a start names may not be there yet.
-const settling = 10 * time.Second
-
-// answered judges what an attempt saw.
-func (w *wait) answered(o status.Observation, took time.Duration) {
-	if w.unsent {
-		w.last = &judged{observation: &o}
-		return
-	}
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
-	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began) < settling
-	w.noteChange(&o)
-	w.judge(&o, took)
-	w.Last = time.Now()
-	w.Starting = w.Starting && o.Stopped() && !w.startDue()
-	if w.Began.IsZero() {
-		// It was to start the operation. Once that is answered, the schedule begins anew.
-		w.Sent++
-		if !w.startDue() {
-			w.Began, w.Previous = w.Last, 0
-		}
-	}
-	if s, ok := w.probe.(resumer); ok {
-		w.Session = s.Save()
-	}
-}
-
-// judge gives an observation its verdict.
-func (w *wait) judge(o *status.Observation, took time.Duration) {
-	ctx, cancel := w.context(w.p.AttemptTimeout)
-	defer cancel()
-	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
-	v := &j.verdict
-	switch {
-	case o.Stopped():
-		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	case w.list != nil:
-		*v = w.list.classify(ctx, j)
-	case w.done != nil: // the rules are about the operation
-		*v = status.Rules{}.Classify(ctx, *o)
-	default:
-		*v = w.p.Rules.Classify(ctx, *o)
-	}
-	if o.Stopped() || v.Abandoned {
-		if w.LastLook && took > w.median() { // too little time was kept, and a later run may need more
-			w.measure(took)
-		}
-		w.adopt(j)
-		return
-	}
-	w.tally.Add(o, *v)
-	if v.Status != status.Success {
-		v.Hints = w.tally.FirstHints()
-	}
-	switch { // with the result, the verdict on the operation holds
-	case w.done == nil:
-	case v.Status == status.Success:
-		*v = w.done.verdict
-	default:
-		v.Reason = w.done.missing + ": " + v.Reason
-	}
-	w.adopt(j)
-	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.measure(took)
-	}
-}
-
-// measure notes how long an attempt took.
-func (w *wait) measure(took time.Duration) {
-	w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
-}
-
-// adopt makes j the last attempt.
-func (w *wait) adopt(j *judged) {
-	v := &j.verdict
-	stopped := j.observation.Stopped() || v.Abandoned
-	if stopped || v.Status != w.Status {
-		w.Streak = 0
-	}
-	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
-	if stopped {
-		return
-	}
-	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
-	if w.Streak == 0 || w.Since.IsZero() {
-		w.Since = time.Now()
-	}
-	w.Streak++
-	w.complete = j
-}
-
-// noteChange notes how long the answers have been the same. Of one that was cut the rest may
-// have changed. It reports whether the answer is another than the one before.
-func (w *wait) noteChange(o *status.Observation) (changed bool) {
-	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // whose table is made sooner than those of others
-		for _, page := range o.Pages {
-			sum = crc32.Update(sum, crc32.IEEETable, page)
-		}
-		if changed = sum != w.Sum || w.Changed.IsZero() || o.Truncated; changed {
-			w.Sum, w.Changed = sum, time.Now()
-		}
-	}
-	if !w.Changed.IsZero() {
-		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
-	}
-	return changed
-}
-
-// lookForResult probes the result from now on, if the last attempt said that the operation
-// is done and the result is another document. The first look is part of that attempt.
-func (w *wait) lookForResult(pace request.Pace) {
-	f, ok := w.probe.(finisher)
-	if !ok || w.Status != status.Success || !w.decided() {
-		return
-	}
-	look, what := f.Result(*w.last.observation)
-	if look == nil {
-		return
-	}
-	took := w.last.took
-	w.done = &pending{w.last.verdict, "done, but its result could not be fetched: " + what}
-	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
-	w.Streak = 0
-	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.done.missing}}
-	w.answered(w.look(pace))
-	w.last.took += took
-}
 
 // unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
 // or the start must not be sent; otherwise "".
@@ -172,7 +32,30 @@ func (w *wait) stopped() Ending {
 	if w.closed != "" {
 		return HintTooLong
 	}
-	return w.loop.stopped()
+	return w.run.stopped()
+}
+
+// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
+func (r *run) stopped() Ending {
+	err := r.caller.Err()
+	switch {
+	case r.broken() != nil:
+		return Failed
+	case err != nil && (r.stepping || !errors.Is(err, context.DeadlineExceeded)):
+		return Interrupted
+	case errors.Is(context.Cause(r.ctx), Cancelled):
+		return Cancelled
+	}
+	return ""
+}
+
+// broken returns the cause with which the caller said that the operation has failed; nil if
+// it did not.
+func (r *run) broken() error {
+	if cause := context.Cause(r.caller); isPermanent(cause) {
+		return cause
+	}
+	return nil
 }
 
 // ending returns how the wait ends after an attempt, "" if it goes on. If several endings
@@ -271,9 +154,9 @@ func (w *wait) outcome(ending Ending) Outcome {
 	o.Elapsed = time.Since(w.Start)
 	switch o.Cause = w.hopeless; {
 	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
-		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.run.broken())
 	case ending == Interrupted, ending == TimedOut:
-		o.Cause = context.Cause(w.loop.caller)
+		o.Cause = context.Cause(w.run.caller)
 	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
@@ -345,7 +228,7 @@ func (w *wait) reason(o Outcome) string {
 			return fmt.Sprintf("%v%s", o.Cause, last)
 		}
 	case Cancelled:
-		why := strings.TrimPrefix(context.Cause(w.loop.ctx).Error(), string(Cancelled)+": ")
+		why := strings.TrimPrefix(context.Cause(w.run.ctx).Error(), string(Cancelled)+": ")
 		return why + last
 	}
 	return o.Verdict.Reason

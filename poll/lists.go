@@ -1,0 +1,127 @@
+package poll
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/elements"
+)
+
+// addList adds the source of a list, which its lead sets the schedule of.
+func (l *loop) addList(lead *wait) {
+	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
+	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
+	keys, listed := list.Known, lead.Listed
+	list.least = len(keys)
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(list.Past))
+		list.least = max(list.Expect, l.AtLeast, 0)
+		l.growing++
+	}
+	for _, key := range keys {
+		list.join(key)
+	}
+	if list.Known == nil && list.Expect <= 0 {
+		lead.Listed = list.settledBefore(listed)
+	}
+	list.asked = len(list.waiting)
+	l.numberNew(list)
+	lead.judgeList, lead.confirmAt = list.classify, list.confirmAt
+	l.add(lead).list = list
+	l.lists++
+}
+
+// openList begins a list, unless its elements are all that is left to look at, or had ended
+// before.
+func (l *loop) openList(s *source) {
+	list, lead := s.list, s.wait
+	if forks, ok := as[Forker](lead.probe); ok && forks.Lists() {
+		list.forks = forks
+	}
+	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then
+		for _, w := range list.waiting {
+			w.p.Probe = lead.p.Probe
+		}
+		list.alone = true
+	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
+		return
+	}
+	l.endList(s, "")
+}
+
+// numberNew numbers the targets of a list that are new.
+func (l *loop) numberNew(list *list) {
+	missing := list.missing()
+	l.short += missing - list.short
+	list.short = missing
+	for _, w := range list.waiting {
+		if w.n == 0 {
+			l.number(w)
+		}
+	}
+}
+
+// settleList tells what an attempt was judged to be, and ends the targets for which it was the
+// last, and the list once that is over.
+func (l *loop) settleList(s *source) {
+	list, lead, now := s.list, s.wait, time.Now()
+	if how := lead.unrunnable(); how != "" {
+		lead.Attempts--
+		l.endList(s, how)
+		return
+	}
+	l.numberNew(list)
+	how := lead.ending()
+	isLast := lead.LastLook || how == TimedOut
+	if list.alone = list.forks != nil && list.isComplete(isLast); list.alone {
+		list.fork()
+		l.endList(s, "")
+		return
+	}
+	l.emit(lead.event(EventAttempt, now))
+	hopeless := how == Failed || how == HintTooLong
+	if !list.good || list.forks != nil || hopeless {
+		for _, w := range list.waiting {
+			own := w.State
+			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil {
+				w.State = own
+			}
+		}
+	}
+	if !hopeless {
+		l.settleWaits(s)
+	}
+	switch {
+	case !hopeless && list.forks == nil && list.isComplete(isLast):
+		l.endList(s, "")
+	case how != "":
+		l.endList(s, how)
+	default:
+		list.narrow()
+	}
+}
+
+// endList ends a list, and the targets that it has left, unless they are looked at alone. The end of
+// the list itself is reported only if it may have missed targets; how is "" if the list is complete.
+func (l *loop) endList(s *source, how Ending) {
+	list := s.list
+	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
+		l.tellEnd(list.lead, how)
+	}
+	if list.alone {
+		for _, w := range list.waiting {
+			w.element = nil
+			if l.add(w); w.p.Past == nil {
+				w.Began = list.lead.Began
+			}
+		}
+	} else {
+		l.endSome(s, func(*wait) Ending { return how })
+	}
+	s.over = true
+	l.lists--
+	if list.Known == nil {
+		l.growing--
+	}
+}

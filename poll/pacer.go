@@ -1,0 +1,102 @@
+package poll
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/pace"
+)
+
+// closedSpread is how much longer than it asked for a place stays closed at most, as a share
+// of that: others who were told the same begin again at once.
+const closedSpread = 0.1
+
+// A Pacer is a [Limiter] in memory: it spaces the requests of one process. What an idle place
+// could have had is not saved up: its next request may go now, and the one after that when
+// the rate allows it.
+//
+// A refusal cuts the rate to half of what was sent. From second to second it doubles up to
+// where it was refused, and then grows slowly.
+//
+// The zero value lets everything through until a request is refused.
+type Pacer struct {
+	// PerSecond is the highest rate at each place, in requests a second. 0 means no limit
+	// until a request is refused.
+	PerSecond float64
+	// Known says that PerSecond is what the places allow, and not a guess. 95% of it are used
+	// then: a server counts requests as they arrive, and some of them arrive closer together
+	// than they were sent.
+	Known bool
+	// Rand is the source of all jitter. Nil means one seeded at random.
+	Rand *rand.Rand
+
+	mu     sync.Mutex
+	began  time.Time
+	places map[string]*pacedPlace
+}
+
+// A paced place is what a Pacer knows of a place.
+type pacedPlace struct {
+	pace.Record
+	pace.Given
+	reason string // of its closing
+}
+
+// Next returns when the next request may go to a place.
+func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, now := p.at(name)
+	slot, _ := s.Again(&s.Record, p.rules(), now, p.micros(had))
+	s.Keep(now, slot.At, slot)
+	if s.Closed > now {
+		closed = s.reason
+	}
+	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
+}
+
+// Done tells what came of a request. A place stays closed for up to a tenth longer than it
+// asked for.
+func (p *Pacer) Done(name string, f Feedback) {
+	if !f.Refused && f.Reset <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, now := p.at(name)
+	wait := float64(f.Wait.Microseconds()) * (1 + closedSpread*p.random())
+	if s.Learn(p.rules(), now, pace.Result{
+		Sent: p.micros(f.Sent), Refused: f.Refused, Wait: int64(min(wait, pace.Forever)),
+		Remaining: f.Remaining, Reset: f.Reset.Microseconds(),
+	}) {
+		s.reason = f.Reason
+	}
+}
+
+func (p *Pacer) at(name string) (s *pacedPlace, now int64) {
+	if p.places == nil {
+		p.places, p.began = map[string]*pacedPlace{}, time.Now()
+	}
+	if s = p.places[name]; s == nil {
+		s = &pacedPlace{Given: pace.Given{}}
+		p.places[name] = s
+	}
+	now = p.micros(time.Now())
+	s.Settle(p.rules(), now)
+	return s, now
+}
+
+func (p *Pacer) rules() pace.Rules { return pace.NewRules(p.PerSecond, p.Known, 1, pace.Forever) }
+
+// micros returns a time in microseconds, without regard to somebody who sets the clock.
+func (p *Pacer) micros(t time.Time) int64 {
+	return p.began.UnixMicro() + t.Sub(p.began).Microseconds()
+}
+
+func (p *Pacer) random() float64 {
+	if p.Rand == nil {
+		return rand.Float64()
+	}
+	return p.Rand.Float64()
+}

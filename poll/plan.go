@@ -1,0 +1,160 @@
+package poll
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/status"
+)
+
+// begin notes that an attempt begins.
+func (w *wait) begin() {
+	w.Attempts++
+	w.Due, w.Reserved = time.Time{}, false
+}
+
+const (
+	// minReserve is the least time kept for a last look, if there is that much. With less
+	// left before the deadline, no further attempt is planned.
+	minReserve = 50 * time.Millisecond
+	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
+	// quick attempt is followed by a later one.
+	unmeasuredReserve = 2 * time.Second
+	// hintSpread is the largest share of a hint that is added to it at random, so that
+	// clients that were told the same wait do not return together.
+	hintSpread = 0.1
+)
+
+// plan plans the next attempt: after the schedule's own wait, or after the server's if that
+// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
+// asks for.
+//
+// Those who share the answers look at the time that is given, zero for none.
+func (w *wait) plan(now, shared time.Time) {
+	wait := max(0, w.Due.Sub(now))
+	if w.Due.IsZero() { // otherwise it is that of an earlier run
+		wait = w.naturalWait(now, shared)
+	}
+	w.LastLook = false
+	if !w.deadline.IsZero() {
+		left, least := w.deadline.Sub(now), time.Duration(0)
+		if w.Status == status.Throttled {
+			least = w.hintLeft(now)
+		}
+		if latest := max(left-w.reserve(left), least, 0); wait > latest {
+			wait, w.LastLook = latest, true
+		}
+	}
+	w.Due = now.Add(wait)
+}
+
+// naturalWait returns the wait before the next attempt if there were no deadline. It counts
+// from the last attempt, also if an earlier run made that.
+func (w *wait) naturalWait(now, shared time.Time) time.Duration {
+	wait := max(0, w.ownWait(shared)-w.passed(now))
+	if hint := w.hintLeft(now); hint > 0 {
+		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
+		wait = backoff.Add(max(wait, hint), spread)
+	}
+	return wait
+}
+
+// hintLeft returns what is left of the wait that the server asked for.
+func (w *wait) hintLeft(now time.Time) time.Duration {
+	if w.Hint == nil {
+		return 0
+	}
+	return max(0, w.Hint.Wait-w.passed(now))
+}
+
+// passed returns the time since the last attempt if an earlier run made that.
+func (w *wait) passed(now time.Time) time.Duration {
+	if w.last.observation != nil || w.Last.IsZero() {
+		return 0
+	}
+	return now.Sub(w.Last)
+}
+
+// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
+// attempts to start the operation.
+func (w *wait) ownWait(shared time.Time) time.Duration {
+	var delay time.Duration
+	starts := w.Began.IsZero()
+	if w.Attempts == 0 {
+		delay = w.p.InitialDelay
+		if w.p.Immediate || starts {
+			return delay
+		}
+	}
+	if !shared.IsZero() {
+		return max(0, time.Until(shared))
+	}
+	if w.confirmAt != nil {
+		if at := w.confirmAt(); !at.IsZero() {
+			return time.Until(at)
+		}
+	}
+	schedule, throttled := w.p.Schedule, w.p.Throttled
+	if starts && w.p.Resend != nil {
+		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
+	}
+	if w.Status == status.Throttled && w.Hint == nil {
+		schedule = throttled
+	}
+	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
+	if starts {
+		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
+	}
+	step.Elapsed = backoff.Add(step.Elapsed, delay)
+	w.Previous = schedule.Wait(step, w.p.Rand)
+	return backoff.Add(delay, w.Previous)
+}
+
+// commonWait returns the wait after so many attempts of all who share the answers.
+func (w *wait) commonWait(step int, u float64) time.Duration {
+	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
+	var waited, wait time.Duration
+	const most = 100 // the waits have long reached their longest
+	for n := range min(step, most) + 1 {
+		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
+		waited = backoff.Add(waited, wait)
+	}
+	return wait
+}
+
+// reserve returns the time to keep for one more attempt when left is what remains before the
+// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
+// take, but at most half of what is left, so that a slow probe still gets several
+// looks. If half is too little for a median attempt, more is kept.
+func (w *wait) reserve(left time.Duration) time.Duration {
+	median, most := w.median(), left/2
+	if median == 0 {
+		return min(unmeasuredReserve+w.others, most)
+	}
+	if most < median && median < left {
+		most = left - (left-median)/2
+	}
+	return min(max(minReserve, 2*median)+w.others, most)
+}
+
+// median returns how long an attempt takes, 0 if none was measured.
+func (s *State) median() time.Duration {
+	sorted := s.Took
+	slices.Sort(sorted[:])
+	first, _ := slices.BinarySearch(sorted[:], 1)
+	if first == len(sorted) {
+		return 0
+	}
+	return sorted[(first+len(sorted))/2]
+}
+
+// earliest returns the earlier of two times, of which zero is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,189 @@
+package poll
+
+import (
+	"context"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/request"
+	"github.com/pollcli/poll/status"
+)
+
+// The steps of admission, in their order. At claim and turn something is asked.
+const (
+	claim  = iota // ask whether another process makes the attempt
+	room          // one of so many attempts at the place
+	turn          // the only one to ask the Limiter, and to wait until the request may go
+	worker        // one of so many attempts at all places
+
+	attempt // admitted
+	steps   = attempt
+)
+
+// A source is what is looked at again and again: the session of a probe, for a wait; or a list,
+// whose elements have waits of their own. A source is in one of these states: it sleeps until it is
+// due, stands in line for a step of its admission, or is busy in another goroutine with what the
+// step asks, or the attempt.
+type source struct {
+	*wait           // which sets the schedule; of a list, its lead
+	list    *list   // whose elements have waits of their own, nil for none
+	limiter Limiter // nil for none
+	order   int
+	place   *place
+
+	over    bool // there is nothing more to look for
+	busy    bool
+	wake    time.Time   // when it wakes
+	at      int         // its index in the agenda
+	step    int         // of its admission that comes next
+	has     [steps]bool // the semaphores that it has acquired
+	begun   time.Time   // the attempt that is under way
+	granted bool        // the attempt is this process's, and the request may go now
+	held    string      // why its place is closed until it is due, in words
+	sharing *sharing    // nil unless its answers are shared with other processes
+}
+
+// all returns the waits that have not ended, that of a list first.
+func (s *source) all() []*wait {
+	waits := []*wait{s.wait}
+	if s.list != nil {
+		waits = append(waits, s.list.waiting...)
+	}
+	return waits
+}
+
+// do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
+func (s *source) do() {
+	switch s.step {
+	case claim:
+		s.claim()
+	case turn:
+		s.reserve()
+	case attempt:
+		s.look()
+		if s.isLimited() && !s.isTaken() {
+			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
+		}
+	}
+}
+
+// isLimited reports whether a limiter says when the next attempt may go.
+func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
+
+// shares reports whether it has to be known who makes the next attempt. One that starts
+// something is everybody's own.
+func (s *source) shares() bool {
+	_, ok := as[Sharer](s.probe) // and not its result
+	return ok && s.p.Answers != nil && !s.startDue()
+}
+
+// isTaken reports whether the attempt is another process's.
+func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
+
+// look makes the attempt, and judges it.
+func (s *source) look() {
+	var o status.Observation
+	var took time.Duration
+	var pace request.Pace
+	if s.isLimited() {
+		pace = &paced{source: s}
+	}
+	if s.isTaken() {
+		o = *s.sharing.answer
+	} else {
+		o, took = s.wait.look(pace)
+	}
+	if s.sharing != nil {
+		s.sharing.answered(s.probe, o) // before the session goes on to a result
+	}
+	s.answered(o, took)
+	if s.list == nil && s.unrunnable() == "" {
+		s.lookForResult(pace)
+	}
+}
+
+// claim finds out who makes the attempt that is due.
+func (s *source) claim() {
+	if s.sharing == nil {
+		s.sharing = new(sharing)
+	}
+	h := s.sharing
+	session, _ := as[Sharer](s.probe)
+	h.turn = Turn{Ask: true}
+	identity := session.Identity(s.p.AnswersName)
+	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.commonWait) })
+	if h.question != nil {
+		h.turn = h.question.Claim(time.Now())
+		h.next = h.turn.Next
+	}
+	if h.turn.Answer != nil && !h.take(session) {
+		h.turn = Turn{Ask: true, Alone: true}
+	}
+	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
+	if !s.granted {
+		s.Due, s.Reserved = h.next, false
+		s.plan(time.Now(), time.Time{})
+	}
+}
+
+// reserve asks the limiter when the request may go.
+func (s *source) reserve() {
+	var had time.Time
+	if s.Reserved {
+		had = s.Due
+	}
+	s.Due, s.held = s.limiter.Next(s.place.name, had)
+	s.granted, s.Reserved = !s.Due.After(time.Now()), true
+}
+
+// A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
+type paced struct {
+	*source
+	sent time.Time // the last request
+}
+
+// Wait waits until a request may go to a place.
+func (p *paced) Wait(ctx context.Context, place string) error {
+	var slot time.Time
+	for {
+		slot, _ = p.limiter.Next(place, slot)
+		wait := time.Until(slot)
+		if wait <= 0 || ctx.Err() != nil {
+			p.sent = time.Now()
+			return context.Cause(ctx)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Done tells the limiter what the answer to a request said, and reports whether it was refused
+// for load and may be asked for again before the deadline.
+func (p *paced) Done(place string, o status.Observation) (again bool) {
+	v := status.Verdict{}
+	if !o.Good() && !o.Elsewhere {
+		v = p.p.Rules.Classify(p.run.ctx, o)
+	}
+	p.tellLimiter(place, p.sent, &o, v)
+	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
+}
+
+// tellLimiter tells the limiter what the answer to a request said, if it is of use to it.
+func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) {
+	refused := v.Status == status.Throttled
+	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
+		return
+	}
+	f := Feedback{Sent: sent, Refused: refused, Reason: v.Reason}
+	if refused && o.Hint != nil {
+		f.Wait, f.Reason = o.Hint.Wait, o.Hint.Source
+	}
+	if o.Quota != nil {
+		f.Remaining, f.Reset = o.Quota.Remaining, o.Quota.Reset
+	}
+	if !refused {
+		f.Reason = "nothing remains of its rate limit"
+	}
+	s.limiter.Done(name, f)
+}

@@ -1,0 +1,112 @@
+package poll
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/request"
+	"github.com/pollcli/poll/status"
+)
+
+// Wrap returns a Probe that looks by a function, which is given the Look of p as next. The Probe keeps
+// all that p can do besides: its session, so that a start is sent once, its target, its place, and
+// what it goes on with in a later run. A look at an element of a list, or at a result, is by the
+// function, too.
+//
+// The function may be called from several goroutines if p is used by several waits.
+func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
+	return wrapped{p, look}
+}
+
+// A wrapped probe has what the one in it has, which as finds.
+type wrapped struct {
+	inner Probe
+	look  func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation
+}
+
+func (w wrapped) Look(ctx context.Context, a Attempt) status.Observation {
+	return w.look(ctx, a, w.inner.Look)
+}
+
+// Session returns the session of the inner probe, wrapped, too.
+func (w wrapped) Session() Probe {
+	if s, ok := as[Sessioner](w.inner); ok {
+		return wrapped{s.Session(), w.look}
+	}
+	return w
+}
+
+func (w wrapped) Lists() bool {
+	f, ok := as[Forker](w.inner)
+	return ok && f.Lists()
+}
+
+// Fork returns the session that looks at an element, wrapped, too.
+func (w wrapped) Fork(element []byte) (Probe, error) {
+	f, _ := as[Forker](w.inner) // since it Lists
+	fork, err := f.Fork(element)
+	return wrapped{fork, w.look}, err
+}
+
+// Result returns what looks at the result of the inner probe, by the function.
+func (w wrapped) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
+	f, ok := as[Finisher](w.inner)
+	if !ok {
+		return nil, ""
+	}
+	inner, what := f.Result(last)
+	if inner == nil {
+		return nil, what
+	}
+	next := func(ctx context.Context, _ Attempt) status.Observation { return inner(ctx) }
+	return func(ctx context.Context) status.Observation { return w.look(ctx, Attempt{}, next) }, what
+}
+
+// as returns what a probe can do besides looking, or the one that it wraps.
+func as[T any](p Probe) (able T, ok bool) {
+	for {
+		if able, ok = p.(T); ok {
+			return able, true
+		}
+		w, isWrapped := p.(wrapped)
+		if !isWrapped {
+			return able, false
+		}
+		p = w.inner
+	}
+}
+
+// surroundings are what a look finds in its context: the sessions of the wait, and the pace of its
+// requests.
+type surroundings struct {
+	sessions *sessions
+	pace     request.Pace // nil = none
+	timeout  time.Duration
+}
+
+type surroundingsKey struct{}
+
+// sessions are those by which a Probe looks that has other Probes in it.
+type sessions struct {
+	mu  sync.Mutex
+	all map[string]Probe
+}
+
+// sessionOf returns the session of the wait that ctx is of; otherwise a new one.
+func sessionOf(ctx context.Context, name string, begin func() Probe) Probe {
+	around, ok := ctx.Value(surroundingsKey{}).(*surroundings)
+	if !ok {
+		return begin()
+	}
+	s := around.sessions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = make(map[string]Probe)
+	}
+	if s.all[name] == nil {
+		s.all[name] = begin()
+	}
+	return s.all[name]
+}

@@ -1,0 +1,119 @@
+package poll_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A logged probe embeds another, and looks by it.
+type logged struct {
+	poll.Probe
+	looks *int
+}
+
+func (l logged) Look(ctx context.Context, a poll.Attempt) status.Observation {
+	*l.looks++
+	return l.Probe.Look(ctx, a)
+}
+
+// Whatever is around a request that starts an operation, it is sent once, and each look is seen.
+func TestAStartWithinAnotherProbeIsSentOnce(t *testing.T) {
+	t.Parallel()
+	around := map[string]func(inner poll.Probe, looks *int) poll.Probe{
+		"embedded": func(inner poll.Probe, looks *int) poll.Probe { return logged{inner, looks} },
+		"a function": func(inner poll.Probe, looks *int) poll.Probe {
+			return poll.ProbeFunc(logged{inner, looks}.Look)
+		},
+		"wrapped": func(inner poll.Probe, looks *int) poll.Probe {
+			return poll.Wrap(inner, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+				*looks++
+				return next(ctx, a)
+			})
+		},
+	}
+	around["wrapped twice"] = func(inner poll.Probe, looks *int) poll.Probe {
+		return around["wrapped"](around["wrapped"](inner, new(int)), looks)
+	}
+	for name, wrap := range around {
+		synctest.Test(t, func(t *testing.T) {
+			var s service
+			p, looks := s.poller(), 0
+			p.Probe = wrap(p.Probe, &looks)
+			o, err := p.Run(t.Context())
+			if len(s.requests) < 3 || slices.Index(s.requests, "POST /jobs") != 0 || slices.Contains(s.requests[1:], "POST /jobs") {
+				t.Errorf("%s: requests %q", name, s.requests)
+			}
+			if err != nil || looks != len(s.requests) || looks != o.State.Attempts {
+				t.Errorf("%s: %v after %d attempts and %d looks; requests %q", name, err, o.State.Attempts, looks, s.requests)
+			}
+			if strings.HasPrefix(name, "wrapped") && o.Target != "https://api.example.com/jobs" {
+				t.Errorf("%s: the target is %q", name, o.Target)
+			}
+		})
+	}
+}
+
+// Each request of a wrapped probe waits for the Limiter, also that for a further page.
+func TestPagesOfAWrappedProbeAreLimited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var sent []time.Duration
+		began := time.Now()
+		pages := poll.HTTP{URL: "http://api.example.com/1", Next: "auto", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			sent = append(sent, time.Since(began))
+			answer := &http.Response{StatusCode: 200, Header: make(http.Header), Body: io.NopCloser(strings.NewReader("[]")), Request: r}
+			if n := len(sent); n < 4 {
+				answer.Header.Set("Link", fmt.Sprintf(`</%d>; rel="next"`, n+1))
+			}
+			return answer, nil
+		})}
+		p := poll.Poller{
+			Probe: poll.Wrap(pages, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+				return next(ctx, a)
+			}),
+			Limiter: &poll.Pacer{PerSecond: 5, Known: true}, Schedule: backoff.Fixed(time.Second), Immediate: true,
+		}
+		if _, err := p.Run(t.Context()); err != nil || len(sent) != 4 {
+			t.Fatalf("%v, requests after %s", err, sent)
+		}
+		for i, at := range sent[1:] {
+			if gap := at - sent[i]; gap < 200*time.Millisecond {
+				t.Errorf("a page was asked for %s after the one before", gap)
+			}
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A probe that signs each request, and one that counts its looks, are around another.
+func ExampleWrap() {
+	looks := 0
+	probe := poll.Wrap(poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		return poll.Observe(ctx, []byte(`{"state": "done"}`), nil)
+	}), func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+		looks++
+		return next(ctx, a)
+	})
+	rules, err := status.Until(`.state == "done"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := poll.Poller{Probe: probe, Rules: rules}
+	outcome, _ := p.Run(context.Background())
+	fmt.Println(outcome.Reason, looks)
+	// Output: .state is "done" 1
+}
