@@ -52,7 +52,8 @@ func (l *loop) goal() Event {
 	if s.Need = l.needed(); needsAll {
 		s.Need = s.Targets + l.short
 	}
-	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || needsAll && l.failed > 0 {
+	isOpen := l.Percent > 0 && l.short > 0 // a share of what is not known
+	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}
 	if s.Ending == Interrupted || s.Ending == TimedOut {

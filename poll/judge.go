@@ -62,8 +62,8 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
-		if w.LastLook && took > w.median() { // too little time was kept, and a later run may need more
-			w.measure(took)
+		if w.LastLook && took > w.median() { // too little time was kept, and a later run needs more
+			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.adopt(j)
 		return
@@ -81,13 +81,8 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	}
 	w.adopt(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.measure(took)
+		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
-}
-
-// measure notes how long an attempt took.
-func (w *wait) measure(took time.Duration) {
-	w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 }
 
 // adopt makes j the last attempt.

@@ -163,13 +163,14 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	case len(found) == 0 && !o.Good(): // of what it lacks it says nothing
 		return l.whole(ctx, *o, "")
 	}
-	if next := l.reader.NextPage(last); l.Whole && next != "" {
-		words := next + " tells of another page"
-		if o.Kind == status.KindCommand {
-			words += ": a command has to print all, as many do by a flag"
-		}
+	switch next := l.reader.NextPage(last); {
+	case next == "" || !l.Whole:
+	case o.Kind == status.KindCommand:
+		words := next + " tells of another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
+	default: // what the request layer does not see, since it does not know where the list is
+		l.reader.Partial = cmp.Or(l.reader.Partial, next+" tells of another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {

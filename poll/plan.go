@@ -44,8 +44,15 @@ func (w *wait) plan(now, shared time.Time) {
 		if w.Status == status.Throttled {
 			least = w.hintLeft(now)
 		}
-		if latest := max(left-w.reserve(left), least, 0); wait > latest {
+		latest := max(left-w.reserve(left), least, 0)
+		if hold := w.toHold(); hold < left { // a look before that cannot be the last
+			latest = max(latest, hold)
+		}
+		if wait > latest {
 			wait, w.LastLook = latest, true
+		}
+		if early := latest - w.timeToConfirm(); wait > early && early > max(least, minReserve) {
+			wait, w.LastLook = early, false
 		}
 	}
 	w.Due = now.Add(wait)
@@ -109,8 +116,15 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
+	if w.isToConfirm() { // soon: the schedule begins anew
+		step.N = min(step.N, w.Streak-1)
+	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
-	return backoff.Add(delay, w.Previous)
+	wait := backoff.Add(delay, w.Previous)
+	if hold := w.toHold(); hold > 0 {
+		wait = min(wait, hold)
+	}
+	return wait
 }
 
 // commonWait returns the wait after so many attempts of all who share the answers.
@@ -123,6 +137,34 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 		waited = backoff.Add(waited, wait)
 	}
 	return wait
+}
+
+// timeToConfirm returns how long it takes after a first SUCCESS until it has been seen as often, and
+// has held for as long, as it has to; 0 if that is under way, or one look is enough.
+func (w *wait) timeToConfirm() (takes time.Duration) {
+	if w.isToConfirm() {
+		return 0
+	}
+	random, look := rand.New(rand.NewPCG(0, 0)), max(minReserve, 2*w.median()) // nothing is planned by it yet
+	for n := range w.p.SuccessThreshold - 1 {
+		step := backoff.Step{N: n, Elapsed: takes, Previous: takes}
+		takes = backoff.Add(takes, w.p.Schedule.Wait(step, random)+look)
+	}
+	if w.p.SuccessFor > 0 {
+		takes = max(takes, w.p.SuccessFor+look)
+	}
+	return takes
+}
+
+// isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
+func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.Streak > 0 }
+
+// toHold returns how much longer the SUCCESS that was seen has to hold, 0 or less if no longer.
+func (w *wait) toHold() time.Duration {
+	if !w.isToConfirm() {
+		return 0
+	}
+	return w.p.SuccessFor - time.Since(w.Since)
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

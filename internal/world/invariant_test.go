@@ -54,7 +54,10 @@ func (w *world) hasHeld(l *life, long time.Duration) bool {
 	need, row, shown := max(1, w.Threshold), 0, false
 	since, isMet, wasMet := time.Time{}, false, false
 	count := func(is bool, at time.Time) {
-		if row++; !is {
+		if row++; !is && w.Line.Twice { // the other process has seen that, perhaps
+			row--
+			return
+		} else if !is {
 			row = 0
 		} else if row == 1 {
 			since = at
@@ -265,6 +268,8 @@ func checkAwake(w *world, res *result) bool {
 			return n > 0 && w.isSuccess(l.seen[n-1])
 		}
 		switch {
+		case w.answered.After(res.End) && w.Line.Log == "": // the time that is kept for the last look is twice what others took
+			return false
 		case w.answered.After(res.End):
 			why = lateAnswer
 		case slices.ContainsFunc(w.lives, isSeen):
@@ -311,7 +316,17 @@ func checkPolite(w *world, res *result) bool {
 	if w.Line.Twice {
 		most *= 2
 	}
+	anew := 0 // looks of a schedule that has begun anew, after a SUCCESS that is to be confirmed
+	if w.Threshold > 1 || w.Steady > 0 {
+		anew = 10 + w.Threshold + int(w.Steady/(20*time.Second))
+	}
 	for _, l := range w.lives {
+		most := most
+		for i, s := range l.seen {
+			if w.isSuccess(s) && (i == 0 || !w.isSuccess(l.seen[i-1])) {
+				most += anew
+			}
+		}
 		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {
 			w.blame("polite", "in %s, the schedule has %d looks, and there were %d looks", took, most, n)
 		}

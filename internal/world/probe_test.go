@@ -88,7 +88,7 @@ type program struct {
 }
 
 // Probe runs the program. What the server says is on its standard output, and how on standard error.
-func (g program) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	rep := g.look(ctx, g.url)
 	if rep == nil {
 		o := poll.Observe(ctx, nil, ctx.Err())
