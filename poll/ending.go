@@ -65,7 +65,7 @@ func (w *wait) ending() Ending {
 	switch {
 	case w.decided() && w.Status == status.Error:
 		return Failed
-	case w.decided():
+	case w.decided() && w.Status == status.Success:
 		return Succeeded
 	case w.element != nil: // limits are those of the list
 		return ""

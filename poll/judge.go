@@ -62,7 +62,7 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
-		if w.LastLook && took > w.median() { // too little time was kept, and a later run needs more
+		if took > w.median() { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.adopt(j)

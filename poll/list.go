@@ -359,6 +359,17 @@ func (l *list) confirmAt() time.Time {
 	return l.lead.Listed.Add(lag)
 }
 
+// streak returns the shortest streak of an element whose SUCCESS is to be confirmed, 0 if there is
+// none.
+func (l *list) streak() (shortest int) {
+	for _, w := range l.waiting {
+		if w.isToConfirm() && (shortest == 0 || w.Streak < shortest) {
+			shortest = w.Streak
+		}
+	}
+	return shortest
+}
+
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil

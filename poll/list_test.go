@@ -239,12 +239,12 @@ func TestListEnds(t *testing.T) {
 			want: `2s 1 a ends after 2: succeeded: .state is "done", after a redirect to /login
 6s 2 b ends after 6: succeeded: $gone is true`, summary: "succeeded 2/2"},
 		{name: "nor is the list complete", elements: poll.Elements{Expect: -1}, lists: []string{`>{"jobs":[]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
-			want: `9.475s 0 jobs ends after 11: timed out: timed out after 9.5s; last: 0 elements; there may be more: it is that of /login`, summary: "timed out 0/0"},
+			want: `9.475s 0 jobs ends after 12: timed out: timed out after 9.5s; last: 0 elements; there may be more: it is that of /login`, summary: "timed out 0/0"},
 		{name: "unless it is known how many are enough", elements: poll.Elements{Expect: 1}, lists: []string{">a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done", after a redirect to /login`, summary: "succeeded 1/1", over: time.Second},
 		{name: "nor where a part could not be had", lists: []string{`{"jobs":[{"id":"a","state":"done"}],"errors":[{"message":"shard 2 timed out"}]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
-9.475s 0 jobs ends after 11: timed out: timed out after 9.5s; last: 1 element; there may be more: there is .errors`, summary: "timed out 1/1"},
+9.475s 0 jobs ends after 12: timed out: timed out after 9.5s; last: 1 element; there may be more: there is .errors`, summary: "timed out 1/1"},
 		{name: "nor with a total that is higher", lists: []string{`{"jobs":[{"id":"a","state":"done"}],"total":2}`, `{"jobs":[{"id":"a","state":"done"}],"total":2}|{"jobs":[{"id":"b","state":"done"}],"total":2}`},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 2s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 7 * time.Second},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/elements"
+	"github.com/pollcli/poll/status"
 )
 
 // addList adds the source of a list, which its lead sets the schedule of.
@@ -27,7 +28,7 @@ func (l *loop) addList(lead *wait) {
 	}
 	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.judgeList, lead.confirmAt = list.classify, list.confirmAt
+	lead.judgeList, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.streak
 	l.add(lead).list = list
 	l.lists++
 }
@@ -84,8 +85,8 @@ func (l *loop) settleList(s *source) {
 	if !list.good || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
 			own := w.State
-			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil {
-				w.State = own
+			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil { // it goes on from its own last look
+				w.State, w.last = own, &judged{observation: lead.last.observation, verdict: status.Verdict{Status: own.Status, Reason: lead.Reason}}
 			}
 		}
 	}

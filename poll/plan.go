@@ -116,8 +116,8 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	if w.isToConfirm() { // soon: the schedule begins anew
-		step.N = min(step.N, w.Streak-1)
+	if streak := w.streak(); streak > 0 { // SUCCESS is to be confirmed soon: the schedule begins anew
+		step.N = min(step.N, streak-1)
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
 	wait := backoff.Add(delay, w.Previous)
@@ -153,7 +153,22 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 	if w.p.SuccessFor > 0 {
 		takes = max(takes, w.p.SuccessFor+look)
 	}
+	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
+		takes = backoff.Add(takes, lag+look)
+	}
 	return takes
+}
+
+// streak returns how often in a row SUCCESS has been seen that is to be confirmed, by an element of
+// a list if the wait leads one.
+func (w *wait) streak() int {
+	switch {
+	case w.listStreak != nil:
+		return w.listStreak()
+	case w.isToConfirm():
+		return w.Streak
+	}
+	return 0
 }
 
 // isToConfirm reports whether SUCCESS has been seen, but not often or long enough.

@@ -30,16 +30,18 @@ type wait struct {
 	element  *element      // that it waits for, nil for none
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	// Of a wait that leads a list, judgeList judges an answer, and confirmAt returns when a look comes
-	// that only confirms, zero if the next one does more. Otherwise they are nil.
-	judgeList func(context.Context, *judged) status.Verdict
-	confirmAt func() time.Time
-	last      *judged  // the last attempt
-	complete  *judged  // the last attempt that ended by itself
-	done      *pending // once only the result is missing
-	hopeless  error    // why no attempt can succeed
-	unsent    bool     // the request that starts the operation, since hopeless
-	closed    string   // why its place is closed past the deadline, in words
+	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
+	// only confirms that the list is complete, zero if the next one does more, and listStreak is the
+	// streak of its elements. Otherwise they are nil.
+	judgeList  func(context.Context, *judged) status.Verdict
+	confirmAt  func() time.Time
+	listStreak func() int
+	last       *judged  // the last attempt
+	complete   *judged  // the last attempt that ended by itself
+	done       *pending // once only the result is missing
+	hopeless   error    // why no attempt can succeed
+	unsent     bool     // the request that starts the operation, since hopeless
+	closed     string   // why its place is closed past the deadline, in words
 }
 
 // pending is an operation that is done, and whose result is missing.

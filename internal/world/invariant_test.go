@@ -156,7 +156,8 @@ func checkWhole(w *world, res *result) bool {
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
-		isWanted := isShown && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
+		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0) })
+		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
 		} else {
@@ -230,6 +231,12 @@ func checkOnTime(w *world, res *result) bool {
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
 	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
+	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady) > 1 { // the next look comes when past runs were done
+		return false
+	}
+	if w.Unless && w.List != nil && w.List.Next != "auto" { // the first look of a run may have the name of the next page wrong
+		return false
+	}
 	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || isLeaving || w.saw["clock jumps"] && w.Caller == "step" {
 		return false
 	}
@@ -239,7 +246,13 @@ func checkAwake(w *world, res *result) bool {
 			continue
 		}
 		last := l.started.Add(l.Phases[len(l.Phases)-1].At)
-		for _, t := range []time.Time{last, w.longest[fmt.Sprint(l.ID)], w.longest["list"]} {
+		hints := []time.Time{last, w.longest[fmt.Sprint(l.ID)]}
+		for key, t := range w.longest {
+			if strings.HasPrefix(key, "list") {
+				hints = append(hints, t)
+			}
+		}
+		for _, t := range hints {
 			if t.After(since) {
 				since = t
 			}
@@ -268,7 +281,7 @@ func checkAwake(w *world, res *result) bool {
 			return n > 0 && w.isSuccess(l.seen[n-1])
 		}
 		switch {
-		case w.answered.After(res.End) && w.Line.Log == "": // the time that is kept for the last look is twice what others took
+		case w.answered.After(res.End) && !(w.isLine() && w.Line.Log != ""): // the time that is kept for the last look is twice what others took
 			return false
 		case w.answered.After(res.End):
 			why = lateAnswer
