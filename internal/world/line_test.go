@@ -190,7 +190,10 @@ func (w *world) runLine() *result {
 			m.forget()
 			m.restore()
 		} else {
-			m.keep()
+			if m.keep(); code == cli.ExitInternal && m.List != nil { // what a page has asked for while the others are waited for is not kept
+				m.hints = map[string]time.Time{}
+				m.forget()
+			}
 			w.tell("exit %d: %.200s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
 			w.checkWords(res, stdout, stderr)
 		}
