@@ -349,9 +349,7 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 	case 1, 2, 3:
 		op := pick(g, "==", "!=")
 		b, y := g.value(0)
-		if !asksForNull(a) && !asksForNull(b) {
-			x, y = x+" | _known", y+" | _known"
-		}
+		x, y = known(a, b, x, y), known(b, a, y, x)
 		return a + " " + op + " " + b, "(" + x + ") " + op + " (" + y + ")"
 	case 4:
 		op := pick(g, "<", "<=", ">", ">=")
@@ -359,9 +357,7 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 		return a + op + b, fmt.Sprintf("_order(%q; %s; %s)", op, x, y)
 	case 5:
 		b, y := g.value(0)
-		if !asksForNull(a) && !asksForNull(b) {
-			y += " | _known"
-		}
+		y = known(b, a, y, x)
 		return a + " contains " + b, fmt.Sprintf("(. as $d | %s | _contains($d | %s))", x, y)
 	case 6:
 		b := g.list()
@@ -378,6 +374,18 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 	}
 	op, b := pick(g, "startswith", "endswith"), pick(g, `"a"`, `"ne"`, `.a`)
 	return a + " " + op + " " + b, fmt.Sprintf("_affix(%q; %s; %s)", op, x, b)
+}
+
+// known returns an operand in jq of which null is unknown, unless it asks for null, or the other one
+// is the null that it asks for.
+func known(operand, other, jq, otherJQ string) string {
+	switch {
+	case asksForNull(operand):
+		return jq
+	case asksForNull(other):
+		return fmt.Sprintf("if (%s) == null then (%s) else (%s | _known) end", otherJQ, jq, jq)
+	}
+	return jq + " | _known"
 }
 
 // asksForNull reports whether an operand says that null is asked for, or that it may be missing.
