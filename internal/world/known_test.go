@@ -13,9 +13,6 @@ var known = []struct {
 	{"with --share each run of --resume, or of --slice, begins the schedule anew", func(p *plan, b breach) bool {
 		return p.Share && p.Line.Log != "" && strings.HasSuffix(b.what, "looks")
 	}},
-	{"slices of several targets that have failed begin anew, though others of them were started", func(p *plan, b breach) bool {
-		return strings.HasSuffix(b.what, "times") && p.Line.Log == "slice" && (p.FailFast || p.Gone) && len(p.Ops) > 1
-	}},
 }
 
 // newFaults returns the breaches that are of no known fault, and names the known ones.
