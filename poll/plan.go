@@ -183,11 +183,11 @@ func (w *wait) toHold() time.Duration {
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
+// deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the time that the last looks of all others
 // take, but at most half of what is left, so that a slow probe still gets several
 // looks. If half is too little for a median attempt, more is kept.
 func (w *wait) reserve(left time.Duration) time.Duration {
-	median, most := w.median(), left/2
+	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2 // or the last one, if that was slower
 	if median == 0 {
 		return min(unmeasuredReserve+w.others, most)
 	}
