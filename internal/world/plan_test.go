@@ -123,8 +123,10 @@ func newPlan(seed uint64, only string) *plan {
 	if p.isLine() && p.List != nil && p.List.Expect > 0 && p.AtLeast == 0 && maybe(2) {
 		p.Percent = pick(r, 50, 90, 100)
 	}
-	isWhole := p.Line.Log != "" && !p.Line.Twice && !p.Line.Torn && len(p.Kills) == 0
-	p.Line.Full = p.isLine() && isWhole && len(p.Ops) == 1 && p.Ops[0].Method != "" && maybe(4)
+	isKept := p.isLine() && p.Line.Log != "" && !p.Line.Twice
+	if p.Line.Full = isKept && len(p.Ops) == 1 && p.Ops[0].Method != "" && maybe(4); p.Line.Full {
+		p.Kills, p.Line.Torn = nil, false
+	}
 	return p
 }
 
