@@ -122,7 +122,7 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 // loop returns the loop of a single wait, which is a group of one.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	l := newLoop(ctx, Group{Rand: p.Rand}, yield)
-	l.alone = true
+	l.single = true
 	return l
 }
 

@@ -75,9 +75,9 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 	h.next = h.question.Answered(answer)
 }
 
-// settle returns how many of one attempt that has ended another process has made, and how many
+// closeTurn returns how many of one attempt that has ended another process has made, and how many
 // should have been shared.
-func (h *sharing) settle() (taken, unshared int) {
+func (h *sharing) closeTurn() (taken, unshared int) {
 	if h.answer != nil {
 		taken = 1
 	} else if h.turn.Alone {
@@ -105,8 +105,8 @@ type sharedAnswer struct {
 	Left        json.RawMessage    `json:"left,omitempty"`
 }
 
-// take takes over the answer of another, and reports whether it is one.
-func (h *sharing) take(session Sharer) bool {
+// adoptAnswer takes over the answer of another, and reports whether it is one.
+func (h *sharing) adoptAnswer(session Sharer) bool {
 	var a sharedAnswer
 	err := json.Unmarshal(h.turn.Answer, &a)
 	o := &a.Observation

@@ -19,33 +19,33 @@ import (
 // rules of waiting, and know nothing of other targets, of places and of goroutines.
 type wait struct {
 	State
-	p        Poller // with its defaults
-	n        int    // its number in a group, 0 for none
-	run      *run
-	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
-	sessions sessions      // of what a stranger's probe looks by
-	deadline time.Time     // zero = none
-	limit    time.Duration // how long it was to the deadline at first
-	others   time.Duration // how long the last looks of all others take
-	element  *element      // that it waits for, nil for none
-	found    bool          // an answer was not yet a SUCCESS
-	tally    *status.Tally
+	p          Poller // with its defaults
+	n          int    // its number in a group, 0 for none
+	run        *run
+	probe      Probe         // the session of p.Probe, or p.Probe itself; the result's once pendingResult is set
+	sessions   sessions      // of what a stranger's probe looks by
+	deadline   time.Time     // zero = none
+	budget     time.Duration // how long it was to the deadline at first
+	others     time.Duration // how long the last looks of all others take
+	element    *element      // that it waits for, nil for none
+	wasPending bool          // an answer was not yet a SUCCESS
+	tally      *status.Tally
 	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
 	// only confirms that the list is complete, zero if the next one does more, and listStreak is the
 	// streak of its elements. Otherwise they are nil.
-	judgeList  func(context.Context, *judged) status.Verdict
-	confirmAt  func() time.Time
-	listStreak func() int
-	last       *judged  // the last attempt
-	complete   *judged  // the last attempt that ended by itself
-	done       *pending // once only the result is missing
-	hopeless   error    // why no attempt can succeed
-	unsent     bool     // the request that starts the operation, since hopeless
-	closed     string   // why its place is closed past the deadline, in words
+	judgeList          func(context.Context, *judged) status.Verdict
+	confirmAt          func() time.Time
+	listStreak         func() int
+	last               *judged        // the last attempt
+	complete           *judged        // the last attempt that ended by itself
+	pendingResult      *pendingResult // once only the result is missing
+	hopeless           error          // why no attempt can succeed
+	unsent             bool           // the request that starts the operation, since hopeless
+	closedPastDeadline string         // why its place is closed past the deadline, in words
 }
 
-// pending is an operation that is done, and whose result is missing.
-type pending struct {
+// pendingResult is an operation that is done, and whose result is missing.
+type pendingResult struct {
 	verdict status.Verdict // SUCCESS
 	missing string         // the result, in words
 }
@@ -88,13 +88,13 @@ func newWait(r *run, p Poller) *wait {
 	if w.deadline = r.deadline; p.Timeout > 0 {
 		w.deadline = earliest(w.deadline, w.p.Start.Add(p.Timeout))
 	}
-	w.limit = w.deadline.Sub(w.p.Start)
+	w.budget = w.deadline.Sub(w.p.Start)
 	return w
 }
 
-// unseen is how much longer than a planned wait nobody may have looked between two runs, for a
+// maxUnobserved is how much longer than a planned wait nobody may have looked between two runs, for a
 // SUCCESS that has to hold for some time.
-const unseen = 2 * time.Second
+const maxUnobserved = 2 * time.Second
 
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
@@ -108,7 +108,7 @@ func (w *wait) goOn(past State, now time.Time) {
 			*t = now
 		}
 	}
-	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+unseen { // what it was in between is not known
+	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
@@ -211,7 +211,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
-	if (isHTTP || w.done != nil) && pace != nil {
+	if (isHTTP || w.pendingResult != nil) && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
