@@ -7,10 +7,10 @@ import (
 )
 
 // An agenda is a heap of sources by the time at which they wake (container/heap). Each source
-// knows its place in it.
+// knows its index in it.
 type agenda []*source
 
-// notInAgenda is the place of a source that is not in the agenda.
+// notInAgenda is the index of a source that is not in the agenda: it is due, in line, busy or over.
 const notInAgenda = -1
 
 func (a agenda) Len() int { return len(a) }
@@ -88,7 +88,7 @@ type place struct {
 	name    string
 	planned int // how many sources in the agenda are of this place
 	steps   [stepCount]*semaphore
-	opens   time.Time // when it opens at the latest, as was told
+	opens   time.Time // the latest time of opening that was reported
 }
 
 // placeOf returns the place that the next attempt of a source puts load on.
@@ -113,7 +113,7 @@ type passage int
 
 const (
 	inLine   passage = iota // the semaphore of the step has to be released by another
-	asking                  // what the step asks is to be asked
+	asking                  // the question of the step is to be asked
 	admitted                // the attempt is to begin
 )
 

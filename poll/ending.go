@@ -102,8 +102,8 @@ func (w *wait) decided() bool {
 	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
 }
 
-// held returns how long the last verdict has been the same, from the first answer that said so to
-// the begin of the last look: what was so while an answer was on its way is not known.
+// held returns how long the last verdict has held: from the first answer with it to the beginning
+// of the last look. What happened while the last answer was on its way is not known.
 func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // holdFor returns how long the last verdict has to hold.
@@ -243,9 +243,9 @@ func (w *wait) kept() State {
 	return s
 }
 
-// keptAtEnd returns the state of a wait that has ended so. It is open if Settle made a failure of a
-// success: the operation is done, and its result may be of use to a later run. It is open, too, if
-// the caller said that the wait has failed: what became of the operation was not seen.
+// keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
+// Settle made a failure of a success, since a later run may use the result, or if the caller said
+// that the wait has failed, since nobody saw what became of the operation.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past

@@ -18,7 +18,7 @@ type judged struct {
 	took        time.Duration
 }
 
-// freshFor is how long what a start names may not be there yet.
+// freshFor is how long after a start a 404 may mean that the operation cannot be seen yet.
 const freshFor = 10 * time.Second
 
 // answered judges what an attempt saw.
@@ -104,8 +104,8 @@ func (w *wait) record(j *judged) {
 	w.complete = j
 }
 
-// noteChange notes how long the answers have been the same. Of one that was cut the rest may
-// have changed. It reports whether the answer is another than the one before.
+// noteChange sets how long the answers have been equal, and reports whether this one differs from
+// the one before. A truncated answer counts as different: the part that is missing may be.
 func (w *wait) noteChange(o *status.Observation) (changed bool) {
 	if o.Failure == nil {
 		sum := crc32.ChecksumIEEE(o.Body) // whose table is made sooner than those of others

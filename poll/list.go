@@ -19,9 +19,9 @@ import (
 // The wait is over once all elements that are known have ended. With Known or Expect, that is as
 // soon as they have. Otherwise a second look must show no new element: 5 s later, or the last one
 // before the deadline if that is nearer. An answer that may not hold all, such as one behind a
-// redirect to another page, does not count as either of the two looks. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
-// holds no list is judged as a whole, and so is one that has two elements of one name, which
-// is an ERROR.
+// redirect to another page, does not count as either of the two looks. An element that an answer
+// does not hold is NOT_READY. An answer that is not good, not complete, or holds no list is judged
+// as a whole, and so is one that has two elements of one name, which is an ERROR.
 //
 // With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
 // to a start tells at once, each of them is looked at by itself.
@@ -85,9 +85,9 @@ type element struct {
 	changedAnswer int               // the number of the last complete answer that changed lastJudged
 }
 
-// listedBefore returns since when the answers of earlier runs had shown nothing new to wait for, or
-// when all elements had ended, whichever came first; zero if neither is so. listed is what the last
-// run that was not killed knew of it.
+// listedBefore returns when earlier runs first saw no new element, or when the last element ended,
+// whichever was first; zero if neither was so. listed is the Listed of the lead's Past. It may be
+// older than the States of the elements, if that run was killed.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -147,7 +147,7 @@ func (l *list) narrow() {
 	l.lead.openSession()
 }
 
-// isNews reports whether the last attempt is to be told of an element.
+// isNews reports whether the last answer calls for an EventAttempt of an element.
 func (l *list) isNews(w *wait) bool {
 	return l.lastComplete && w.element.changedAnswer == l.completeAnswers
 }
@@ -248,7 +248,7 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 		seen := o // o itself stays on the stack
 		e.lastJudged, e.changedAnswer = &judged{observation: &seen}, l.completeAnswers
 	} else {
-		v.Answers = nil // nobody is told
+		v.Answers = nil // no event has this verdict
 	}
 	e.lastJudged.verdict, e.lastJudged.begun, e.lastJudged.took = v, answer.begun, answer.took
 	w.record(e.lastJudged)
@@ -318,13 +318,14 @@ func (l *list) fork() {
 // isFollowed reports whether an earlier run has looked at an element alone.
 func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
 
-// confirmDelay is by how much a list may be behind: a look that is to show whether all elements
-// of an unknown number are known comes so long after the one before it. Where the deadline is
-// nearer, the looks go on as before, and the last of them counts.
+// confirmDelay is how long an element may exist before its list shows it. If the number of elements
+// is not known, a second look, so long after the first, has to show no new one. If the deadline is
+// nearer than that, the looks go on as scheduled, and the last one counts as the second.
 const confirmDelay = 5 * time.Second
 
-// checkComplete reports whether the last answers show that there is nothing more to wait for; of a
-// list whose elements are looked at alone, that all of them are known.
+// checkComplete reports whether the last answers show that nothing more is to be waited for, or, if
+// the elements are looked at one by one, that all of them are known. It notes in Listed when the
+// first of these answers came.
 func (l *list) checkComplete(lastLook bool) bool {
 	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
 		l.lead.Listed = time.Time{}
@@ -346,8 +347,8 @@ func (l *list) showsAll() bool {
 	return l.lastComplete && !isShort && (l.isCounted() || l.reader.Partial == "")
 }
 
-// confirms reports whether the next look only confirms that nothing new is shown, and comes when
-// that counts.
+// confirms reports whether the next look has only to show no new element, and there is time for it
+// before the deadline.
 func (l *list) confirms() bool {
 	end := l.lead.deadline
 	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+l.lead.median()).Before(end))
@@ -361,8 +362,8 @@ func (l *list) confirmAt() time.Time {
 	return l.lead.Listed.Add(confirmDelay)
 }
 
-// shortestStreak returns the shortest streak of an element whose SUCCESS is to be confirmed, 0 if there is
-// none.
+// shortestStreak returns the shortest streak of SUCCESS, among the elements, that is below the
+// thresholds; 0 if there is none.
 func (l *list) shortestStreak() (shortest int) {
 	for _, w := range l.waiting {
 		if w.isToConfirm() && (shortest == 0 || w.Streak < shortest) {

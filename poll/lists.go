@@ -63,8 +63,8 @@ func (l *loop) numberNew(list *list) {
 	}
 }
 
-// concludeList tells what an attempt was judged to be, and ends the targets for which it was the
-// last, and the list once that is over.
+// concludeList reports the verdict of a look at a list, and ends the targets for which it was the
+// last, and the list itself once nothing is left to wait for.
 func (l *loop) concludeList(s *source) {
 	list, lead, now := s.list, s.wait, time.Now()
 	if how := lead.unrunnable(); how != "" {

@@ -21,9 +21,9 @@ const (
 	never = time.Duration(1<<63 - 1)
 )
 
-// A loop drives waits. It plans, settles and tells in the consumer's goroutine. Sources look in
-// other goroutines; a single wait's looks in the consumer's. A busy source belongs to the goroutine
-// that looks, any other to the loop.
+// A loop drives waits. It plans attempts, ends waits and emits events in the consumer's goroutine.
+// The sources of a group look in goroutines of their own, that of a single wait in the consumer's.
+// Only the goroutine that looks touches a busy source, and only the loop any other.
 type loop struct {
 	Group
 	score
@@ -269,8 +269,8 @@ func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
 	l.agenda.wakeAt(s, earliest(s.deadline, s.Due))
 }
 
-// handleClosedPlace tells that the place of a source has asked for a wait, and ends the targets for which it
-// opens too late.
+// handleClosedPlace reports that the place of a source has asked for a wait. It ends the targets of
+// the source if the place opens after their deadline.
 func (l *loop) handleClosedPlace(s *source, now time.Time) {
 	p := s.place
 	if s.Due.After(p.opens) {
@@ -347,8 +347,8 @@ func (l *loop) finish(s *source) {
 	}
 }
 
-// conclude tells what an attempt was judged to be, ends the targets for which it was the last,
-// and plans the next attempt of the others.
+// conclude reports the verdict of an attempt, ends the targets for which it was the last, and
+// plans the next attempt of the others.
 func (l *loop) conclude(s *source) {
 	if s.sharing != nil {
 		l.countShared(s)
@@ -356,7 +356,9 @@ func (l *loop) conclude(s *source) {
 	p := s.place
 	if s.list == nil {
 		l.concludeWaits(s)
-	} else if l.concludeList(s); s.list.forked { // what is told of the look comes after the first events of its elements, as its State has to
+	} else if l.concludeList(s); s.list.forked {
+		// The State of the list says that its elements were listed. Whoever keeps the States has to
+		// have those of the elements by then: their first events come before that of the look.
 		l.openAll()
 		l.emit(s.event(EventAttempt, time.Now()))
 	}

@@ -32,7 +32,7 @@ const (
 // is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
 // asks for.
 //
-// Those who share the answers look at the time that is given, zero for none.
+// shared is when all processes that share the answers look next, zero if that is not known.
 func (w *wait) plan(now, shared time.Time) {
 	wait := max(0, w.Due.Sub(now))
 	if w.Due.IsZero() { // otherwise it is that of an earlier run
@@ -139,8 +139,8 @@ func (w *wait) sharedWait(step int, u float64) time.Duration {
 	return wait
 }
 
-// timeToConfirm returns how long it takes after a first SUCCESS until it has been seen as often, and
-// has held for as long, as it has to; 0 if that is under way, or one look is enough.
+// timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
+// been seen already, or if one look is enough.
 func (w *wait) timeToConfirm() (takes time.Duration) {
 	if w.isToConfirm() {
 		return 0
@@ -159,8 +159,8 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 	return takes
 }
 
-// confirmStreak returns how often in a row SUCCESS has been seen that is to be confirmed, by an element of
-// a list if the wait leads one.
+// confirmStreak returns the length of a streak of SUCCESS that is below the thresholds, 0 if there is
+// none. The lead of a list returns the shortest one of its elements.
 func (w *wait) confirmStreak() int {
 	switch {
 	case w.listStreak != nil:

@@ -19,10 +19,10 @@ const (
 	stepCount   = stepAttempt
 )
 
-// A source is what is looked at again and again: the session of a probe, for a wait; or a list,
-// whose elements have waits of their own. A source is in one of these states: it sleeps until it is
-// due, stands in line for a step of its admission, or is busy in another goroutine with what the
-// step asks, or the attempt.
+// A source is what the loop polls: the session of a probe, for one wait, or a list, whose elements
+// have waits of their own. It is in one of three states: asleep in the agenda until it is due; in
+// line for a step of its admission; or busy in another goroutine, with the question of a step or
+// with the attempt.
 type source struct {
 	*wait           // which sets the schedule; of a list, its lead
 	list    *list   // whose elements have waits of their own, nil for none
@@ -51,7 +51,8 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// runStep does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
+// runStep asks the question of the next step, or makes the attempt. It emits no event and changes
+// only the source, so that it may run in another goroutine.
 func (s *source) runStep() {
 	switch s.step {
 	case stepClaim:

@@ -38,8 +38,7 @@ func (l *loop) countShared(s *source) {
 	}
 }
 
-// concludeWaits tells what an attempt was judged to be, and ends the targets for which it was
-// the last.
+// concludeWaits reports the verdict of an attempt, and ends the targets for which it was the last.
 func (l *loop) concludeWaits(s *source) {
 	now := time.Now()
 	l.endSome(s, func(w *wait) Ending {

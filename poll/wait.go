@@ -44,7 +44,7 @@ type wait struct {
 	closedPastDeadline string         // why its place is closed past the deadline, in words
 }
 
-// pendingResult is an operation that is done, and whose result is missing.
+// A pendingResult is what a wait keeps of an operation that is done, and whose result is missing.
 type pendingResult struct {
 	verdict status.Verdict // SUCCESS
 	missing string         // the result, in words
@@ -92,8 +92,8 @@ func newWait(r *run, p Poller) *wait {
 	return w
 }
 
-// maxUnobserved is how much longer than a planned wait nobody may have looked between two runs, for a
-// SUCCESS that has to hold for some time.
+// maxUnobserved is how much longer than the planned wait the pause between two runs may be, if a
+// SUCCESS is to count as having held in between.
 const maxUnobserved = 2 * time.Second
 
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
@@ -206,8 +206,9 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// look makes an attempt. The time that it may take does not count for its judgement.
-// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+// look makes an attempt, and returns how long it took. The judgement of the answer has a time limit
+// of its own. With a pace, AttemptTimeout limits each request of an HTTP probe and not the attempt,
+// so that the time spent waiting for the limiter does not count.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
@@ -227,8 +228,8 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	return o, time.Since(begun)
 }
 
-// announce tells that the next request is to start the operation. It must not be sent if that
-// cannot be noted.
+// announce hands the State to Starting if the next request is to start the operation. That request
+// must not be sent if the State could not be kept.
 func (w *wait) announce() error {
 	if !w.startDue() {
 		return nil
@@ -248,12 +249,12 @@ func (w *wait) startDue() bool {
 	return ok && s.StartDue()
 }
 
-// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
-// is enough for what is told of the last answer.
+// keptBody is how many bytes are kept of an answer that did not end a wait in a group. They are
+// enough for what the outcome says of the last answer.
 const keptBody = 8 << 10
 
-// slim drops what the end of the wait does not need of its last attempt. What was told of it
-// does not change.
+// slim drops the parts of the last attempt that the outcome does not need. Events that were emitted
+// keep theirs.
 func (w *wait) slim() {
 	w.last.verdict.Answers = nil
 	o := *w.last.observation
