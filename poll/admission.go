@@ -7,11 +7,11 @@ import (
 )
 
 // An agenda is a heap of sources by the time at which they wake (container/heap). Each source
-// knows its place in it.
+// knows its index in it.
 type agenda []*source
 
-// asleep is the place of a source that is not in the agenda.
-const asleep = -1
+// notInAgenda is the index of a source that is not in the agenda: it is due, in line, busy or over.
+const notInAgenda = -1
 
 func (a agenda) Len() int { return len(a) }
 
@@ -21,13 +21,13 @@ func (a agenda) Less(i, j int) bool {
 
 func (a agenda) Swap(i, j int) {
 	a[i], a[j] = a[j], a[i]
-	a[i].at, a[j].at = i, j
+	a[i].agendaIndex, a[j].agendaIndex = i, j
 }
 
 // Push is for package heap.
 func (a *agenda) Push(x any) {
 	s := x.(*source)
-	s.at = len(*a)
+	s.agendaIndex = len(*a)
 	s.place.planned++
 	*a = append(*a, s)
 }
@@ -37,15 +37,15 @@ func (a *agenda) Pop() any {
 	last := len(*a) - 1
 	s := (*a)[last]
 	(*a)[last] = nil
-	*a, s.at = (*a)[:last], asleep
+	*a, s.agendaIndex = (*a)[:last], notInAgenda
 	s.place.planned--
 	return s
 }
 
 // wakeAt has a source wake at a time; zero is never.
 func (a *agenda) wakeAt(s *source, at time.Time) {
-	if s.at != asleep {
-		heap.Remove(a, s.at)
+	if s.agendaIndex != notInAgenda {
+		heap.Remove(a, s.agendaIndex)
 	}
 	if s.wake = at; !at.IsZero() {
 		heap.Push(a, s)
@@ -87,8 +87,8 @@ func (m *semaphore) release() *source {
 type place struct {
 	name    string
 	planned int // how many sources in the agenda are of this place
-	steps   [steps]*semaphore
-	opens   time.Time // when it opens at the latest, as was told
+	steps   [stepCount]*semaphore
+	opens   time.Time // the latest time of opening that was reported
 }
 
 // placeOf returns the place that the next attempt of a source puts load on.
@@ -100,9 +100,9 @@ func (l *loop) placeOf(s *source) *place {
 	if p := l.places[name]; p != nil {
 		return p
 	}
-	p := &place{name: name, steps: [steps]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
+	p := &place{name: name, steps: [stepCount]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
 	if name != "" && l.ParallelPlace != nil {
-		p.steps[room].most = l.ParallelPlace(name)
+		p.steps[stepRoom].most = l.ParallelPlace(name)
 	}
 	l.places[name] = p
 	return p
@@ -113,7 +113,7 @@ type passage int
 
 const (
 	inLine   passage = iota // the semaphore of the step has to be released by another
-	asking                  // what the step asks is to be asked
+	asking                  // the question of the step is to be asked
 	admitted                // the attempt is to begin
 )
 
@@ -121,17 +121,17 @@ const (
 // or to ask.
 func (s *source) advance() passage {
 	for {
-		for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.isLimited() {
+		for s.step == stepClaim && !s.shares() || s.step < stepWorker && s.isTaken() || s.step == stepTurn && !s.isLimited() {
 			s.step++
 		}
-		if s.step == attempt {
+		if s.step == stepAttempt {
 			return admitted
 		}
-		if !s.has[s.step] && !s.place.steps[s.step].acquire(s) {
+		if !s.acquired[s.step] && !s.place.steps[s.step].acquire(s) {
 			return inLine
 		}
-		s.has[s.step] = true
-		if s.step == claim || s.step == turn {
+		s.acquired[s.step] = true
+		if s.step == stepClaim || s.step == stepTurn {
 			return asking
 		}
 		s.step++
@@ -141,12 +141,12 @@ func (s *source) advance() passage {
 // release gives a semaphore of a place that a source has acquired to the next in line, which it
 // returns; nil if there is none.
 func (p *place) release(s *source, step int) (next *source) {
-	if !s.has[step] {
+	if !s.acquired[step] {
 		return nil
 	}
-	s.has[step] = false
+	s.acquired[step] = false
 	if next = p.steps[step].release(); next != nil {
-		next.has[step] = true
+		next.acquired[step] = true
 	}
 	return next
 }

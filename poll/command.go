@@ -126,7 +126,7 @@ func (s commandSession) Identity(name string) []byte {
 // Leave returns nil: a command leaves nothing.
 func (s commandSession) Leave() json.RawMessage { return nil }
 
-// Adopt does nothing.
+// Adopt returns an error if o is no answer of a command. Nothing else is to be taken over.
 func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 	if o.Kind != status.KindCommand || o.Exit == nil {
 		return errors.New("it is no answer of a command")

@@ -332,7 +332,7 @@ func (p TCP) Target() string { return "tcp://" + p.Address }
 // Place returns what Target does.
 func (p TCP) Place() string { return p.Target() }
 
-// Probe connects once.
+// Look connects once.
 func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
 	o := status.Observation{Kind: status.KindTCP}
 	dial := p.Dial

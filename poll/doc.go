@@ -18,8 +18,8 @@
 //
 // A [Poller] has every setting. Its [Probe] looks once: [HTTP] sends a request, [Command]
 // runs a program, [TCP] opens a connection, and a [ProbeFunc] does whatever a Go program
-// can do; [Wrap] puts a function around one. Its rules, of package status, say what an answer means. Its schedule comes from
-// package backoff or backoff/learn:
+// can do; [Wrap] puts a function around one. Its rules, of package status, say what an answer
+// means. Its schedule comes from package backoff or backoff/learn:
 //
 //	rules, err := status.Until(`.state == "done"`)
 //	...

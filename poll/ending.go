@@ -29,7 +29,7 @@ func (w *wait) unrunnable() Ending {
 // stopped returns how the wait ends if its place is closed until its deadline, or the loop ends; ""
 // if neither is so.
 func (w *wait) stopped() Ending {
-	if w.closed != "" {
+	if w.closedPastDeadline != "" {
 		return HintTooLong
 	}
 	return w.run.stopped()
@@ -102,13 +102,13 @@ func (w *wait) decided() bool {
 	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
 }
 
-// held returns how long the last verdict has been the same, from the first answer that said so to
-// the begin of the last look: what was so while an answer was on its way is not known.
+// held returns how long the last verdict has held: from the first answer with it to the beginning
+// of the last look. What happened while the last answer was on its way is not known.
 func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // holdFor returns how long the last verdict has to hold.
 func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success && w.done == nil {
+	if w.Status == status.Success && w.pendingResult == nil {
 		return w.p.SuccessFor
 	}
 	return 0
@@ -118,7 +118,7 @@ func (w *wait) holdFor() time.Duration {
 // ends by them.
 func (w *wait) threshold() int {
 	switch v := w.last.verdict; {
-	case v.Final, v.Status == status.Success && w.done != nil:
+	case v.Final, v.Status == status.Success && w.pendingResult != nil:
 		return 1
 	case v.Status == status.Success:
 		return w.p.SuccessThreshold
@@ -178,7 +178,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 // neverFound reports whether what was waited for to be gone was never seen.
 func (w *wait) neverFound(o Outcome) bool {
 	isHere := func(rule status.Rule) bool { return rule.Here }
-	return !w.found && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
+	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
 }
 
 // explain notes what kept the wait undecided.
@@ -192,7 +192,7 @@ func (w *wait) explain(o *Outcome) {
 		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
 	}
 	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
-	if w.done == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
+	if w.pendingResult == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
 		o.Verdict.Hints = w.tally.Hints()
 	}
 }
@@ -209,8 +209,8 @@ func (w *wait) reason(o Outcome) string {
 	switch o.Ending {
 	case HintTooLong:
 		asked := o.Verdict.Reason
-		if w.closed != "" {
-			asked = w.closed
+		if w.closedPastDeadline != "" {
+			asked = w.closedPastDeadline
 		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
@@ -218,7 +218,7 @@ func (w *wait) reason(o Outcome) string {
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
 	case TimedOut:
-		limit := w.limit
+		limit := w.budget
 		if limit != w.p.Timeout { // it is the context's, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
@@ -237,15 +237,15 @@ func (w *wait) reason(o Outcome) string {
 // kept returns what a later run has to go on from.
 func (w *wait) kept() State {
 	s := w.State
-	if w.done != nil { // the operation is looked at again
+	if w.pendingResult != nil { // the operation is looked at again
 		s.Status, s.Streak = status.NotReady, 0
 	}
 	return s
 }
 
-// keptAtEnd returns the state of a wait that has ended so. It is open if Settle made a failure of a
-// success: the operation is done, and its result may be of use to a later run. It is open, too, if
-// the caller said that the wait has failed: what became of the operation was not seen.
+// keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
+// Settle made a failure of a success, since a later run may use the result, or if the caller said
+// that the wait has failed, since nobody saw what became of the operation.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past

@@ -17,7 +17,7 @@ const (
 	EventStart   EventKind = "start"   // an attempt begins
 	EventAttempt EventKind = "attempt" // an attempt has ended and was judged
 	EventEnd     EventKind = "end"     // the target has ended: its last event, exactly once
-	EventPlace   EventKind = "place"   // of a [Group]: a place was closed
+	EventPlace   EventKind = "place"   // a place was closed: it has asked for a wait
 	EventGoal    EventKind = "goal"    // of a [Group]: it has ended, always its last event, exactly once
 )
 

@@ -21,7 +21,7 @@ type score struct {
 	failed  int // targets, and lists, that have ended without success
 	lists   int // that are not over
 	growing int // those of them that may find more targets
-	short   int // how many more targets the lists should have
+	missing int // how many more targets the lists should have
 }
 
 // needed returns how many targets have to succeed, 0 for all.
@@ -29,14 +29,14 @@ func (l *loop) needed() int {
 	if l.Percent <= 0 {
 		return l.AtLeast
 	}
-	return int(math.Ceil(l.Percent * float64(l.Targets+l.short) / 100))
+	return int(math.Ceil(l.Percent * float64(l.Targets+l.missing) / 100))
 }
 
 // decide ends the group once its goal was reached, or is out of reach.
 func (l *loop) decide() {
 	switch have, need := l.Endings[Succeeded], l.needed(); {
 	case l.over():
-	case need > 0 && have >= need && (l.Percent <= 0 || l.short == 0):
+	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
 		l.cancel(errReached)
 	case !l.FailFast:
 	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
@@ -50,9 +50,9 @@ func (l *loop) goal() Event {
 	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
 	needsAll := l.needed() <= 0
 	if s.Need = l.needed(); needsAll {
-		s.Need = s.Targets + l.short
+		s.Need = s.Targets + l.missing
 	}
-	isOpen := l.Percent > 0 && l.short > 0 // a share of what is not known
+	isOpen := l.Percent > 0 && l.missing > 0 // a share of what is not known
 	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}

@@ -18,8 +18,8 @@ type judged struct {
 	took        time.Duration
 }
 
-// settling is how long what a start names may not be there yet.
-const settling = 10 * time.Second
+// freshFor is how long after a start a 404 may mean that the operation cannot be seen yet.
+const freshFor = 10 * time.Second
 
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
@@ -28,7 +28,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
-	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began) < settling
+	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began) < freshFor
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()
@@ -56,7 +56,7 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
 	case w.judgeList != nil:
 		*v = w.judgeList(ctx, j)
-	case w.done != nil: // the rules are about the operation
+	case w.pendingResult != nil: // the rules are about the operation
 		*v = status.Rules{}.Classify(ctx, *o)
 	default:
 		*v = w.p.Rules.Classify(ctx, *o)
@@ -65,7 +65,7 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		if took > w.median() { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
-		w.adopt(j)
+		w.record(j)
 		return
 	}
 	w.tally.Add(o, *v)
@@ -73,20 +73,20 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		v.Hints = w.tally.FirstHints()
 	}
 	switch { // with the result, the verdict on the operation holds
-	case w.done == nil:
+	case w.pendingResult == nil:
 	case v.Status == status.Success:
-		*v = w.done.verdict
+		*v = w.pendingResult.verdict
 	default:
-		v.Reason = w.done.missing + ": " + v.Reason
+		v.Reason = w.pendingResult.missing + ": " + v.Reason
 	}
-	w.adopt(j)
+	w.record(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
 }
 
-// adopt makes j the last attempt.
-func (w *wait) adopt(j *judged) {
+// record makes j the last attempt.
+func (w *wait) record(j *judged) {
 	v := &j.verdict
 	stopped := j.observation.Stopped() || v.Abandoned
 	if stopped || v.Status != w.Status {
@@ -96,7 +96,7 @@ func (w *wait) adopt(j *judged) {
 	if stopped {
 		return
 	}
-	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
+	w.wasPending = w.wasPending || j.observation.Failure == nil && w.Status != status.Success
 	if w.Streak == 0 || w.Since.IsZero() {
 		w.Since = time.Now()
 	}
@@ -104,8 +104,8 @@ func (w *wait) adopt(j *judged) {
 	w.complete = j
 }
 
-// noteChange notes how long the answers have been the same. Of one that was cut the rest may
-// have changed. It reports whether the answer is another than the one before.
+// noteChange sets how long the answers have been equal, and reports whether this one differs from
+// the one before. A truncated answer counts as different: the part that is missing may be.
 func (w *wait) noteChange(o *status.Observation) (changed bool) {
 	if o.Failure == nil {
 		sum := crc32.ChecksumIEEE(o.Body) // whose table is made sooner than those of others
@@ -134,11 +134,11 @@ func (w *wait) lookForResult(pace request.Pace) {
 		return
 	}
 	took := w.last.took
-	w.done = &pending{w.last.verdict, "done, but its result could not be fetched: " + what}
+	w.pendingResult = &pendingResult{w.last.verdict, "done, but its result could not be fetched: " + what}
 	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
 	w.Streak = 0
 	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.done.missing}}
+		verdict: status.Verdict{Status: status.NotReady, Reason: w.pendingResult.missing}}
 	w.answered(w.look(pace))
 	w.last.took += took
 }

@@ -19,9 +19,9 @@ import (
 // The wait is over once all elements that are known have ended. With Known or Expect, that is as
 // soon as they have. Otherwise a second look must show no new element: 5 s later, or the last one
 // before the deadline if that is nearer. An answer that may not hold all, such as one behind a
-// redirect to another page, does not count as either of the two looks. An element that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
-// holds no list is judged as a whole, and so is one that has two elements of one name, which
-// is an ERROR.
+// redirect to another page, does not count as either of the two looks. An element that an answer
+// does not hold is NOT_READY. An answer that is not good, not complete, or holds no list is judged
+// as a whole, and so is one that has two elements of one name, which is an ERROR.
 //
 // With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
 // to a start tells at once, each of them is looked at by itself.
@@ -65,30 +65,30 @@ type list struct {
 	reader elements.Reader
 	forks  Forker // makes the probes that look at elements alone; nil if none does
 
-	members map[string]*element // by key, also those that have ended
-	waiting []*wait             // of elements that have not ended, in order of appearance
-	answers int                 // complete ones so far
-	seen    int                 // how many members they have held
-	least   int                 // how many members there are at least, as far as that is known
-	asked   int                 // how many of Known the probe asks about
-	good    bool                // the last answer was complete
-	short   int                 // what missing was when the loop last counted it
-	alone   bool                // the elements are looked at by themselves from now on
+	members         map[string]*element // by key, also those that have ended
+	waiting         []*wait             // of elements that have not ended, in order of appearance
+	completeAnswers int                 // complete ones so far
+	shownCount      int                 // how many members they have held
+	least           int                 // how many members there are at least, as far as that is known
+	asked           int                 // how many of Known the probe asks about
+	lastComplete    bool                // the last answer was complete
+	countedMissing  int                 // what missing was when the loop last counted it
+	forked          bool                // the elements are looked at by themselves from now on
 }
 
 // An element is what is known of an element that is waited for, or was.
 type element struct {
-	now   *elements.Element // in the complete answer that is judged; of one to be looked at alone, in the last that held it
-	seen  int               // the number of the last complete answer that held it, 0 for none
-	shown bool              // an answer has held it, perhaps in an earlier run
-	own   *judged           // the last attempt by the element, or by the lack of it
-	news  int               // the number of the last complete answer that changed own
+	current       *elements.Element // in the complete answer that is judged; of one to be looked at alone, in the last that held it
+	lastAnswer    int               // the number of the last complete answer that held it, 0 for none
+	shown         bool              // an answer has held it, perhaps in an earlier run
+	lastJudged    *judged           // the last attempt by the element, or by the lack of it
+	changedAnswer int               // the number of the last complete answer that changed lastJudged
 }
 
-// settledBefore returns since when the answers of earlier runs had shown nothing new to wait for, or
-// when all elements had ended, whichever came first; zero if neither is so. listed is what the last
-// run that was not killed knew of it.
-func (l *list) settledBefore(listed time.Time) (at time.Time) {
+// listedBefore returns when earlier runs first saw no new element, or when the last element ended,
+// whichever was first; zero if neither was so. listed is the Listed of the lead's Past. It may be
+// older than the States of the elements, if that run was killed.
+func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
 		isOpen = isOpen || !past.Ended()
@@ -116,16 +116,16 @@ func (l *list) join(key string) *element {
 	if past, ok := l.Past[key]; ok {
 		p.Past = &past
 	}
-	if l.answers > 1 {
+	if l.completeAnswers > 1 {
 		p.Start = time.Now()
 	}
 	w := newWait(l.lead.run, p)
-	w.deadline, w.limit, w.tally = l.lead.deadline, l.lead.limit, l.lead.tally
+	w.deadline, w.budget, w.tally = l.lead.deadline, l.lead.budget, l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
-	w.Attempts += min(l.answers, 1)
+	w.Attempts += min(l.completeAnswers, 1)
 	w.element = &element{shown: w.Shown || w.Ended()}
 	if w.element.shown {
-		l.seen++
+		l.shownCount++
 	}
 	l.members[p.Target] = w.element
 	l.waiting = append(l.waiting, w)
@@ -147,8 +147,10 @@ func (l *list) narrow() {
 	l.lead.openSession()
 }
 
-// isNews reports whether the last attempt is to be told of an element.
-func (l *list) isNews(w *wait) bool { return l.good && w.element.news == l.answers }
+// isNews reports whether the last answer calls for an EventAttempt of an element.
+func (l *list) isNews(w *wait) bool {
+	return l.lastComplete && w.element.changedAnswer == l.completeAnswers
+}
 
 // classify judges an answer as a whole and, if it is complete, the members by it.
 func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
@@ -215,23 +217,23 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 
 // note notes which elements a complete answer holds, and makes those members that are new.
 func (l *list) note(found []elements.Element) {
-	l.answers++
-	l.good = true
+	l.completeAnswers++
+	l.lastComplete = true
 	for i := range found {
 		e := l.members[found[i].ID]
 		if e == nil {
 			e = l.join(found[i].ID)
 		}
 		if !e.shown {
-			e.shown, e.news = true, l.answers
-			l.seen++
+			e.shown, e.changedAnswer = true, l.completeAnswers
+			l.shownCount++
 		}
-		e.seen, e.now = l.answers, &found[i]
+		e.lastAnswer, e.current = l.completeAnswers, &found[i]
 	}
 }
 
 // isAbsent reports whether the last complete answer does not hold an element.
-func (l *list) isAbsent(w *wait) bool { return w.element.seen != l.answers }
+func (l *list) isAbsent(w *wait) bool { return w.element.lastAnswer != l.completeAnswers }
 
 // judge judges a target by its element in a complete answer, whose last page is where it
 // would be.
@@ -242,14 +244,14 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 	if o.Presence == status.Present {
 		l.lead.tally.Add(&o, v)
 	}
-	if e.own == nil || changed || e.own.verdict.Status != v.Status || e.own.verdict.Reason != v.Reason {
+	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
-		e.own, e.news = &judged{observation: &seen}, l.answers
+		e.lastJudged, e.changedAnswer = &judged{observation: &seen}, l.completeAnswers
 	} else {
-		v.Answers = nil // nobody is told
+		v.Answers = nil // no event has this verdict
 	}
-	e.own.verdict, e.own.begun, e.own.took = v, answer.begun, answer.took
-	w.adopt(e.own)
+	e.lastJudged.verdict, e.lastJudged.begun, e.lastJudged.took = v, answer.begun, answer.took
+	w.record(e.lastJudged)
 }
 
 // view returns what a complete answer says of an element.
@@ -264,12 +266,12 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	}
 	switch {
 	case !l.isAbsent(w):
-		o.Body, o.Within, o.Presence = []byte(e.now.Raw), e.now.Doc, status.Present
+		o.Body, o.Within, o.Presence = []byte(e.current.Raw), e.current.Doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
 	}
-	e.now = nil // it holds on to the whole answer
+	e.current = nil // it holds on to the whole answer
 	o.Size = int64(len(o.Body))
 	return o
 }
@@ -285,8 +287,8 @@ func (l *list) missing() int {
 
 // progress says how many elements have been seen, in words, and whether that may not be all.
 func (l *list) progress(o *status.Observation) string {
-	seen := words.Count(l.seen, "element")
-	if l.seen < l.least {
+	seen := words.Count(l.shownCount, "element")
+	if l.shownCount < l.least {
 		seen += fmt.Sprintf(", %d expected", l.least)
 	}
 	if o.Doubt != "" {
@@ -306,7 +308,7 @@ func (l *list) fork() {
 			w.p.Probe = l.lead.p.Probe
 			continue
 		}
-		probe, err := l.forks.Fork([]byte(w.element.now.Raw))
+		probe, err := l.forks.Fork([]byte(w.element.current.Raw))
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
 		}
@@ -316,14 +318,15 @@ func (l *list) fork() {
 // isFollowed reports whether an earlier run has looked at an element alone.
 func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
 
-// lag is by how much a list may be behind: a look that is to show whether all elements
-// of an unknown number are known comes so long after the one before it. Where the deadline is
-// nearer, the looks go on as before, and the last of them counts.
-const lag = 5 * time.Second
+// confirmDelay is how long an element may exist before its list shows it. If the number of elements
+// is not known, a second look, so long after the first, has to show no new one. If the deadline is
+// nearer than that, the looks go on as scheduled, and the last one counts as the second.
+const confirmDelay = 5 * time.Second
 
-// isComplete reports whether the last answers show that there is nothing more to wait for; of a
-// list whose elements are looked at alone, that all of them are known.
-func (l *list) isComplete(lastLook bool) bool {
+// checkComplete reports whether the last answers show that nothing more is to be waited for, or, if
+// the elements are looked at one by one, that all of them are known. It notes in Listed when the
+// first of these answers came.
+func (l *list) checkComplete(lastLook bool) bool {
 	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
 		l.lead.Listed = time.Time{}
 		return false
@@ -331,7 +334,7 @@ func (l *list) isComplete(lastLook bool) bool {
 	if l.lead.Listed.IsZero() {
 		l.lead.Listed, lastLook = time.Now(), false
 	}
-	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.lead.Listed) >= lag || l.forks != nil && l.lead.Sent > 0
+	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.lead.Listed) >= confirmDelay || l.forks != nil && l.lead.Sent > 0
 }
 
 // isCounted reports whether it is known how many elements are enough.
@@ -339,16 +342,16 @@ func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
 // showsAll reports whether the last answer may hold all elements.
 func (l *list) showsAll() bool {
-	isUnknown := func(w *wait) bool { return w.element.now == nil && !w.isFollowed() }
+	isUnknown := func(w *wait) bool { return w.element.current == nil && !w.isFollowed() }
 	isShort := l.missing() > 0 || l.forks != nil && slices.ContainsFunc(l.waiting, isUnknown)
-	return l.good && !isShort && (l.isCounted() || l.reader.Partial == "")
+	return l.lastComplete && !isShort && (l.isCounted() || l.reader.Partial == "")
 }
 
-// confirms reports whether the next look only confirms that nothing new is shown, and comes when
-// that counts.
+// confirms reports whether the next look has only to show no new element, and there is time for it
+// before the deadline.
 func (l *list) confirms() bool {
 	end := l.lead.deadline
-	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(lag+l.lead.median()).Before(end))
+	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+l.lead.median()).Before(end))
 }
 
 // confirmAt returns when the next look comes if it only confirms, zero if it does more.
@@ -356,12 +359,12 @@ func (l *list) confirmAt() time.Time {
 	if !l.confirms() {
 		return time.Time{}
 	}
-	return l.lead.Listed.Add(lag)
+	return l.lead.Listed.Add(confirmDelay)
 }
 
-// streak returns the shortest streak of an element whose SUCCESS is to be confirmed, 0 if there is
-// none.
-func (l *list) streak() (shortest int) {
+// shortestStreak returns the shortest streak of SUCCESS, among the elements, that is below the
+// thresholds; 0 if there is none.
+func (l *list) shortestStreak() (shortest int) {
 	for _, w := range l.waiting {
 		if w.isToConfirm() && (shortest == 0 || w.Streak < shortest) {
 			shortest = w.Streak
@@ -370,7 +373,7 @@ func (l *list) streak() (shortest int) {
 	return shortest
 }
 
-// isShort reports whether there may be more to wait for than is known.
-func (l *list) isShort() bool {
+// mayHaveMore reports whether there may be more to wait for than is known.
+func (l *list) mayHaveMore() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil
 }

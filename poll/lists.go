@@ -24,11 +24,11 @@ func (l *loop) addList(lead *wait) {
 		list.join(key)
 	}
 	if list.Known == nil && list.Expect <= 0 {
-		lead.Listed = list.settledBefore(listed)
+		lead.Listed = list.listedBefore(listed)
 	}
 	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.judgeList, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.streak
+	lead.judgeList, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.shortestStreak
 	l.add(lead).list = list
 	l.lists++
 }
@@ -44,7 +44,7 @@ func (l *loop) openList(s *source) {
 		for _, w := range list.waiting {
 			w.p.Probe = lead.p.Probe
 		}
-		list.alone = true
+		list.forked = true
 	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
 		return
 	}
@@ -54,8 +54,8 @@ func (l *loop) openList(s *source) {
 // numberNew numbers the targets of a list that are new.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
-	l.short += missing - list.short
-	list.short = missing
+	l.missing += missing - list.countedMissing
+	list.countedMissing = missing
 	for _, w := range list.waiting {
 		if w.n == 0 {
 			l.number(w)
@@ -63,9 +63,9 @@ func (l *loop) numberNew(list *list) {
 	}
 }
 
-// settleList tells what an attempt was judged to be, and ends the targets for which it was the
-// last, and the list once that is over.
-func (l *loop) settleList(s *source) {
+// concludeList reports the verdict of a look at a list, and ends the targets for which it was the
+// last, and the list itself once nothing is left to wait for.
+func (l *loop) concludeList(s *source) {
 	list, lead, now := s.list, s.wait, time.Now()
 	if how := lead.unrunnable(); how != "" {
 		lead.Attempts--
@@ -75,26 +75,26 @@ func (l *loop) settleList(s *source) {
 	l.numberNew(list)
 	how := lead.ending()
 	isLast := lead.LastLook || how == TimedOut
-	if list.alone = list.forks != nil && list.isComplete(isLast); list.alone {
+	if list.forked = list.forks != nil && list.checkComplete(isLast); list.forked {
 		list.fork()
 		l.endList(s, "")
 		return
 	}
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
-	if !list.good || list.forks != nil || hopeless {
+	if !list.lastComplete || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
 			own := w.State
-			if w.adopt(lead.last); list.forks != nil && w.p.Past != nil { // it goes on from its own last look
+			if w.record(lead.last); list.forks != nil && w.p.Past != nil { // it goes on from its own last look
 				w.State, w.last = own, &judged{observation: lead.last.observation, verdict: status.Verdict{Status: own.Status, Reason: lead.Reason}}
 			}
 		}
 	}
 	if !hopeless {
-		l.settleWaits(s)
+		l.concludeWaits(s)
 	}
 	switch {
-	case !hopeless && list.forks == nil && list.isComplete(isLast):
+	case !hopeless && list.forks == nil && list.checkComplete(isLast):
 		l.endList(s, "")
 	case how != "":
 		l.endList(s, how)
@@ -107,10 +107,10 @@ func (l *loop) settleList(s *source) {
 // the list itself is reported only if it may have missed targets; how is "" if the list is complete.
 func (l *loop) endList(s *source, how Ending) {
 	list := s.list
-	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
+	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
 		l.tellEnd(list.lead, how)
 	}
-	if list.alone {
+	if list.forked {
 		for _, w := range list.waiting {
 			w.element = nil
 			if l.add(w); w.p.Past == nil {

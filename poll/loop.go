@@ -21,14 +21,14 @@ const (
 	never = time.Duration(1<<63 - 1)
 )
 
-// A loop drives waits. It plans, settles and tells in the consumer's goroutine. Sources look in
-// other goroutines; a single wait's looks in the consumer's. A busy source belongs to the goroutine
-// that looks, any other to the loop.
+// A loop drives waits. It plans attempts, ends waits and emits events in the consumer's goroutine.
+// The sources of a group look in goroutines of their own, that of a single wait in the consumer's.
+// Only the goroutine that looks touches a busy source, and only the loop any other.
 type loop struct {
 	Group
 	score
 	*run
-	alone bool // it has one wait, which is no target of a group, and makes the attempts itself
+	single bool // it has one wait, which is no target of a group, and makes the attempts itself
 
 	cancel    context.CancelCauseFunc // of the run's context
 	yield     func(Event) bool
@@ -64,12 +64,12 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 
 // drive waits for the targets, and ends those that are left.
 func (l *loop) drive(targets iter.Seq[Poller]) {
-	defer l.limit()()
+	defer l.startContext()()
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
 	l.read(targets)
 	l.openAll()
-	for l.step(); !l.over() && !(l.stepping && l.busy == 0); l.step() {
+	for l.runDue(); !l.over() && !(l.stepping && l.busy == 0); l.runDue() {
 		l.await()
 	}
 	if !l.stepping || l.over() {
@@ -82,8 +82,8 @@ func (l *loop) drive(targets iter.Seq[Poller]) {
 	}
 }
 
-// limit makes the context of all attempts. It returns what releases it.
-func (l *loop) limit() (release func()) {
+// startContext makes the context of all attempts. It returns what releases it.
+func (l *loop) startContext() (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
 	if !l.stepping { // its caller's deadline is not that of the wait
@@ -105,7 +105,7 @@ func (l *loop) limit() (release func()) {
 func (l *loop) read(targets iter.Seq[Poller]) {
 	for p := range targets {
 		w := newWait(l.run, p)
-		if p.Elements != nil && !l.alone {
+		if p.Elements != nil && !l.single {
 			l.addList(w)
 			continue
 		}
@@ -177,7 +177,7 @@ func (l *loop) plan(s *source) {
 		}
 		s.plan(now, shared)
 	}
-	s.step = claim
+	s.step = stepClaim
 	if known && !s.Due.After(now) {
 		l.agenda.wakeAt(s, s.Due)
 		return
@@ -189,14 +189,14 @@ func (l *loop) plan(s *source) {
 // long. All share the workers, and those of the same place its room.
 func (l *loop) timeForOthers(s *source, took time.Duration) time.Duration {
 	others := time.Duration(len(l.agenda)) * took / time.Duration(l.Parallel)
-	if most := s.place.steps[room].most; most > 0 {
+	if most := s.place.steps[stepRoom].most; most > 0 {
 		others = max(others, time.Duration(s.place.planned)*took/time.Duration(most))
 	}
 	return others
 }
 
-// step goes on with what is due.
-func (l *loop) step() {
+// runDue goes on with what is due.
+func (l *loop) runDue() {
 	l.decide()
 	l.wake(time.Now())
 	l.decide()
@@ -247,7 +247,7 @@ func (l *loop) admit(s *source) {
 	case inLine:
 		l.agenda.wakeAt(s, s.deadline)
 	case asking:
-		l.do(s)
+		l.dispatch(s)
 	case admitted:
 		l.begin(s)
 	}
@@ -269,22 +269,22 @@ func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
 	l.agenda.wakeAt(s, earliest(s.deadline, s.Due))
 }
 
-// closed tells that the place of a source has asked for a wait, and ends the targets for which it
-// opens too late.
-func (l *loop) closed(s *source, now time.Time) {
+// handleClosedPlace reports that the place of a source has asked for a wait. It ends the targets of
+// the source if the place opens after their deadline.
+func (l *loop) handleClosedPlace(s *source, now time.Time) {
 	p := s.place
 	if s.Due.After(p.opens) {
 		p.opens = s.Due.Add(clockSpread)
 		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.held}})
+			Place: &Place{Name: p.name, ClosedUntil: s.Due, Reason: s.closedReason}})
 	}
 	if s.deadline.IsZero() || s.Due.Before(s.deadline) {
 		l.sleepUntilDue(s, HeldByGate, now)
 		return
 	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.held)
+	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.closedReason)
 	for _, w := range s.all() {
-		w.closed = why
+		w.closedPastDeadline = why
 	}
 	l.end(s)
 }
@@ -294,27 +294,27 @@ func (l *loop) begin(s *source) {
 	s.begun = time.Now()
 	l.agenda.wakeAt(s, time.Time{})
 	if s.list != nil {
-		s.list.good = false
+		s.list.lastComplete = false
 	}
 	for _, w := range s.all() {
 		w.begin()
 	}
 	l.Attempts++
 	l.emit(s.event(EventStart, s.begun))
-	l.release(s, s.place, turn)
-	l.do(s)
+	l.release(s, s.place, stepTurn)
+	l.dispatch(s)
 }
 
-// do has a source do what its step asks, or its attempt. The loop of a single wait does that
+// dispatch has a source do what its step asks, or its attempt. The loop of a single wait does that
 // itself.
-func (l *loop) do(s *source) {
+func (l *loop) dispatch(s *source) {
 	s.busy = true
 	l.busy++
 	work := func() {
-		s.do()
+		s.runStep()
 		l.done <- s
 	}
-	if l.alone {
+	if l.single {
 		work()
 	} else {
 		go work()
@@ -327,12 +327,12 @@ func (l *loop) finish(s *source) {
 	s.busy = false
 	now, by := time.Now(), HeldByAnother
 	switch s.step {
-	case attempt:
-		l.settle(s)
+	case stepAttempt:
+		l.conclude(s)
 		return
-	case claim:
-		l.release(s, s.place, claim)
-	case turn:
+	case stepClaim:
+		l.release(s, s.place, stepClaim)
+	case stepTurn:
 		by = HeldByRate
 	}
 	switch {
@@ -340,38 +340,40 @@ func (l *loop) finish(s *source) {
 		s.step++
 		l.admit(s)
 	case l.over():
-	case s.step == turn && s.held != "":
-		l.closed(s, now)
+	case s.step == stepTurn && s.closedReason != "":
+		l.handleClosedPlace(s, now)
 	default:
 		l.sleepUntilDue(s, by, now)
 	}
 }
 
-// settle tells what an attempt was judged to be, ends the targets for which it was the last,
-// and plans the next attempt of the others.
-func (l *loop) settle(s *source) {
+// conclude reports the verdict of an attempt, ends the targets for which it was the last, and
+// plans the next attempt of the others.
+func (l *loop) conclude(s *source) {
 	if s.sharing != nil {
 		l.countShared(s)
 	}
 	p := s.place
 	if s.list == nil {
-		l.settleWaits(s)
-	} else if l.settleList(s); s.list.alone { // what is told of the look comes after the first events of its elements, as its State has to
+		l.concludeWaits(s)
+	} else if l.concludeList(s); s.list.forked {
+		// The State of the list says that its elements were listed. Whoever keeps the States has to
+		// have those of the elements by then: their first events come before that of the look.
 		l.openAll()
 		l.emit(s.event(EventAttempt, time.Now()))
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
-	l.release(s, p, room)
-	l.release(s, p, worker)
+	l.release(s, p, stepRoom)
+	l.release(s, p, stepWorker)
 }
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
 	l.agenda.wakeAt(s, time.Time{})
-	for step := range steps {
+	for step := range stepCount {
 		l.release(s, s.place, step)
 	}
 	l.plan(s)

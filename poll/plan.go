@@ -32,11 +32,11 @@ const (
 // is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
 // asks for.
 //
-// Those who share the answers look at the time that is given, zero for none.
+// shared is when all processes that share the answers look next, zero if that is not known.
 func (w *wait) plan(now, shared time.Time) {
 	wait := max(0, w.Due.Sub(now))
 	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.naturalWait(now, shared)
+		wait = w.waitWithoutDeadline(now, shared)
 	}
 	w.LastLook = false
 	if !w.deadline.IsZero() {
@@ -58,10 +58,10 @@ func (w *wait) plan(now, shared time.Time) {
 	w.Due = now.Add(wait)
 }
 
-// naturalWait returns the wait before the next attempt if there were no deadline. It counts
+// waitWithoutDeadline returns the wait before the next attempt if there were no deadline. It counts
 // from the last attempt, also if an earlier run made that.
-func (w *wait) naturalWait(now, shared time.Time) time.Duration {
-	wait := max(0, w.ownWait(shared)-w.passed(now))
+func (w *wait) waitWithoutDeadline(now, shared time.Time) time.Duration {
+	wait := max(0, w.scheduledWait(shared)-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
 		wait = backoff.Add(max(wait, hint), spread)
@@ -85,9 +85,9 @@ func (w *wait) passed(now time.Time) time.Duration {
 	return now.Sub(w.Last)
 }
 
-// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
+// scheduledWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (w *wait) ownWait(shared time.Time) time.Duration {
+func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	var delay time.Duration
 	starts := w.Began.IsZero()
 	if w.Attempts == 0 {
@@ -116,7 +116,7 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	if streak := w.streak(); streak > 0 { // SUCCESS is to be confirmed soon: the schedule begins anew
+	if streak := w.confirmStreak(); streak > 0 { // SUCCESS is to be confirmed soon: the schedule begins anew
 		step.N = min(step.N, streak-1)
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
@@ -127,8 +127,8 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 	return wait
 }
 
-// commonWait returns the wait after so many attempts of all who share the answers.
-func (w *wait) commonWait(step int, u float64) time.Duration {
+// sharedWait returns the wait after so many attempts of all who share the answers.
+func (w *wait) sharedWait(step int, u float64) time.Duration {
 	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
 	var waited, wait time.Duration
 	const most = 100 // the waits have long reached their longest
@@ -139,8 +139,8 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 	return wait
 }
 
-// timeToConfirm returns how long it takes after a first SUCCESS until it has been seen as often, and
-// has held for as long, as it has to; 0 if that is under way, or one look is enough.
+// timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
+// been seen already, or if one look is enough.
 func (w *wait) timeToConfirm() (takes time.Duration) {
 	if w.isToConfirm() {
 		return 0
@@ -154,14 +154,14 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 		takes = max(takes, w.p.SuccessFor+look)
 	}
 	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
-		takes = backoff.Add(takes, lag+look)
+		takes = backoff.Add(takes, confirmDelay+look)
 	}
 	return takes
 }
 
-// streak returns how often in a row SUCCESS has been seen that is to be confirmed, by an element of
-// a list if the wait leads one.
-func (w *wait) streak() int {
+// confirmStreak returns the length of a streak of SUCCESS that is below the thresholds, 0 if there is
+// none. The lead of a list returns the shortest one of its elements.
+func (w *wait) confirmStreak() int {
 	switch {
 	case w.listStreak != nil:
 		return w.listStreak()

@@ -24,8 +24,9 @@ type Poller struct {
 	// what the Probe's method Target() string returns, if it has one.
 	Target string
 	// Elements makes every element of the answers a target of its own, to which Rules
-	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the targets of a [Group]; a single wait with
-	// Elements fails. Nil means that the answer is about one operation.
+	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the
+	// targets of a [Group]; a single wait with Elements fails. Nil means that the answer is about
+	// one operation.
 	Elements *Elements
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
 	// connection, and a [ProbeFunc] without a failure as SUCCESS.
@@ -122,13 +123,13 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 // loop returns the loop of a single wait, which is a group of one.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	l := newLoop(ctx, Group{Rand: p.Rand}, yield)
-	l.alone = true
+	l.single = true
 	return l
 }
 
 // Step makes the next attempt of a wait and returns the state after it, for the next Step,
-// and what happened: the events that [Poller.Events] would yield, without EventPlace. It does not wait, so that
-// whoever drives the wait can do that elsewhere, such as a workflow engine.
+// and what happened: the events that [Poller.Events] would yield, without EventPlace. It does not
+// wait: whatever drives the wait does that, such as a workflow engine.
 //
 // The last event says what comes next. After an EventWait, the next Step is due when its
 // Wait is over; one that comes sooner makes no attempt and has only that EventWait. After an

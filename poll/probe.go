@@ -21,9 +21,9 @@ type Attempt struct {
 
 // A Probe looks at the operation once.
 //
-// It returns when the answer is complete, or soon after ctx is done; what went
-// wrong is part of the observation. A Probe that keeps something from one attempt to the next, such as
-// an ETag, is a [Sessioner]: each wait looks by a session of its own.
+// It returns when the answer is complete, or soon after ctx is done; what went wrong is part of
+// the observation. A Probe that keeps something from one attempt to the next, such as an ETag, is
+// a [Sessioner]: each wait looks by a session of its own.
 type Probe interface {
 	Look(ctx context.Context, a Attempt) status.Observation
 }

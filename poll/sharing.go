@@ -38,8 +38,8 @@ type Turn struct {
 	Ask, Alone bool
 	// Answer is what another process was answered since the last Claim; nil if there is none.
 	Answer []byte
-	// Next is when the next attempt is due, with an Answer; without one and without Ask, when
-	// to claim again: another process asks, or will.
+	// Next is, with an Answer, when the next attempt is due. With neither Answer nor Ask it is
+	// when to call Claim again: another process makes the attempt, or will.
 	Next time.Time
 }
 
@@ -62,8 +62,8 @@ func (h *sharing) ask(identity []byte, begin func() Question) {
 	}
 }
 
-// answered shares the answer to an attempt that this process was to make. What keeps an answer
-// from coming may be different for others.
+// answered shares the answer to an attempt that this process was to make. It shares no failure:
+// others may not have the same one.
 func (h *sharing) answered(probe Probe, o status.Observation) {
 	if h.question == nil || !h.turn.Ask {
 		return
@@ -75,9 +75,9 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 	h.next = h.question.Answered(answer)
 }
 
-// settle returns how many of one attempt that has ended another process has made, and how many
-// should have been shared.
-func (h *sharing) settle() (taken, unshared int) {
+// closeTurn ends the turn of an attempt. taken is 1 if another process made the attempt, and
+// unshared is 1 if it should have been shared and was not.
+func (h *sharing) closeTurn() (taken, unshared int) {
 	if h.answer != nil {
 		taken = 1
 	} else if h.turn.Alone {
@@ -105,8 +105,8 @@ type sharedAnswer struct {
 	Left        json.RawMessage    `json:"left,omitempty"`
 }
 
-// take takes over the answer of another, and reports whether it is one.
-func (h *sharing) take(session Sharer) bool {
+// adoptAnswer takes over the answer of another, and reports whether it is one.
+func (h *sharing) adoptAnswer(session Sharer) bool {
 	var a sharedAnswer
 	err := json.Unmarshal(h.turn.Answer, &a)
 	o := &a.Observation

@@ -8,21 +8,21 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// The steps of admission, in their order. At claim and turn something is asked.
+// The steps of admission, in their order. At stepClaim and stepTurn something is asked.
 const (
-	claim  = iota // ask whether another process makes the attempt
-	room          // one of so many attempts at the place
-	turn          // the only one to ask the Limiter, and to wait until the request may go
-	worker        // one of so many attempts at all places
+	stepClaim  = iota // ask whether another process makes the attempt
+	stepRoom          // one of so many attempts at the place
+	stepTurn          // the only one to ask the Limiter, and to wait until the request may go
+	stepWorker        // one of so many attempts at all places
 
-	attempt // admitted
-	steps   = attempt
+	stepAttempt // admitted
+	stepCount   = stepAttempt
 )
 
-// A source is what is looked at again and again: the session of a probe, for a wait; or a list,
-// whose elements have waits of their own. A source is in one of these states: it sleeps until it is
-// due, stands in line for a step of its admission, or is busy in another goroutine with what the
-// step asks, or the attempt.
+// A source is what the loop polls: the session of a probe, for one wait, or a list, whose elements
+// have waits of their own. It is in one of three states: asleep in the agenda until it is due; in
+// line for a step of its admission; or busy in another goroutine, with the question of a step or
+// with the attempt.
 type source struct {
 	*wait           // which sets the schedule; of a list, its lead
 	list    *list   // whose elements have waits of their own, nil for none
@@ -30,16 +30,16 @@ type source struct {
 	order   int
 	place   *place
 
-	over    bool // there is nothing more to look for
-	busy    bool
-	wake    time.Time   // when it wakes
-	at      int         // its index in the agenda
-	step    int         // of its admission that comes next
-	has     [steps]bool // the semaphores that it has acquired
-	begun   time.Time   // the attempt that is under way
-	granted bool        // the attempt is this process's, and the request may go now
-	held    string      // why its place is closed until it is due, in words
-	sharing *sharing    // nil unless its answers are shared with other processes
+	over         bool // there is nothing more to look for
+	busy         bool
+	wake         time.Time       // when it wakes
+	agendaIndex  int             // its index in the agenda
+	step         int             // of its admission that comes next
+	acquired     [stepCount]bool // the semaphores that it has acquired
+	begun        time.Time       // the attempt that is under way
+	granted      bool            // the attempt is this process's, and the request may go now
+	closedReason string          // why its place is closed until it is due, in words
+	sharing      *sharing        // nil unless its answers are shared with other processes
 }
 
 // all returns the waits that have not ended, that of a list first.
@@ -51,14 +51,15 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
-func (s *source) do() {
+// runStep asks the question of the next step, or makes the attempt. It emits no event and changes
+// only the source, so that it may run in another goroutine.
+func (s *source) runStep() {
 	switch s.step {
-	case claim:
+	case stepClaim:
 		s.claim()
-	case turn:
+	case stepTurn:
 		s.reserve()
-	case attempt:
+	case stepAttempt:
 		s.look()
 		if s.isLimited() && !s.isTaken() {
 			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
@@ -110,12 +111,12 @@ func (s *source) claim() {
 	session, _ := as[Sharer](s.probe)
 	h.turn = Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.commonWait) })
+	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.sharedWait) })
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
 	}
-	if h.turn.Answer != nil && !h.take(session) {
+	if h.turn.Answer != nil && !h.adoptAnswer(session) {
 		h.turn = Turn{Ask: true, Alone: true}
 	}
 	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
@@ -131,7 +132,7 @@ func (s *source) reserve() {
 	if s.Reserved {
 		had = s.Due
 	}
-	s.Due, s.held = s.limiter.Next(s.place.name, had)
+	s.Due, s.closedReason = s.limiter.Next(s.place.name, had)
 	s.granted, s.Reserved = !s.Due.After(time.Now()), true
 }
 

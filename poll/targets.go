@@ -11,7 +11,7 @@ func (l *loop) add(w *wait) *source {
 	if limiter == nil {
 		limiter = l.Limiter
 	}
-	s := &source{wait: w, limiter: limiter, order: len(l.sources), at: asleep}
+	s := &source{wait: w, limiter: limiter, order: len(l.sources), agendaIndex: notInAgenda}
 	l.sources = append(l.sources, s)
 	return s
 }
@@ -19,7 +19,7 @@ func (l *loop) add(w *wait) *source {
 // number makes a wait a target.
 func (l *loop) number(w *wait) {
 	l.live++
-	if l.Targets++; !l.alone {
+	if l.Targets++; !l.single {
 		w.n = l.Targets
 	}
 }
@@ -29,7 +29,7 @@ func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.
 
 // countShared counts an attempt that another process has made, or should have shared.
 func (l *loop) countShared(s *source) {
-	taken, unshared := s.sharing.settle()
+	taken, unshared := s.sharing.closeTurn()
 	l.Taken += taken
 	l.Alone += unshared
 	for _, w := range s.all() {
@@ -38,9 +38,8 @@ func (l *loop) countShared(s *source) {
 	}
 }
 
-// settleWaits tells what an attempt was judged to be, and ends the targets for which it was
-// the last.
-func (l *loop) settleWaits(s *source) {
+// concludeWaits reports the verdict of an attempt, and ends the targets for which it was the last.
+func (l *loop) concludeWaits(s *source) {
 	now := time.Now()
 	l.endSome(s, func(w *wait) Ending {
 		how := w.unrunnable()
@@ -52,7 +51,7 @@ func (l *loop) settleWaits(s *source) {
 		if isNews {
 			l.emit(w.event(EventAttempt, now))
 		}
-		if how = w.ending(); how == "" && !l.alone && isNews {
+		if how = w.ending(); how == "" && !l.single && isNews {
 			w.slim()
 		}
 		return how

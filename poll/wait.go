@@ -19,33 +19,33 @@ import (
 // rules of waiting, and know nothing of other targets, of places and of goroutines.
 type wait struct {
 	State
-	p        Poller // with its defaults
-	n        int    // its number in a group, 0 for none
-	run      *run
-	probe    Probe         // the session of p.Probe, or p.Probe itself; the result's once done is set
-	sessions sessions      // of what a stranger's probe looks by
-	deadline time.Time     // zero = none
-	limit    time.Duration // how long it was to the deadline at first
-	others   time.Duration // how long the last looks of all others take
-	element  *element      // that it waits for, nil for none
-	found    bool          // an answer was not yet a SUCCESS
-	tally    *status.Tally
+	p          Poller // with its defaults
+	n          int    // its number in a group, 0 for none
+	run        *run
+	probe      Probe         // the session of p.Probe, or p.Probe itself; the result's once pendingResult is set
+	sessions   sessions      // of what a stranger's probe looks by
+	deadline   time.Time     // zero = none
+	budget     time.Duration // how long it was to the deadline at first
+	others     time.Duration // how long the last looks of all others take
+	element    *element      // that it waits for, nil for none
+	wasPending bool          // an answer was not yet a SUCCESS
+	tally      *status.Tally
 	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
 	// only confirms that the list is complete, zero if the next one does more, and listStreak is the
 	// streak of its elements. Otherwise they are nil.
-	judgeList  func(context.Context, *judged) status.Verdict
-	confirmAt  func() time.Time
-	listStreak func() int
-	last       *judged  // the last attempt
-	complete   *judged  // the last attempt that ended by itself
-	done       *pending // once only the result is missing
-	hopeless   error    // why no attempt can succeed
-	unsent     bool     // the request that starts the operation, since hopeless
-	closed     string   // why its place is closed past the deadline, in words
+	judgeList          func(context.Context, *judged) status.Verdict
+	confirmAt          func() time.Time
+	listStreak         func() int
+	last               *judged        // the last attempt
+	complete           *judged        // the last attempt that ended by itself
+	pendingResult      *pendingResult // once only the result is missing
+	hopeless           error          // why no attempt can succeed
+	unsent             bool           // the request that starts the operation, since hopeless
+	closedPastDeadline string         // why its place is closed past the deadline, in words
 }
 
-// pending is an operation that is done, and whose result is missing.
-type pending struct {
+// A pendingResult is what a wait keeps of an operation that is done, and whose result is missing.
+type pendingResult struct {
 	verdict status.Verdict // SUCCESS
 	missing string         // the result, in words
 }
@@ -88,13 +88,13 @@ func newWait(r *run, p Poller) *wait {
 	if w.deadline = r.deadline; p.Timeout > 0 {
 		w.deadline = earliest(w.deadline, w.p.Start.Add(p.Timeout))
 	}
-	w.limit = w.deadline.Sub(w.p.Start)
+	w.budget = w.deadline.Sub(w.p.Start)
 	return w
 }
 
-// unseen is how much longer than a planned wait nobody may have looked between two runs, for a
-// SUCCESS that has to hold for some time.
-const unseen = 2 * time.Second
+// maxUnobserved is how much longer than the planned wait the pause between two runs may be, if a
+// SUCCESS is to count as having held in between.
+const maxUnobserved = 2 * time.Second
 
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
@@ -108,7 +108,7 @@ func (w *wait) goOn(past State, now time.Time) {
 			*t = now
 		}
 	}
-	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+unseen { // what it was in between is not known
+	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
@@ -206,12 +206,13 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// look makes an attempt. The time that it may take does not count for its judgement.
-// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+// look makes an attempt, and returns how long it took. The judgement of the answer has a time limit
+// of its own. With a pace, AttemptTimeout limits each request of an HTTP probe and not the attempt,
+// so that the time spent waiting for the limiter does not count.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
-	if (isHTTP || w.done != nil) && pace != nil {
+	if (isHTTP || w.pendingResult != nil) && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -227,8 +228,8 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	return o, time.Since(begun)
 }
 
-// announce tells that the next request is to start the operation. It must not be sent if that
-// cannot be noted.
+// announce hands the State to Starting if the next request is to start the operation. That request
+// must not be sent if the State could not be kept.
 func (w *wait) announce() error {
 	if !w.startDue() {
 		return nil
@@ -248,12 +249,12 @@ func (w *wait) startDue() bool {
 	return ok && s.StartDue()
 }
 
-// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
-// is enough for what is told of the last answer.
+// keptBody is how many bytes are kept of an answer that did not end a wait in a group. They are
+// enough for what the outcome says of the last answer.
 const keptBody = 8 << 10
 
-// slim drops what the end of the wait does not need of its last attempt. What was told of it
-// does not change.
+// slim drops the parts of the last attempt that the outcome does not need. Events that were emitted
+// keep theirs.
 func (w *wait) slim() {
 	w.last.verdict.Answers = nil
 	o := *w.last.observation

@@ -19,7 +19,7 @@ func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.C
 	return wrapped{p, look}
 }
 
-// A wrapped probe has what the one in it has, which as finds.
+// A wrapped probe can do what its inner probe can: as finds the methods that it does not have itself.
 type wrapped struct {
 	inner Probe
 	look  func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation
@@ -87,7 +87,7 @@ type surroundings struct {
 
 type surroundingsKey struct{}
 
-// sessions are those by which a Probe looks that has other Probes in it.
+// sessions are those of the probes that a look calls, such as an HTTP in a ProbeFunc.
 type sessions struct {
 	mu  sync.Mutex
 	all map[string]Probe
