@@ -122,6 +122,16 @@ func (w *wait) noteChange(o *status.Observation) (changed bool) {
 	return changed
 }
 
+// A resultProbe looks at a result, at the place of what has told of it.
+type resultProbe struct {
+	look  func(context.Context) status.Observation
+	place string
+}
+
+func (p resultProbe) Look(ctx context.Context, _ Attempt) status.Observation { return p.look(ctx) }
+
+func (p resultProbe) Place() string { return p.place }
+
 // lookForResult probes the result from now on, if the last attempt said that the operation
 // is done and the result is another document. The first look is part of that attempt.
 func (w *wait) lookForResult(pace request.Pace) {
@@ -135,7 +145,11 @@ func (w *wait) lookForResult(pace request.Pace) {
 	}
 	took := w.last.took
 	w.pendingResult = &pendingResult{w.last.verdict, "done, but its result could not be fetched: " + what}
-	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
+	place := ""
+	if p, ok := as[Placer](w.probe); ok {
+		place = p.Place()
+	}
+	w.probe = resultProbe{look, place}
 	w.Streak = 0
 	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: w.pendingResult.missing}}

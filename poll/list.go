@@ -258,7 +258,7 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *answer, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
-	o.Elapsed = max(0, w.run.start.Add(o.Elapsed).Sub(w.Start))
+	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.Partial != "" {

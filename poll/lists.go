@@ -14,14 +14,18 @@ func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
 	keys, listed := list.Known, lead.Listed
-	list.least = len(keys)
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
 		list.least = max(list.Expect, l.AtLeast, 0)
 		l.growing++
 	}
 	for _, key := range keys {
-		list.join(key)
+		if list.members[key] == nil { // nor one that is named twice
+			list.join(key)
+		}
+	}
+	if list.Known != nil {
+		list.least = len(list.members)
 	}
 	if list.Known == nil && list.Expect <= 0 {
 		lead.Listed = list.listedBefore(listed)

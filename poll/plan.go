@@ -146,9 +146,10 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 		return 0
 	}
 	random, look := rand.New(rand.NewPCG(0, 0)), max(minReserve, 2*w.median()) // nothing is planned by it yet
+	var wait time.Duration
 	for n := range w.p.SuccessThreshold - 1 {
-		step := backoff.Step{N: n, Elapsed: takes, Previous: takes}
-		takes = backoff.Add(takes, w.p.Schedule.Wait(step, random)+look)
+		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
+		takes = backoff.Add(takes, wait+look)
 	}
 	if w.p.SuccessFor > 0 {
 		takes = max(takes, w.p.SuccessFor+look)
