@@ -90,23 +90,24 @@ type surroundingsKey struct{}
 // sessions are those by which a Probe looks that has other Probes in it.
 type sessions struct {
 	mu  sync.Mutex
-	all map[string]Probe
+	all map[string]*keptSession
 }
 
-// sessionOf returns the session of the wait that ctx is of; otherwise a new one.
-func sessionOf(ctx context.Context, name string, begin func() Probe) Probe {
-	around, ok := ctx.Value(surroundingsKey{}).(*surroundings)
-	if !ok {
-		return begin()
-	}
-	s := around.sessions
+// A keptSession makes one look at a time.
+type keptSession struct {
+	httpSession
+	mu sync.Mutex
+}
+
+// keep returns the session that was kept by that name before; otherwise it keeps one.
+func (s *sessions) keep(name string, session httpSession) *keptSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = make(map[string]Probe)
+		s.all = make(map[string]*keptSession)
 	}
 	if s.all[name] == nil {
-		s.all[name] = begin()
+		s.all[name] = &keptSession{httpSession: session}
 	}
 	return s.all[name]
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,65 @@ func TestAStartWithinAnotherProbeIsSentOnce(t *testing.T) {
 				t.Errorf("%s: the target is %q", name, o.Target)
 			}
 		})
+	}
+}
+
+// A probe that makes several requests to one URL makes each of them as it says, also at once, and with
+// what is new in the header. A start is sent once even so.
+func TestRequestsWithinAProbeAreMadeAsTheySay(t *testing.T) {
+	t.Parallel()
+	token := func(a poll.Attempt) http.Header { return http.Header{"Authorization": {fmt.Sprint(a.Number)}} }
+	var sent []string
+	var mu sync.Mutex
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		body := []byte(nil)
+		if r.Body != nil {
+			body, _ = io.ReadAll(r.Body)
+		}
+		sent = append(sent, strings.TrimSpace(fmt.Sprint(r.Method, r.URL.Path, " ", string(body), r.Header.Get("Authorization"))))
+		answer := &http.Response{StatusCode: 202, Header: http.Header{"Location": {"/job"}, "Etag": {`"1"`}}, Body: io.NopCloser(strings.NewReader("")), Request: r}
+		return answer, nil
+	})
+	url := "http://api.example.com"
+	for _, c := range []struct {
+		name  string
+		looks func(ctx context.Context, a poll.Attempt)
+		want  string // in two attempts
+	}{
+		{"two bodies", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Body: []byte("a"), Follow: "none", Transport: transport}.Look(ctx, a)
+			poll.HTTP{URL: url, Body: []byte("b"), Follow: "none", Transport: transport}.Look(ctx, a)
+		}, "[POST a POST b POST a POST b]"},
+		{"a method that the body says", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Transport: transport}.Look(ctx, a)
+			poll.HTTP{URL: url, Body: []byte("a"), Transport: transport}.Look(ctx, a)
+		}, "[GET POST a GET GET/job]"},
+		{"a header that is new", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Header: token(a), Transport: transport}.Look(ctx, a)
+		}, "[GET 1 GET 2]"},
+		{"a start with a header that is new", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Method: "POST", Header: token(a), Transport: transport}.Look(ctx, a)
+		}, "[POST 1 GET/job 2]"},
+		{"at once", func(ctx context.Context, a poll.Attempt) {
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() { poll.HTTP{URL: url, Method: "POST", Transport: transport}.Look(ctx, a) })
+				all.Go(func() { poll.HTTP{URL: url + "/x", Transport: transport}.Look(ctx, a) })
+			}
+			all.Wait()
+			slices.Sort(sent)
+		}, "[GET/job GET/job GET/job GET/x GET/x GET/x GET/x POST]"},
+	} {
+		sent = nil
+		p := poll.Poller{MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			c.looks(ctx, a)
+			return poll.Observe(ctx, nil, io.EOF)
+		})}
+		if p.Run(t.Context()); fmt.Sprint(sent) != c.want {
+			t.Errorf("%s: sent %s, want %s", c.name, sent, c.want)
+		}
 	}
 }
 
