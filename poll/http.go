@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -200,6 +201,9 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook}
 	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
 		attempt.Pace, attempt.Timeout = around.pace, around.timeout
+		if around.admit(ctx, s.Place()) != nil {
+			return status.Observation{Kind: status.KindHTTP, Failure: cause.Failure(ctx, ErrAttemptTimeout.Error())}
+		}
 	}
 	return s.Session.Look(ctx, attempt)
 }

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -138,7 +139,7 @@ func (s *source) reserve() {
 // A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
 type paced struct {
 	*source
-	sent time.Time // the last request
+	sent atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
 }
 
 // Wait waits until a request may go to a place.
@@ -148,7 +149,7 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 		slot, _ = p.limiter.Next(place, slot)
 		wait := time.Until(slot)
 		if wait <= 0 || ctx.Err() != nil {
-			p.sent = time.Now()
+			p.sent.Store(new(time.Now()))
 			return context.Cause(ctx)
 		}
 		select {
@@ -165,7 +166,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 	if !o.Good() && !o.Elsewhere {
 		v = p.p.Rules.Classify(p.run.ctx, o)
 	}
-	p.tellLimiter(place, p.sent, &o, v)
+	p.tellLimiter(place, *p.sent.Load(), &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
 }
 

@@ -220,7 +220,11 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn {
-		ctx = context.WithValue(ctx, surroundingsKey{}, &surroundings{&w.sessions, pace, w.p.AttemptTimeout})
+		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout}
+		if p, ok := as[Placer](w.probe); ok {
+			around.admitted.Store(new(p.Place()))
+		}
+		ctx = context.WithValue(ctx, surroundingsKey{}, around)
 	}
 	begun := time.Now()
 	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook})

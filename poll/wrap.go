@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -83,6 +84,15 @@ type surroundings struct {
 	sessions *sessions
 	pace     request.Pace // nil = none
 	timeout  time.Duration
+	admitted atomic.Pointer[string] // the place to which the first request may go at once; nil once one has gone
+}
+
+// admit waits until a request may go to a place.
+func (s *surroundings) admit(ctx context.Context, place string) error {
+	if first := s.admitted.Load(); s.pace == nil || first != nil && *first == place && s.admitted.CompareAndSwap(first, nil) {
+		return nil
+	}
+	return s.pace.Wait(ctx, place)
 }
 
 type surroundingsKey struct{}
