@@ -79,6 +79,30 @@ func together(t *testing.T, n int, p func(i int) poll.Poller) []poll.Outcome {
 	return outcomes
 }
 
+// What a function has made of an answer is not what others have asked for.
+func TestSharedAnswers_wrapped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Hour}
+		done := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			o := next(ctx, a)
+			o.Body = []byte(`{"state":"done of a part"}`)
+			return o
+		}
+		outcomes := together(t, 10, func(i int) poll.Poller {
+			p := poll.Poller{Probe: c, Rules: until(t, `.state startswith "done"`), Timeout: 10 * time.Second}
+			if i%2 == 0 {
+				p.Probe, p.SuccessThreshold = poll.Wrap(c, done), 5
+			}
+			return p
+		})
+		for i, o := range outcomes {
+			if want := map[bool]poll.Ending{true: poll.Succeeded, false: poll.TimedOut}[i%2 == 0]; o.Ending != want {
+				t.Errorf("%d: %v, want %v", i, o.Ending, want)
+			}
+		}
+	})
+}
+
 // What a thousand want to know is asked as often as one would ask, and all see the end of it
 // when the first does.
 func TestSharedAnswers(t *testing.T) {

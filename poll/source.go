@@ -71,10 +71,12 @@ func (s *source) do() {
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
 // shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own.
+// something is everybody's own, and so is what a function makes of an answer, unless a name vouches
+// for that.
 func (s *source) shares() bool {
 	_, ok := as[Sharer](s.probe) // and not its result
-	return ok && s.p.Answers != nil && !s.startDue()
+	_, isWrapped := s.probe.(wrapped)
+	return ok && s.p.Answers != nil && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
 }
 
 // isTaken reports whether the attempt is another process's.
