@@ -103,6 +103,25 @@ func TestSharedAnswers_wrapped(t *testing.T) {
 	})
 }
 
+// Another's answer tells how it was when that was asked, not when it is taken.
+func TestSharedAnswers_hold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const takes, hold = 4 * time.Second, 12 * time.Second
+		c := &counted{began: time.Now(), takes: takes}
+		outcomes := together(t, 5, func(i int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: until(t, `.state == "done"`), SuccessFor: hold, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+		})
+		for i, o := range outcomes {
+			shows := func(look time.Duration) bool {
+				return look >= c.looks[0]+takes+hold && look+takes <= o.Elapsed
+			}
+			if o.Ending != poll.Succeeded || !slices.ContainsFunc(c.looks, shows) {
+				t.Errorf("%d: %v after %s, looks at %v", i, o.Ending, o.Elapsed, c.looks)
+			}
+		}
+	})
+}
+
 // What a thousand want to know is asked as often as one would ask, and all see the end of it
 // when the first does.
 func TestSharedAnswers(t *testing.T) {
