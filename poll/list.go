@@ -72,6 +72,7 @@ type list struct {
 	least   int                 // how many members there are at least, as far as that is known
 	asked   int                 // how many of Known the probe asks about
 	good    bool                // the last answer was complete
+	unsure  int                 // the number of the first complete answer after which SUCCESS was to be confirmed, 0 for none
 	short   int                 // what missing was when the loop last counted it
 	alone   bool                // the elements are looked at by themselves from now on
 }
@@ -359,15 +360,17 @@ func (l *list) confirmAt() time.Time {
 	return l.lead.Listed.Add(lag)
 }
 
-// streak returns the shortest streak of an element whose SUCCESS is to be confirmed, 0 if there is
-// none.
-func (l *list) streak() (shortest int) {
-	for _, w := range l.waiting {
-		if w.isToConfirm() && (shortest == 0 || w.Streak < shortest) {
-			shortest = w.Streak
-		}
+// streak returns how many complete answers in a row have left SUCCESS of some element to be confirmed. Of
+// many elements that are done one after another, each would have the schedule begin anew.
+func (l *list) streak() int {
+	if !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
+		l.unsure = 0
+		return 0
 	}
-	return shortest
+	if l.unsure == 0 {
+		l.unsure = l.answers
+	}
+	return l.answers - l.unsure + 1
 }
 
 // isShort reports whether there may be more to wait for than is known.

@@ -159,7 +159,7 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 	return takes
 }
 
-// streak returns how often in a row SUCCESS has been seen that is to be confirmed, by an element of
+// streak returns how often in a row SUCCESS has been seen that is to be confirmed, of any element of
 // a list if the wait leads one.
 func (w *wait) streak() int {
 	switch {

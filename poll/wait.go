@@ -31,8 +31,8 @@ type wait struct {
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
 	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
-	// only confirms that the list is complete, zero if the next one does more, and listStreak is the
-	// streak of its elements. Otherwise they are nil.
+	// only confirms that the list is complete, zero if the next one does more, and listStreak is how
+	// many looks SUCCESS of its elements has been to be confirmed. Otherwise they are nil.
 	judgeList  func(context.Context, *judged) status.Verdict
 	confirmAt  func() time.Time
 	listStreak func() int
