@@ -412,6 +412,28 @@ func TestPollerLimiter(t *testing.T) {
 	}
 }
 
+// A target with a Limiter of its own holds up no other at the same place.
+func TestGroupOwnLimiters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		looks := make(map[string]int)
+		var mu sync.Mutex
+		target := func(name string, perSecond float64) poll.Poller {
+			probe := placed{func(ctx context.Context, _ poll.Attempt) status.Observation {
+				mu.Lock()
+				defer mu.Unlock()
+				looks[name]++
+				return poll.Observe(ctx, nil, errors.New("not yet"))
+			}, "p"}
+			return poll.Poller{Target: name, Probe: probe, Limiter: &poll.Pacer{PerSecond: perSecond, Known: true}, Schedule: backoff.Fixed(time.Second)}
+		}
+		g := poll.Group{Timeout: time.Minute}
+		g.Run(t.Context(), slices.Values([]poll.Poller{target("slow", 0.05), target("quick", 10)}))
+		if looks["slow"] > 3 || looks["quick"] < 55 {
+			t.Errorf("looks: %v", looks)
+		}
+	})
+}
+
 // A limiter that takes long to answer about one place holds up no other.
 func TestGroupSlowLimiter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
