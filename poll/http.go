@@ -2,9 +2,11 @@ package poll
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -171,10 +173,21 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
-// Look sends one request. All looks of one wait, as by a Probe that has an HTTP in it, are by one
-// session. Elsewhere each look is the first attempt of a new one.
+// Look sends one request. In a wait, as by a Probe that has an HTTP in it, all looks by a request that
+// starts an operation, or leads to one, are by one session, with the Header of each look. What the wait
+// keeps for a later run, or for the next [Poller.Step], knows nothing of that session: see [Wrap]. Any
+// other look is the first attempt of a new session.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
-	return sessionOf(ctx, h.Method+" "+h.URL, h.Session).Look(ctx, a)
+	probe := h.Session()
+	around, isInWait := ctx.Value(surroundingsKey{}).(*surroundings)
+	if session, ok := probe.(httpSession); ok && isInWait && session.GoesOn() {
+		kept := around.sessions.keep(fmt.Sprintf("%q", []any{h.Method, h.URL, h.Body, h.Follow, h.FollowEach}), session)
+		kept.mu.Lock()
+		defer kept.mu.Unlock()
+		kept.Renew(session.Session)
+		probe = kept.httpSession
+	}
+	return probe.Look(ctx, a)
 }
 
 // An httpSession is an HTTP probe in one run.
@@ -188,6 +201,9 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook}
 	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
 		attempt.Pace, attempt.Timeout = around.pace, around.timeout
+		if around.admit(ctx, s.Place()) != nil {
+			return status.Observation{Kind: status.KindHTTP, Failure: cause.Failure(ctx, ErrAttemptTimeout.Error())}
+		}
 	}
 	return s.Session.Look(ctx, attempt)
 }

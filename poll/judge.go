@@ -50,6 +50,9 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	ctx, cancel := w.context(w.p.AttemptTimeout)
 	defer cancel()
 	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
+	if o.Taken { // another has looked since this one did
+		j.begun = w.Last
+	}
 	v := &j.verdict
 	switch {
 	case o.Stopped():

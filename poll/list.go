@@ -65,15 +65,16 @@ type list struct {
 	reader elements.Reader
 	forks  Forker // makes the probes that look at elements alone; nil if none does
 
-	members         map[string]*element // by key, also those that have ended
-	waiting         []*wait             // of elements that have not ended, in order of appearance
-	completeAnswers int                 // complete ones so far
-	shownCount      int                 // how many members they have held
-	least           int                 // how many members there are at least, as far as that is known
-	asked           int                 // how many of Known the probe asks about
-	lastComplete    bool                // the last answer was complete
-	countedMissing  int                 // what missing was when the loop last counted it
-	forked          bool                // the elements are looked at by themselves from now on
+	members          map[string]*element // by key, also those that have ended
+	waiting          []*wait             // of elements that have not ended, in order of appearance
+	completeAnswers  int                 // complete ones so far
+	shownCount       int                 // how many members they have held
+	least            int                 // how many members there are at least, as far as that is known
+	asked            int                 // how many of Known the probe asks about
+	lastComplete     bool                // the last answer was complete
+	firstUnconfirmed int                 // the number of the first complete answer after which SUCCESS was to be confirmed, 0 for none
+	countedMissing   int                 // what missing was when the loop last counted it
+	forked           bool                // the elements are looked at by themselves from now on
 }
 
 // An element is what is known of an element that is waited for, or was.
@@ -362,15 +363,17 @@ func (l *list) confirmAt() time.Time {
 	return l.lead.Listed.Add(confirmDelay)
 }
 
-// shortestStreak returns the shortest streak of SUCCESS, among the elements, that is below the
-// thresholds; 0 if there is none.
-func (l *list) shortestStreak() (shortest int) {
-	for _, w := range l.waiting {
-		if w.isToConfirm() && (shortest == 0 || w.Streak < shortest) {
-			shortest = w.Streak
-		}
+// confirmStreak returns how many complete answers in a row have left SUCCESS of some element to be
+// confirmed. Of many elements that are done one after another, each would have the schedule begin anew.
+func (l *list) confirmStreak() int {
+	if !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
+		l.firstUnconfirmed = 0
+		return 0
 	}
-	return shortest
+	if l.firstUnconfirmed == 0 {
+		l.firstUnconfirmed = l.completeAnswers
+	}
+	return l.completeAnswers - l.firstUnconfirmed + 1
 }
 
 // mayHaveMore reports whether there may be more to wait for than is known.

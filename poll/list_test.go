@@ -699,3 +699,36 @@ func TestListGrowsEvenly(t *testing.T) {
 		t.Errorf("500 elements take %d bytes, 5,000 take %d", few, many)
 	}
 }
+
+// Elements that are done one after another have the schedule begin anew once, and not for each.
+func TestListIsNotAskedAnewForEachElement(t *testing.T) {
+	t.Parallel()
+	looks := func(change func(p *poll.Poller)) (n int) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			p := ofJobs(t, poll.Elements{Expect: 100})
+			p.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				n++
+				var states strings.Builder
+				for i := range 100 {
+					state := map[bool]string{true: "done", false: "run"}[time.Since(began) > time.Duration(i)*time.Second]
+					fmt.Fprintf(&states, "job-%d=%s ", i, state)
+				}
+				return poll.Observe(ctx, []byte(jobs(states.String())), nil)
+			})
+			p.Schedule = nil
+			change(&p)
+			if _, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p})); err != nil {
+				t.Error(err)
+			}
+		})
+		return n
+	}
+	most := 2 * looks(func(*poll.Poller) {})
+	if n := looks(func(p *poll.Poller) { p.SuccessFor = 30 * time.Second }); n > most {
+		t.Errorf("SUCCESS that has to hold takes %d looks, more than %d", n, most)
+	}
+	if n := looks(func(p *poll.Poller) { p.SuccessThreshold = 5 }); n > most {
+		t.Errorf("SUCCESS five times takes %d looks, more than %d", n, most)
+	}
+}

@@ -160,8 +160,8 @@ func (w *wait) timeToConfirm() (takes time.Duration) {
 	return takes
 }
 
-// confirmStreak returns the length of a streak of SUCCESS that is below the thresholds, 0 if there is
-// none. The lead of a list returns the shortest one of its elements.
+// confirmStreak returns how often in a row SUCCESS has been seen that is below the thresholds, of any
+// element of a list if the wait leads one; 0 if it was not.
 func (w *wait) confirmStreak() int {
 	switch {
 	case w.listStreak != nil:

@@ -47,7 +47,8 @@ type Poller struct {
 	Limiter Limiter
 	// Answers shares what is answered with those who ask the same; nil means with nobody.
 	// AnswersName names the question, and says that asking it changes nothing, for requests and
-	// commands of which that is not known.
+	// commands of which that is not known. What a function of [Wrap] makes of answers is shared only
+	// under a name: all who use the name have to use the same function.
 	Answers     Answers
 	AnswersName string
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.

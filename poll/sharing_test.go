@@ -79,6 +79,49 @@ func together(t *testing.T, n int, p func(i int) poll.Poller) []poll.Outcome {
 	return outcomes
 }
 
+// What a function has made of an answer is not what others have asked for.
+func TestSharedAnswers_wrapped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Hour}
+		done := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			o := next(ctx, a)
+			o.Body = []byte(`{"state":"done of a part"}`)
+			return o
+		}
+		outcomes := together(t, 10, func(i int) poll.Poller {
+			p := poll.Poller{Probe: c, Rules: until(t, `.state startswith "done"`), Timeout: 10 * time.Second}
+			if i%2 == 0 {
+				p.Probe, p.SuccessThreshold = poll.Wrap(c, done), 5
+			}
+			return p
+		})
+		for i, o := range outcomes {
+			if want := map[bool]poll.Ending{true: poll.Succeeded, false: poll.TimedOut}[i%2 == 0]; o.Ending != want {
+				t.Errorf("%d: %v, want %v", i, o.Ending, want)
+			}
+		}
+	})
+}
+
+// Another's answer tells how it was when that was asked, not when it is taken.
+func TestSharedAnswers_hold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const takes, hold = 4 * time.Second, 12 * time.Second
+		c := &counted{began: time.Now(), takes: takes}
+		outcomes := together(t, 5, func(i int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: until(t, `.state == "done"`), SuccessFor: hold, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+		})
+		for i, o := range outcomes {
+			shows := func(look time.Duration) bool {
+				return look >= c.looks[0]+takes+hold && look+takes <= o.Elapsed
+			}
+			if o.Ending != poll.Succeeded || !slices.ContainsFunc(c.looks, shows) {
+				t.Errorf("%d: %v after %s, looks at %v", i, o.Ending, o.Elapsed, c.looks)
+			}
+		}
+	})
+}
+
 // What a thousand want to know is asked as often as one would ask, and all see the end of it
 // when the first does.
 func TestSharedAnswers(t *testing.T) {
@@ -367,6 +410,28 @@ func TestPollerLimiter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A target with a Limiter of its own holds up no other at the same place.
+func TestGroupOwnLimiters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		looks := make(map[string]int)
+		var mu sync.Mutex
+		target := func(name string, perSecond float64) poll.Poller {
+			probe := placed{func(ctx context.Context, _ poll.Attempt) status.Observation {
+				mu.Lock()
+				defer mu.Unlock()
+				looks[name]++
+				return poll.Observe(ctx, nil, errors.New("not yet"))
+			}, "p"}
+			return poll.Poller{Target: name, Probe: probe, Limiter: &poll.Pacer{PerSecond: perSecond, Known: true}, Schedule: backoff.Fixed(time.Second)}
+		}
+		g := poll.Group{Timeout: time.Minute}
+		g.Run(t.Context(), slices.Values([]poll.Poller{target("slow", 0.05), target("quick", 10)}))
+		if looks["slow"] > 3 || looks["quick"] < 55 {
+			t.Errorf("looks: %v", looks)
+		}
+	})
 }
 
 // A limiter that takes long to answer about one place holds up no other.

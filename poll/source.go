@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -71,10 +72,12 @@ func (s *source) runStep() {
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
 // shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own.
+// something is everybody's own, and so is what a function makes of an answer, unless a name vouches
+// for that.
 func (s *source) shares() bool {
 	_, ok := as[Sharer](s.probe) // and not its result
-	return ok && s.p.Answers != nil && !s.startDue()
+	_, isWrapped := s.probe.(wrapped)
+	return ok && s.p.Answers != nil && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
 }
 
 // isTaken reports whether the attempt is another process's.
@@ -139,7 +142,7 @@ func (s *source) reserve() {
 // A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
 type paced struct {
 	*source
-	sent time.Time // the last request
+	sent atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
 }
 
 // Wait waits until a request may go to a place.
@@ -149,7 +152,7 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 		slot, _ = p.limiter.Next(place, slot)
 		wait := time.Until(slot)
 		if wait <= 0 || ctx.Err() != nil {
-			p.sent = time.Now()
+			p.sent.Store(new(time.Now()))
 			return context.Cause(ctx)
 		}
 		select {
@@ -166,7 +169,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 	if !o.Good() && !o.Elsewhere {
 		v = p.p.Rules.Classify(p.run.ctx, o)
 	}
-	p.tellLimiter(place, p.sent, &o, v)
+	p.tellLimiter(place, *p.sent.Load(), &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
 }
 

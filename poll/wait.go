@@ -31,8 +31,8 @@ type wait struct {
 	wasPending bool          // an answer was not yet a SUCCESS
 	tally      *status.Tally
 	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
-	// only confirms that the list is complete, zero if the next one does more, and listStreak is the
-	// streak of its elements. Otherwise they are nil.
+	// only confirms that the list is complete, zero if the next one does more, and listStreak is how
+	// many looks SUCCESS of its elements has been to be confirmed. Otherwise they are nil.
 	judgeList          func(context.Context, *judged) status.Verdict
 	confirmAt          func() time.Time
 	listStreak         func() int
@@ -221,7 +221,11 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn {
-		ctx = context.WithValue(ctx, surroundingsKey{}, &surroundings{&w.sessions, pace, w.p.AttemptTimeout})
+		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout}
+		if p, ok := as[Placer](w.probe); ok {
+			around.admitted.Store(new(p.Place()))
+		}
+		ctx = context.WithValue(ctx, surroundingsKey{}, around)
 	}
 	begun := time.Now()
 	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook})

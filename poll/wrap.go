@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -83,6 +84,15 @@ type surroundings struct {
 	sessions *sessions
 	pace     request.Pace // nil = none
 	timeout  time.Duration
+	admitted atomic.Pointer[string] // the place to which the first request may go at once; nil once one has gone
+}
+
+// admit waits until a request may go to a place.
+func (s *surroundings) admit(ctx context.Context, place string) error {
+	if first := s.admitted.Load(); s.pace == nil || first != nil && *first == place && s.admitted.CompareAndSwap(first, nil) {
+		return nil
+	}
+	return s.pace.Wait(ctx, place)
 }
 
 type surroundingsKey struct{}
@@ -90,23 +100,24 @@ type surroundingsKey struct{}
 // sessions are those of the probes that a look calls, such as an HTTP in a ProbeFunc.
 type sessions struct {
 	mu  sync.Mutex
-	all map[string]Probe
+	all map[string]*keptSession
 }
 
-// sessionOf returns the session of the wait that ctx is of; otherwise a new one.
-func sessionOf(ctx context.Context, name string, begin func() Probe) Probe {
-	around, ok := ctx.Value(surroundingsKey{}).(*surroundings)
-	if !ok {
-		return begin()
-	}
-	s := around.sessions
+// A keptSession makes one look at a time.
+type keptSession struct {
+	httpSession
+	mu sync.Mutex
+}
+
+// keep returns the session that was kept by that name before; otherwise it keeps one.
+func (s *sessions) keep(name string, session httpSession) *keptSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = make(map[string]Probe)
+		s.all = make(map[string]*keptSession)
 	}
 	if s.all[name] == nil {
-		s.all[name] = begin()
+		s.all[name] = &keptSession{httpSession: session}
 	}
 	return s.all[name]
 }

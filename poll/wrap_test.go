@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,65 @@ func TestAStartWithinAnotherProbeIsSentOnce(t *testing.T) {
 	}
 }
 
+// A probe that makes several requests to one URL makes each of them as it says, also at once, and with
+// what is new in the header. A start is sent once even so.
+func TestRequestsWithinAProbeAreMadeAsTheySay(t *testing.T) {
+	t.Parallel()
+	token := func(a poll.Attempt) http.Header { return http.Header{"Authorization": {fmt.Sprint(a.Number)}} }
+	var sent []string
+	var mu sync.Mutex
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		body := []byte(nil)
+		if r.Body != nil {
+			body, _ = io.ReadAll(r.Body)
+		}
+		sent = append(sent, strings.TrimSpace(fmt.Sprint(r.Method, r.URL.Path, " ", string(body), r.Header.Get("Authorization"))))
+		answer := &http.Response{StatusCode: 202, Header: http.Header{"Location": {"/job"}, "Etag": {`"1"`}}, Body: io.NopCloser(strings.NewReader("")), Request: r}
+		return answer, nil
+	})
+	url := "http://api.example.com"
+	for _, c := range []struct {
+		name  string
+		looks func(ctx context.Context, a poll.Attempt)
+		want  string // in two attempts
+	}{
+		{"two bodies", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Body: []byte("a"), Follow: "none", Transport: transport}.Look(ctx, a)
+			poll.HTTP{URL: url, Body: []byte("b"), Follow: "none", Transport: transport}.Look(ctx, a)
+		}, "[POST a POST b POST a POST b]"},
+		{"a method that the body says", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Transport: transport}.Look(ctx, a)
+			poll.HTTP{URL: url, Body: []byte("a"), Transport: transport}.Look(ctx, a)
+		}, "[GET POST a GET GET/job]"},
+		{"a header that is new", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Header: token(a), Transport: transport}.Look(ctx, a)
+		}, "[GET 1 GET 2]"},
+		{"a start with a header that is new", func(ctx context.Context, a poll.Attempt) {
+			poll.HTTP{URL: url, Method: "POST", Header: token(a), Transport: transport}.Look(ctx, a)
+		}, "[POST 1 GET/job 2]"},
+		{"at once", func(ctx context.Context, a poll.Attempt) {
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() { poll.HTTP{URL: url, Method: "POST", Transport: transport}.Look(ctx, a) })
+				all.Go(func() { poll.HTTP{URL: url + "/x", Transport: transport}.Look(ctx, a) })
+			}
+			all.Wait()
+			slices.Sort(sent)
+		}, "[GET/job GET/job GET/job GET/x GET/x GET/x GET/x POST]"},
+	} {
+		sent = nil
+		p := poll.Poller{MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			c.looks(ctx, a)
+			return poll.Observe(ctx, nil, io.EOF)
+		})}
+		if p.Run(t.Context()); fmt.Sprint(sent) != c.want {
+			t.Errorf("%s: sent %s, want %s", c.name, sent, c.want)
+		}
+	}
+}
+
 // Each request of a wrapped probe waits for the Limiter, also that for a further page.
 func TestPagesOfAWrappedProbeAreLimited(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -89,6 +149,46 @@ func TestPagesOfAWrappedProbeAreLimited(t *testing.T) {
 		for i, at := range sent[1:] {
 			if gap := at - sent[i]; gap < 200*time.Millisecond {
 				t.Errorf("a page was asked for %s after the one before", gap)
+			}
+		}
+	})
+}
+
+// So does each look of a function that looks more often than once, and what it asks elsewhere.
+func TestLooksOfAFunctionAreLimited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		sent := make(map[string][]time.Time)
+		var mu sync.Mutex
+		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			sent[r.URL.Host] = append(sent[r.URL.Host], time.Now())
+			return &http.Response{StatusCode: 503, Header: make(http.Header), Body: http.NoBody, Request: r}, nil
+		})
+		looks := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) (o status.Observation) {
+			for range 3 {
+				o = next(ctx, a)
+			}
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() { poll.HTTP{URL: "http://b.example.com", Transport: transport}.Look(ctx, a) })
+			}
+			all.Wait()
+			return o
+		}
+		p := poll.Poller{
+			Probe: poll.Wrap(poll.HTTP{URL: "http://a.example.com", Transport: transport}, looks), MaxAttempts: 2,
+			Limiter: &poll.Pacer{PerSecond: 5, Known: true}, Schedule: backoff.Fixed(10 * time.Millisecond), Immediate: true,
+		}
+		p.Run(t.Context())
+		for host, at := range sent {
+			if len(at) != 6 {
+				t.Errorf("%s: %d requests", host, len(at))
+			}
+			for i := range at[1:] {
+				if gap := at[i+1].Sub(at[i]); gap < 200*time.Millisecond {
+					t.Errorf("%s: asked %s after the one before", host, gap)
+				}
 			}
 		}
 	})

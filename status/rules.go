@@ -102,8 +102,10 @@ func Until(conditions ...string) (Rules, error) {
 //     if one is followed.
 //  4. The answer itself, by the table in the package documentation.
 //
-// A rule for SUCCESS or ERROR that reads the answer, or one in Preset for [NotReady], is asked only
-// about a good one, unless it names $status or $error; for a command $exit, $stdout, $stderr, $body or $error. Where a rule in Own
+// A rule for SUCCESS or ERROR that reads the answer is asked only about a good one, unless it names
+// $status or $error; for a command $exit, $stdout, $stderr, $body or $error. So is one in Preset for
+// [NotReady] that reads what a command prints; of a URL it is not asked about a request that was refused
+// for load. Where a rule in Own
 // for SUCCESS names $exit, all rules for ERROR are asked. A rule whose result is unknown does not
 // match, but one in Own for [NotReady] keeps a wait going that has no rule for SUCCESS.
 //
@@ -235,7 +237,8 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
 	a := Answer{Rule: rule}
-	anyhow := rule.Status == Throttled || rule.Status == NotReady && rule.Preset == ""
+	isRefused := o.Code == nil || o.RefusedForLoad()
+	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(u)
 	a.Asked = present && counts && (!hopeless || u.Any(expr.UsesError))
 	if a.Asked {

@@ -409,3 +409,18 @@ func leading(next, body string) status.Observation {
 func doubted(o *status.Observation) { o.Doubt = "a page" }
 
 func page(o *status.Observation) { o.Page = 3 }
+
+// What a preset reads in an answer that is not good keeps the wait going, unless it is refused for load.
+func TestPresetIsNotReady(t *testing.T) {
+	t.Parallel()
+	preset := rules(t, `until .status == "ok"`, `not-ready-if .status == "creating"`)
+	for i := range preset {
+		preset[i].Preset = "mine"
+	}
+	for code, want := range map[int]status.Status{404: status.NotReady, 409: status.NotReady, 401: status.NotReady, 429: status.Throttled} {
+		o := answered(code, `{"status":"creating"}`)
+		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
+			t.Errorf("HTTP %d is %s, want %s", code, v.Status, want)
+		}
+	}
+}

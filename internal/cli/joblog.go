@@ -207,6 +207,8 @@ func (j *jobs) observe(ev poll.Event) {
 	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts || ev.N == 0 && ev.State.Shown):
 		j.log.Follow(j.entry(ev))
 		delete(j.open, ev.Target)
+	case isAttempt && j.breaks(ev):
+		j.log.End(j.entry(ev))
 	case j.elements == "":
 	case ev.N == 0 && (isAttempt || isWait):
 		j.open[ev.Target] = j.entry(ev)
@@ -214,6 +216,12 @@ func (j *jobs) observe(ev poll.Event) {
 		isAttempt && ev.State.Streak == 1 && !ev.Verdict.Status.Ends(): // or one that is new: a run that is killed must not forget it
 		j.log.End(j.entry(ev))
 	}
+}
+
+// breaks reports whether an attempt ends a streak with which a later run would go on, if this one is killed.
+func (j *jobs) breaks(ev poll.Event) bool {
+	past, _ := j.log.Past(j.entry(ev).ID)
+	return past.State.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.State.Status
 }
 
 // end notes what a target that goes on has come to. How one has ended is noted by what it returns, to

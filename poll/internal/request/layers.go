@@ -209,6 +209,12 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 	return a
 }
 
+// hide keeps values that were renewed out of errors.
+func (c *client) hide(values []string) {
+	c.renewed = slices.Concat(values, c.renewed)
+	c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
+}
+
 // renew takes header fields that have changed, if there are any. The remark says why some
 // could not be asked for, "" if all could.
 func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark string) {
@@ -227,8 +233,7 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 		header[name] = values
 		changed, c.header = true, header
 		if !goesAnywhere(name) {
-			c.renewed = slices.Concat(values, c.renewed)
-			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
+			c.hide(values)
 		}
 	}
 	return changed, remark

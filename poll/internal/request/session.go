@@ -68,6 +68,19 @@ func (s *Session) starts() bool { return s.changes() && s.follow.word != "none" 
 
 func (s *Session) changes() bool { return !isSafe(s.client.Method) }
 
+// GoesOn reports whether what a look asks for depends on the answers to earlier ones.
+func (s *Session) GoesOn() bool { return s.starts() || s.follow.explicit() }
+
+// Renew takes over the header of a session of the same request.
+func (s *Session) Renew(from *Session) {
+	for name, values := range from.client.header {
+		if !goesAnywhere(name) && !slices.Equal(s.client.header[name], values) {
+			s.client.hide(values)
+		}
+	}
+	s.client.header = from.client.header
+}
+
 // StartDue reports whether the next attempt sends the request that starts the
 // operation.
 func (s *Session) StartDue() bool { return s.startDue }
