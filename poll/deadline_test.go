@@ -44,12 +44,6 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 9.95s   wait    #3 25ms last look
 9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
 `},
-		"after the timeout": {context: time.Minute, timeout: 10 * time.Second, deadline: 10 * time.Second, want: `
-0s      wait    #1 7s
-7s      wait    #2 2.95s last look
-9.95s   wait    #3 25ms last look
-9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
-`},
 		"over": {context: -time.Second, deadline: -time.Second, want: `
 0s      wait    #1 0s last look
 0s      end     timed out  after 0: timed out after 0s

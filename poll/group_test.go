@@ -101,47 +101,6 @@ func never(name string) poll.Poller {
 	return poll.Poller{Target: name, Probe: operation{}, Schedule: backoff.Fixed(time.Second)}
 }
 
-func TestGroupGoals(t *testing.T) {
-	t.Parallel()
-	targets := []poll.Poller{
-		after("a", 5*time.Second), failing("b", time.Second), after("c", 2*time.Second), failing("d", 3*time.Second), never("e"),
-	}
-	for name, test := range map[string]struct {
-		group poll.Group
-		want  string
-	}{
-		"all": {poll.Group{Timeout: time.Minute}, `
-2: 1s      end     failed ERROR after 1: broken
-3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-4: 3s      end     failed ERROR after 1: broken
-1: 5s      end     succeeded SUCCESS after 1: the probe reports no failure
-5: 59.975s end     timed out NOT_READY after 61: timed out after 1m; last: HTTP 202 Accepted
-59.975s goal    failed 2/5 of 5, 65 attempts: 2 succeeded 2 failed 1 timed out
-`},
-		"any": {poll.Group{AtLeast: 1}, `
-2: 1s      end     failed ERROR after 1: broken
-1: 2s      end     cancelled NOT_READY after 1: the goal was reached; last: stopped before there was an answer
-3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-4: 2s      end     cancelled NOT_READY after 1: the goal was reached; last: stopped before there was an answer
-5: 2s      end     cancelled NOT_READY after 2: the goal was reached; last: HTTP 202 Accepted
-2s      goal    succeeded 1/1 of 5, 6 attempts: 1 succeeded 1 failed 3 cancelled
-`},
-		"two, out of reach only with the fourth": {poll.Group{AtLeast: 4, FailFast: true}, `
-2: 1s      end     failed ERROR after 1: broken
-3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-1: 3s      end     cancelled NOT_READY after 1: the goal is out of reach; last: stopped before there was an answer
-4: 3s      end     failed ERROR after 1: broken
-5: 3s      end     cancelled NOT_READY after 3: the goal is out of reach; last: HTTP 202 Accepted
-3s      goal    failed 1/4 of 5, 7 attempts: 1 succeeded 2 failed 2 cancelled
-`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			wantTimeline(t, sorted(ends(groupTimeline(t, test.group, targets...))), test.want)
-		})
-	}
-}
-
 // placed is a probe at a place.
 type placed struct {
 	poll.ProbeFunc
@@ -162,10 +121,6 @@ type spacedPlace struct {
 	next, closed time.Time
 	reason       string
 }
-
-type zeros struct{}
-
-func (zeros) Uint64() uint64 { return 0 }
 
 func (l *spaced) at(place string) *spacedPlace {
 	if l.known == nil {
@@ -220,7 +175,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 		targets = append(targets, p)
 	}
 	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 4 * time.Second, Immediate: true})
-	g := poll.Group{Limiter: &spaced{interval: time.Second}, Rand: rand.New(zeros{})}
+	g := poll.Group{Limiter: &spaced{interval: time.Second}, Rand: rand.New(still{})}
 	have := groupTimeline(t, g, targets...)
 	wantTimeline(t, ends(have), `
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
@@ -231,29 +186,6 @@ func TestGroupSpacesAttempts(t *testing.T) {
 5: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
 1m2s    goal    succeeded 6/6 of 6, 7 attempts: 6 succeeded
-`)
-}
-
-func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
-	t.Parallel()
-	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		time.Sleep(time.Nanosecond) // until the next has asked the Limiter
-		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
-	}}
-	fine := once("fine", 2*time.Second, nil)
-	held := poll.Poller{Target: "held", Probe: probe, InitialDelay: 100 * time.Millisecond}
-	short := poll.Poller{Target: "short", Probe: probe, Immediate: true, Timeout: time.Minute}
-	long := poll.Poller{Target: "long", Probe: probe, InitialDelay: 200 * time.Millisecond, MaxAttempts: 2, Timeout: time.Hour}
-	g := poll.Group{Limiter: &spaced{interval: time.Second}, Timeout: 6 * time.Minute, Rand: rand.New(zeros{})}
-	have := groupTimeline(t, g, short, held, fine, long)
-	wantTimeline(t, ends(have), `
-1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-200ms   place   p the probe
-3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-2: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-5m1s    place   p the probe
-4: 5m1s    end     throttled past the deadline  after 0: p is closed for 4m59s (the probe), and 59s are left before the deadline
-5m1s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
 `)
 }
 
@@ -318,41 +250,6 @@ func TestGroupIsBrokenOff(t *testing.T) {
 	}
 }
 
-// A result that turns out to be of no use does not count, and the others are waited for.
-func TestGroupSettlesBeforeItCounts(t *testing.T) {
-	t.Parallel()
-	useless := after("a", time.Second)
-	useless.Settle = func(o poll.Outcome) poll.Outcome {
-		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, o.Observation.Target+" is useless"
-		return o
-	}
-	broken := failing("b", time.Second/2)
-	broken.Settle = func(o poll.Outcome) poll.Outcome {
-		t.Error("a failure is settled")
-		return o
-	}
-	have := ends(groupTimeline(t, poll.Group{AtLeast: 1}, useless, broken, after("c", 2*time.Second)))
-	wantTimeline(t, have, `
-2: 500ms   end     failed ERROR after 1: broken
-1: 1s      end     failed ERROR after 1: a is useless
-3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-2s      goal    succeeded 1/1 of 3, 3 attempts: 1 succeeded 2 failed
-`)
-}
-
-func TestGroupChecksAllProbesFirst(t *testing.T) {
-	t.Parallel()
-	missing := poll.Poller{Probe: poll.Command{Args: []string{"/no/such/program"}}}
-	have := groupTimeline(t, poll.Group{FailFast: true}, after("a", 0), missing, poll.Poller{Target: "none"})
-	wantTimeline(t, have, `
-2: 0s      end     cannot be run ERROR after 0: /no/such/program not found
-3: 0s      end     failed ERROR after 0: there is no probe
-1: 0s      wait    #1 0s
-1: 0s      end     cancelled  after 0: the goal is out of reach
-0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
-`)
-}
-
 // The limiter of a target counts before that of its group.
 func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
 	t.Parallel()
@@ -407,28 +304,4 @@ func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
 1s      goal    throttled past the deadline 1/2 of 2, 2 attempts: 1 succeeded 1 throttled past the deadline
 `)
-}
-
-// Each deadline holds, although the probe is the same.
-func TestGroupSharesAttemptsUntilOneDeadline(t *testing.T) {
-	t.Parallel()
-	probe := &slowProbe{}
-	target := func(name string, timeout time.Duration) poll.Poller {
-		return poll.Poller{Target: name, Probe: probe, Immediate: true, Timeout: timeout}
-	}
-	have := groupTimeline(t, poll.Group{}, target("long", 10*time.Second), target("short", time.Second))
-	wantTimeline(t, ends(have), `
-2: 1s      end     timed out NOT_READY after 1: timed out after 1s; last: the last attempt had no answer by then
-1: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
-4s      goal    timed out 1/2 of 2, 2 attempts: 1 succeeded 1 timed out
-`)
-}
-
-type slowProbe struct{}
-
-func (*slowProbe) Look(ctx context.Context, _ poll.Attempt) status.Observation {
-	if !sleep(ctx, 4*time.Second) {
-		return poll.Observe(ctx, nil, errors.New("cut off"))
-	}
-	return poll.Observe(ctx, nil, nil)
 }

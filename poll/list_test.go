@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +22,7 @@ import (
 
 // answers returns a probe that gives these answers one after the other, and the last of
 // them from then on. "!" before an answer makes it one that was cut off, ">" one behind a
-// redirect to another page, "=404" one with that status code.
+// redirect to another page.
 func answers(bodies ...string) poll.Probe {
 	i := 0
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -39,11 +37,6 @@ func answers(bodies ...string) poll.Probe {
 		}
 		rest, cut := strings.CutPrefix(body, "!")
 		rest, moved := strings.CutPrefix(rest, ">")
-		var code int
-		if _, err := fmt.Sscanf(rest, "=%d", &code); err == nil {
-			o := status.Observation{Kind: status.KindHTTP, Code: &code}
-			return o
-		}
 		pages := strings.Split(rest, "|")
 		o := poll.Observe(ctx, []byte(pages[0]), nil)
 		for _, page := range pages[1:] {
@@ -74,7 +67,7 @@ func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 		var pages []string
 		rest := strings.TrimLeft(list, "!>")
 		for page := range strings.SplitSeq(rest, "|") {
-			if !strings.ContainsAny(page, "[{") && (strings.Contains(page, "=") && !strings.HasPrefix(page, "=") || page == "") {
+			if !strings.ContainsAny(page, "[{") && (strings.Contains(page, "=") || page == "") {
 				page = jobs(page)
 			}
 			pages = append(pages, page)
@@ -209,20 +202,6 @@ func TestListEnds(t *testing.T) {
 			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 45 * time.Second},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
-		{name: "too few", elements: poll.Elements{Expect: 3}, group: poll.Group{Timeout: 2500 * time.Millisecond}, lists: []string{"a=done b=done"},
-			want: `1s 1 a ends after 1: succeeded: .state is "done"
-1s 2 b ends after 1: succeeded: .state is "done"
-2.475s 0 jobs ends after 4: timed out: timed out after 2.5s; last: 2 elements, 3 expected`, summary: "timed out 2/3"},
-		{name: "an empty list is no success", group: poll.Group{Timeout: 1500 * time.Millisecond}, lists: []string{`{"jobs":[]}`},
-			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: 0 elements`, summary: "timed out 0/1"},
-		{name: "there may be none", elements: poll.Elements{Expect: -1}, lists: []string{`{"jobs":null}`, "", ""}, summary: "succeeded 0/0"},
-		{name: "known ones", elements: poll.Elements{Known: []string{"b", "a"}}, lists: []string{"x=run a=done y=failed", "a=run b=done x=run x=done"},
-			want: `1s 2 a ends after 1: succeeded: .state is "done"
-2s 1 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
-		{name: "a missing one is not done", elements: poll.Elements{Known: []string{"a", "b"}}, group: poll.Group{Timeout: 3500 * time.Millisecond},
-			lists: []string{"a=done"},
-			want: `1s 1 a ends after 1: succeeded: .state is "done"
-3.475s 2 b ends after 5: timed out: timed out after 3.5s; last: it is not in the answer`, summary: "timed out 1/2"},
 		{name: "gone", lists: []string{"a=run b=run", "b=run", "!b=run", "refused", "b=run", "b=run", "", ""},
 			change: func(p *poll.Poller) {
 				p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone"), rule(t, status.Error, `.state == "failed"`)}
@@ -265,10 +244,6 @@ func TestListEnds(t *testing.T) {
 1s 2 b ends after 1: succeeded: .state is "done"
 2s 3 c ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"
 2s 4 d ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 2/2"},
-		{name: "two of one name", lists: []string{"a=run b=run", "a=done b=run b=done"},
-			want: `2s 0 jobs ends after 2: failed: two elements are named b
-2s 1 a ends after 2: failed: two elements are named b
-2s 2 b ends after 2: failed: two elements are named b`, summary: "failed 0/2"},
 		{name: "one that moves to the next page", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=done|b=done c=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 1s 2 b ends after 1: succeeded: .state is "done"
@@ -285,13 +260,6 @@ func TestListEnds(t *testing.T) {
 		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": {Attempts: 2, Shown: true}}}, lists: []string{""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `2s 1 a ends after 4: succeeded: $gone is true`, summary: "succeeded 1/1"},
-		{name: "without a name", lists: []string{`{"jobs":[{"id":1},{"name":"b"}]}`},
-			want: `1s 0 jobs ends after 1: failed: not all elements have an .id, a .name or a .metadata.name`, summary: "failed 0/1"},
-		{name: "refused credentials", lists: []string{"a=run", "=401"},
-			want: `2s 0 jobs ends after 2: failed: HTTP 401 Unauthorized
-2s 1 a ends after 2: failed: HTTP 401 Unauthorized`, summary: "failed 0/1"},
-		{name: "no list", lists: []string{`{"items":[]}`}, group: poll.Group{Timeout: 1500 * time.Millisecond},
-			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: .jobs is missing, and is no list; the document has: items`, summary: "timed out 0/1"},
 		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},
 			change: func(p *poll.Poller) { p.SuccessThreshold, p.ErrorThreshold = 3, 2 },
 			want: `2s 2 b ends after 2: failed: .state is "failed"
@@ -299,18 +267,10 @@ func TestListEnds(t *testing.T) {
 		{name: "a failed look breaks a streak", elements: poll.Elements{Expect: 1}, lists: []string{"a=done", "refused", "a=done", "a=done"},
 			change: func(p *poll.Poller) { p.SuccessThreshold = 2 },
 			want:   `4s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1"},
-		{name: "one is enough", group: poll.Group{AtLeast: 1}, lists: []string{"a=run b=run c=run", "a=run b=done c=run"},
-			want: `2s 2 b ends after 2: succeeded: .state is "done"
-2s 1 a ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"
-2s 3 c ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 1/1"},
 		{name: "as many as have to succeed", group: poll.Group{AtLeast: 2}, lists: []string{"a=done", "a=done", "a=done", "a=done b=done c=run"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 4s 2 b ends after 1: succeeded: .state is "done"
 4s 3 c ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 2/2"},
-		{name: "out of reach", group: poll.Group{FailFast: true}, lists: []string{"a=run b=failed c=run"},
-			want: `1s 2 b ends after 1: failed: .state is "failed"
-1s 1 a ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"
-1s 3 c ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"`, summary: "failed 0/3"},
 		{name: "out of reach of known ones", group: poll.Group{FailFast: true, AtLeast: 2}, elements: poll.Elements{Known: []string{"a", "b"}},
 			lists: []string{"a=failed b=run"},
 			want: `1s 1 a ends after 1: failed: .state is "failed"
@@ -423,8 +383,6 @@ func TestListAlone(t *testing.T) {
 		{name: "one that grows", lists: []string{"a=queued", "a=queued b=queued"}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
 14s 1 a ends after 3: failed: .state is "failed"
 `},
-		{name: "enough", lists: []string{"a=queued", "a=queued b=queued"}, elements: poll.Elements{Expect: 1}, want: `1 list; 4s 1 a ends after 3: failed: .state is "failed"
-`},
 		{name: "until the deadline", lists: []string{"a=queued", "a=queued b=queued"}, timeout: 4500 * time.Millisecond,
 			want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
 4.475s 2 b ends after 1: succeeded: .state is "done"
@@ -477,85 +435,6 @@ func TestListIsCompleteBesideOthers(t *testing.T) {
 			if !strings.Contains(have, `b: NOT_READY .state is "run"`) || !strings.Contains(have, "\n"+second+" 0 jobs") {
 				t.Errorf("%s: have:\n%s", place, have[:2000])
 			}
-		})
-	}
-}
-
-// A list asks only about those that have not ended.
-func TestListNarrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var asked []string
-		states := []string{"a=run b=done c=run", "a=run c=failed", "a=done"}
-		ask := func(keys []string) poll.Probe {
-			return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
-				asked = append(asked, strings.Join(keys, "+"))
-				return poll.Observe(ctx, []byte(jobs(states[len(asked)-1])), nil)
-			})
-		}
-		known := []string{"a", "b", "c"}
-		p := ofJobs(t, poll.Elements{Known: known, Narrow: ask})
-		p.Probe = ask(known)
-		(&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
-		if have := strings.Join(asked, " "); have != "a+b+c a+c a" {
-			t.Errorf("asked about %s", have)
-		}
-	})
-}
-
-func TestListGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		past := map[string]poll.State{}
-		p := ofJobs(t, poll.Elements{}, "a=done b=run c=failed", "b=run")
-		g := poll.Group{Timeout: 2500 * time.Millisecond}
-		for ev := range g.Events(t.Context(), slices.Values([]poll.Poller{p})) {
-			if ev.N > 0 && ev.Kind == poll.EventEnd {
-				past[ev.Target] = ev.State
-			}
-		}
-		asked := 0
-		later := ofJobs(t, poll.Elements{Past: past}, "a=run b=run c=run", "b=done c=run")
-		probe := later.Probe
-		later.Probe = poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-			asked++
-			return probe.Look(ctx, a)
-		})
-		later.Schedule = backoff.Fixed(time.Second)
-		lines, s := told(poll.Group{Timeout: time.Minute}, later)
-		want := `0s 1 a ends after 1: succeeded: .state is "done"
-0s 3 c ends after 1: failed: .state is "failed"
-`
-		if got := endings(lines); !strings.HasPrefix(got, want) || s.Endings[poll.Succeeded] != 2 || s.Endings[poll.Failed] != 1 || asked != 3 {
-			t.Errorf("%d looks, %+v:\n%s", asked, s, got)
-		}
-	})
-}
-
-// Runs that are shorter than the time between the two answers that show the same come to an end, too.
-func TestListGoesOnInShortRuns(t *testing.T) {
-	for list, want := range map[string]string{"": "3 runs, 6 attempts", "a=queued": "3 runs, 7 attempts"} {
-		synctest.Test(t, func(t *testing.T) {
-			past, elements, attempts := &poll.State{}, map[string]poll.State{}, 0
-			for run := 1; run < 4; run++ {
-				p := ofJobs(t, poll.Elements{Expect: -1, Resumed: true, Past: elements})
-				p.Schedule, p.Past = backoff.Fixed(time.Second), past
-				p.Probe = forker{&script{lists: []string{list}, states: map[string][]string{"a": {"done"}}}}
-				for ev := range (&poll.Group{Timeout: 3 * time.Second}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
-					switch state := ev.State; {
-					case ev.Kind == poll.EventStart:
-						attempts++
-					case ev.N > 0:
-						elements[ev.Target] = state
-					case ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait:
-						past = &state
-					case ev.Kind == poll.EventGoal && ev.Summary.Ending == poll.Succeeded:
-						if have := fmt.Sprintf("%d runs, %d attempts", run, attempts); have != want {
-							t.Errorf("%q: %s, want %s", list, have, want)
-						}
-						return
-					}
-				}
-			}
-			t.Errorf("%q: no run has succeeded, %d attempts", list, attempts)
 		})
 	}
 }
@@ -645,37 +524,6 @@ func TestListAloneStopped(t *testing.T) {
 		want := []string{"wait jobs false", "wait a false", "wait b false", "attempt jobs false", "end a false", "end b false"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
-		}
-	})
-}
-
-// What is followed of each element is known before the first look at it: a later run goes on
-// from there, and starts nothing again.
-func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		transport := roundTrip(func(r *http.Request) *http.Response {
-			text := `{"state":"done"}`
-			if r.Method == http.MethodPost {
-				text = `{"jobs":[{"id":1},{"id":2}]}`
-			}
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}
-		})
-		each, err := expr.CompileEach(".jobs")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := poll.Poller{
-			Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Follow: "/jobs/{.id}", FollowEach: true, Transport: transport},
-			Elements: &poll.Elements{Each: each}, Rules: until(t, `.state=="done"`),
-		}
-		var kept []string
-		for ev := range (&poll.Group{Timeout: time.Minute}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
-			if ev.Kind == poll.EventWait && ev.N > 0 && attemptOf(ev) == 1 {
-				kept = append(kept, string(ev.State.Session))
-			}
-		}
-		if len(kept) != 2 || !strings.Contains(kept[0], "/jobs/1") || !strings.Contains(kept[1], "/jobs/2") {
-			t.Errorf("kept %q", kept)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package poll_test
 
 import (
-	"context"
 	"errors"
 
 	"math/rand/v2"
@@ -26,21 +25,6 @@ func TestTimelines(t *testing.T) {
 		poller poll.Poller
 		want   string
 	}{
-		"a wait before each attempt": {poll.Poller{Probe: &operation{readyAt: time.Second}}, `
-0s      wait    #1 100ms
-100ms   start   #1
-100ms   attempt #1 NOT_READY in 0s: HTTP 202 Accepted
-100ms   wait    #2 200ms
-300ms   start   #2
-300ms   attempt #2 NOT_READY in 0s: HTTP 202 Accepted
-300ms   wait    #3 400ms
-700ms   start   #3
-700ms   attempt #3 NOT_READY in 0s: HTTP 202 Accepted
-700ms   wait    #4 800ms
-1.5s    start   #4
-1.5s    attempt #4 SUCCESS in 0s: HTTP 200 OK
-1.5s    end     succeeded SUCCESS after 4: HTTP 200 OK
-`},
 		"immediate, and 20s at most": {poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 11}, `
 0s      wait    #1 0s
 0s      wait    #2 200ms
@@ -199,30 +183,6 @@ func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
 	}
 }
 
-func TestWhatAnAttemptIsTold(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var have []poll.Attempt
-		p := poll.Poller{
-			Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-				have = append(have, a)
-				return poll.Observe(ctx, nil, poll.Throttled(errors.New("slowly"), 0))
-			}),
-			Schedule:  backoff.Fixed(2 * time.Second),
-			Throttled: backoff.Fixed(7 * time.Second),
-			Timeout:   5 * time.Second,
-		}
-		p.Run(t.Context())
-		want := []poll.Attempt{
-			{Number: 1, Elapsed: 2 * time.Second},
-			{Number: 2, Elapsed: 4950 * time.Millisecond, Previous: status.Throttled, LastLook: true},
-			{Number: 3, Elapsed: 4975 * time.Millisecond, Previous: status.Throttled, LastLook: true},
-		}
-		if diff := cmp.Diff(want, have); diff != "" {
-			t.Errorf("attempts (-want +got):\n%s", diff)
-		}
-	})
-}
-
 // half is a source that is always in the middle.
 type half struct{}
 
@@ -259,50 +219,6 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 	}
 }
 
-// What a rule may have meant is said of the first answer and of the outcome, and
-// makes no reason new.
-func TestHintsAreSaidOnce(t *testing.T) {
-	t.Parallel()
-	p := poll.Poller{Probe: saying(`{"state":"running"}`), Schedule: backoff.Fixed(0), Rules: until(t, `.State == "done"`), MaxAttempts: 3}
-	var have []string
-	for e := range p.Events(t.Context()) {
-		if e.Kind == poll.EventAttempt {
-			have = append(have, e.Verdict.Reason+strings.Join(e.Verdict.Hints, ";"))
-		}
-		if e.Outcome != nil {
-			have = append(have, strings.Join(e.Outcome.Verdict.Hints, ";"))
-		}
-	}
-	const reason, meant = `.State is missing, want == "done"`, "did you mean .state?"
-	if diff := cmp.Diff([]string{reason + meant, reason, reason, meant}, have); diff != "" {
-		t.Errorf("hints (-want +got):\n%s", diff)
-	}
-}
-
-type checked struct {
-	operation
-	err error
-}
-
-func (c checked) Check() error { return c.err }
-
-func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		err  error
-		want poll.Ending
-	}{
-		{errors.New("the URL has no host"), poll.Failed},
-		{&status.Failure{Kind: status.FailureNotFound, Reason: "nosuch: not found"}, poll.CannotRun},
-	} {
-		p := poll.Poller{Probe: checked{err: test.err}}
-		outcome, err := p.Run(t.Context())
-		if !errors.Is(err, test.want) || outcome.Status != status.Error || outcome.State.Attempts != 0 || outcome.Reason != test.err.Error() {
-			t.Errorf("have %+v, want %s", outcome, test.want)
-		}
-	}
-}
-
 // An answer to the start that may have started it ends the run, whatever the
 // threshold, and no note says that more of them were needed.
 func TestALostStartEndsTheRunAtOnce(t *testing.T) {
@@ -319,50 +235,4 @@ func TestALostStartEndsTheRunAtOnce(t *testing.T) {
 	if !errors.Is(err, poll.Failed) || outcome.State.Attempts != 1 || len(outcome.Notes) > 0 {
 		t.Errorf("have %+v, %v; want a failure without notes", outcome, err)
 	}
-}
-
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	cause := errors.New("enough")
-	for name, test := range map[string]struct {
-		after time.Duration
-		op    operation
-		want  string
-	}{
-		"while waiting": {250 * time.Millisecond, operation{},
-			"250ms   end     interrupted NOT_READY after 1: enough; last: HTTP 202 Accepted\n"},
-		"while probing": {250 * time.Millisecond, operation{takes: time.Hour},
-			"250ms   end     interrupted NOT_READY after 1: enough; last: stopped\n"},
-		"before the first attempt": {50 * time.Millisecond, operation{},
-			"50ms    end     interrupted  after 0: enough\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				time.AfterFunc(test.after, func() { cancel(cause) })
-				p := poll.Poller{Probe: &test.op}
-				var last string
-				for e := range p.Events(ctx) {
-					last = line(e) + "\n"
-				}
-				wantTimeline(t, last, test.want)
-				if _, err := p.Run(ctx); !errors.Is(err, cause) || !errors.Is(err, poll.Interrupted) {
-					t.Errorf("error %v does not unwrap to its ending and cause", err)
-				}
-			})
-		})
-	}
-}
-
-func TestNothingIsYieldedAfterABreak(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{}, Timeout: time.Minute}
-		for _, stop := range []poll.EventKind{poll.EventWait, poll.EventStart, poll.EventAttempt, poll.EventEnd} {
-			for e := range p.Events(t.Context()) {
-				if e.Kind == stop {
-					break
-				}
-			}
-		}
-	})
 }

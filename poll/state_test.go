@@ -146,46 +146,6 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 	}
 }
 
-// A wait that has ended makes one event and no attempt, alone and in a group.
-func TestAWaitThatHasEnded(t *testing.T) {
-	t.Parallel()
-	for _, past := range []poll.State{
-		{Attempts: 3, Status: status.Success, Reason: "HTTP 200 OK", Ending: poll.Succeeded, Elapsed: time.Minute},
-		{Attempts: 2, Status: status.Error, Reason: "HTTP 404 Not Found", Ending: poll.Failed, Elapsed: time.Second},
-	} {
-		past = reread(t, past)
-		p := poll.Poller{Probe: poll.HTTP{URL: "http://127.0.0.1:1/"}, Past: &past}
-		want := fmt.Sprintf("%s end %s %s after %d: %s, resumed: true\n", past.Elapsed, past.Ending, past.Status, past.Attempts, past.Reason)
-		have := ""
-		say := func(e poll.Event) {
-			have += fmt.Sprintf("%s %s %s %s after %d: %s, resumed: %t\n", e.Elapsed, e.Kind, e.Outcome.Ending, e.Outcome.Status,
-				attemptOf(e), e.Outcome.Reason, e.Outcome.Resumed)
-			if diff := cmp.Diff(past, e.State); diff != "" {
-				t.Errorf("state after it (-want +have):\n%s", diff)
-			}
-		}
-		for e := range p.Events(t.Context()) {
-			say(e)
-		}
-		state, events := p.Step(t.Context(), past)
-		say(events[0])
-		if !state.Ended() || len(events) != 1 || have != want+want {
-			t.Errorf("have %s\nwant twice %s", have, want)
-		}
-		var summary *poll.Summary
-		group := poll.Group{}
-		for e := range group.Events(t.Context(), slices.Values([]poll.Poller{p, p})) {
-			if e.Kind != poll.EventEnd && e.Kind != poll.EventGoal {
-				t.Errorf("event %s", e.Kind)
-			}
-			summary = e.Summary
-		}
-		if summary.Endings[past.Ending] != 2 || summary.Ending != past.Ending || summary.Attempts != 0 {
-			t.Errorf("summary %+v, want %s", summary, past.Ending)
-		}
-	}
-}
-
 // What has succeeded is looked at again where it was followed, and is not started again.
 func TestAResultIsLookedAtAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -206,37 +166,6 @@ func TestAResultIsLookedAtAgain(t *testing.T) {
 		}
 		if len(s.requests) == asked {
 			t.Error("no request")
-		}
-	})
-}
-
-// Between the moment before a start is sent and the one when its answer is known, what is
-// kept says that the operation may have started; a wait that goes on from there sends nothing.
-func TestAStartIsAnnounced(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var s service
-		p := s.poller()
-		var announced []poll.State
-		p.Starting = func(state poll.State) error {
-			if len(s.requests) != 0 {
-				t.Errorf("announced after %q", s.requests)
-			}
-			announced = append(announced, reread(t, state))
-			return nil
-		}
-		p.MaxAttempts = 2
-		_, state := last(t, t.Context(), p)
-		if len(announced) != 1 || !announced[0].Starting || announced[0].Attempts != 1 || state.Starting {
-			t.Fatalf("announced %+v, then %+v", announced, state)
-		}
-		asked := len(s.requests)
-		p.Past = &announced[0]
-		end, state := last(t, t.Context(), p)
-		if o := end.Outcome; o.Ending != poll.Failed || o.Resumed || !strings.HasPrefix(o.Reason, "the operation may have started") || !state.Ended() {
-			t.Errorf("outcome %+v, state %+v", o, state)
-		}
-		if len(s.requests) != asked {
-			t.Errorf("requests %q", s.requests[asked:])
 		}
 	})
 }
@@ -262,22 +191,6 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 		p.Starting, p.Past = nil, &state
 		if end, _ = last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded {
 			t.Errorf("after that: %+v", end.Outcome)
-		}
-	})
-}
-
-// The streak, and the count of attempts, go over several runs.
-func TestCountsGoOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{readyAt: 1}, Schedule: backoff.Fixed(time.Second), SuccessThreshold: 3, MaxAttempts: 2}
-		_, state := last(t, t.Context(), p)
-		p.Past = &state
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.AttemptsExhausted || end.State.Attempts != 2 {
-			t.Errorf("with no attempts left: %+v", end.Outcome)
-		}
-		p.MaxAttempts = 0
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded || end.State.Attempts != 3 {
-			t.Errorf("%+v, want SUCCESS with the third", end.Outcome)
 		}
 	})
 }

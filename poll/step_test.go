@@ -12,8 +12,6 @@ import (
 
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -66,30 +64,6 @@ func TestConversations_bySteps(t *testing.T) {
 			t.SkipNow()
 		}
 		c.run(t, func(p *poll.Poller, ctx context.Context) iter.Seq[poll.Event] { return steps(t, p, ctx) })
-	})
-}
-
-// A step that comes too soon makes no attempt, and changes nothing.
-func TestAStepThatComesTooSoon(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute)}
-		state, events := p.Step(t.Context(), poll.State{})
-		if len(events) != 1 || events[0].Kind != poll.EventWait || state.Attempts != 0 || time.Until(state.Due) != time.Minute {
-			t.Fatalf("%d events, state %+v", len(events), state)
-		}
-		time.Sleep(20 * time.Second)
-		again, events := p.Step(t.Context(), state)
-		if len(events) != 1 || events[0].Wait != 40*time.Second || !events[0].State.Due.Equal(state.Due) {
-			t.Errorf("events %+v", events)
-		}
-		if diff := cmp.Diff(state, again); diff != "" {
-			t.Errorf("state (-before +after):\n%s", diff)
-		}
-		time.Sleep(40 * time.Second)
-		again, events = p.Step(t.Context(), state)
-		if len(events) != 3 || again.Attempts != 1 || time.Until(again.Due) != time.Minute {
-			t.Errorf("%d events, state %+v", len(events), again)
-		}
 	})
 }
 

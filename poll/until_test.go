@@ -83,23 +83,6 @@ func TestNilErrorsStayNil(t *testing.T) {
 	}
 }
 
-func TestARunIsNamedByItsProbe(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for want, p := range map[string]poll.Poller{
-		"https://h/jobs": {Probe: poll.HTTP{URL: "https://h/jobs?id=7&token=s3cret"}},
-		"tcp://h:1":      {Probe: poll.TCP{Address: "h:1"}},
-		"go":             {Probe: poll.Command{Args: []string{"/usr/local/bin/go", "-key", "s3cret"}}},
-		"mine":           {Probe: poll.TCP{Address: "h:1"}, Target: "mine"},
-		"":               {Probe: &operation{}},
-	} {
-		if o, _ := p.Run(ctx); o.Target != want {
-			t.Errorf("have %q, want %q", o.Target, want)
-		}
-	}
-}
-
 // A context that is canceled with a Permanent cause says that the operation has failed.
 func TestPermanentCause(t *testing.T) {
 	t.Parallel()

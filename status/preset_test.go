@@ -165,12 +165,8 @@ func TestPresetRulesThatDoNotFit(t *testing.T) {
 		left, unfit int
 		err         string
 	}{
-		{KindCommand, []PresetRule{broken, done}, 2, 0, ``},
-		{KindHTTP, []PresetRule{broken, done}, 1, 1, ``},
 		{KindCustom, []PresetRule{broken, done}, 1, 1, ``},
 		{KindTCP, []PresetRule{broken, done}, 0, 2, `preset thing: none of its until fits a TCP address: until: .state == "done"`},
-		{KindHTTP, []PresetRule{gone, done}, 2, 0, ``},
-		{KindCommand, []PresetRule{gone, done}, 1, 1, ``},
 		{KindCommand, []PresetRule{broken, gone, gone}, 1, 2, `preset thing: none of its until fits a command: until: $status == 204; until: $status == 204`},
 		{KindHTTP, []PresetRule{{Success, "$gone", ""}}, 0, 1, `preset thing: none of its until fits a URL: until: $gone`},
 		{KindHTTP, []PresetRule{broken}, 0, 1, `preset thing: none of its rules fits a URL: error-if: $exit != 0 && $stderr contains "gone"`},

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
@@ -53,5 +56,36 @@ func TestTargets_share(t *testing.T) {
 	rule := func(i int) any { return g.targets[i].poller.Rules.Own[0].Expr }
 	if rule(0) != rule(1) || rule(2) != rule(3) || rule(0) == rule(2) || rule(2) == rule(4) {
 		t.Error("equal conditions are compiled more than once, or others are the same")
+	}
+}
+
+// What was learned sets the waits of what goes on. A start that was refused is sent again by the
+// configured ones, and after THROTTLED the wait is as long as by the model, and as by the flags.
+func TestTargets_learn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		took      time.Duration // of past runs
+		flags     []string
+		resend    time.Duration // the first wait
+		throttled time.Duration // at least
+	}{
+		{time.Hour, nil, 100 * time.Millisecond, 2 * time.Minute},
+		{time.Second, []string{"--base=1s", "--factor=10"}, time.Second, 10 * time.Second},
+	} {
+		history := store.History{Dir: t.TempDir()}
+		for range 5 {
+			run := store.Record{End: time.Now(), Lo: test.took, Hi: test.took, Outcome: store.Success}
+			if err := history.Append(t.Context(), "job", run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := readTargets(t, "", append(test.flags, "--learn=job", "--history="+history.Dir, "http://test/")...).targets[0].poller
+		random := rand.New(rand.NewPCG(1, 2))
+		if have := p.Resend.Wait(backoff.Step{}, random); have != test.resend {
+			t.Errorf("runs of %s: sent again after %s, want %s", test.took, have, test.resend)
+		}
+		if have := p.Throttled.Wait(backoff.Step{N: 1}, random); have < test.throttled {
+			t.Errorf("runs of %s: throttled, %s, want at least %s", test.took, have, test.throttled)
+		}
 	}
 }

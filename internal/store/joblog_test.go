@@ -60,7 +60,8 @@ func starting(id string) store.Entry {
 	return store.Entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
 }
 
-// sample writes a log with lines of every kind.
+// sample writes a log with lines of every kind. What an end says, holds: no later line makes a target
+// go on.
 func sample(t *testing.T, path string) (l *store.Log, want map[string]store.Entry) {
 	t.Helper()
 	l = openLog(t, path)
@@ -68,7 +69,7 @@ func sample(t *testing.T, path string) (l *store.Log, want map[string]store.Entr
 	l.Follow(waiting("a"))
 	l.End(ended("a"))
 	check(t, l.Start(starting("b")))
-	for _, e := range []store.Entry{waiting("list"), waiting("of", "x"), ended("of", "x"), waiting("of", "y"), ended("of", "")} {
+	for _, e := range []store.Entry{waiting("a"), waiting("list"), waiting("of", "x"), ended("of", "x"), waiting("of", "y"), ended("of", "")} {
 		l.End(e)
 	}
 	return l, map[string]store.Entry{
@@ -192,8 +193,8 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		strings.Repeat("x", 2<<20):        "is no job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
-		string(text) + "\x00\x00\n":       "run.jsonl:11: not a line",
-		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:11: not a line",
+		string(text) + "\x00\x00\n":       "run.jsonl:12: not a line",
+		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:12: not a line",
 		first + "\n" + `{"event":"won","id":"a","state":{"v":2}}` + "\n":  `run.jsonl:2: unknown event "won"`,
 		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
 		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
@@ -211,34 +212,6 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 			t.Errorf("%.80q: has become %.80q, %v", content, after, info.Mode())
 		}
 		check(t, os.Remove(path))
-	}
-}
-
-func TestTwoAtOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	l := openLog(t, path)
-	if _, err := store.OpenLog(path); err == nil || err.Error() != "another process uses "+path {
-		t.Errorf("the second: %v", err)
-	}
-	l.End(ended("a"))
-	check(t, l.Close())
-	l = openLog(t, path)
-	check(t, l.Close())
-}
-
-// What an end says, holds: no later line makes a target go on.
-func TestNothingComesAfterAnEnd(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	l := openLog(t, path)
-	l.End(ended("a"))
-	l.End(waiting("a"))
-	check(t, l.Close())
-	l = openLog(t, path)
-	defer l.Close()
-	if have, _ := l.Past("a"); !have.State.Ended() {
-		t.Errorf("%+v", have)
 	}
 }
 

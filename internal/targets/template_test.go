@@ -31,21 +31,6 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-func TestParseCommand(t *testing.T) {
-	t.Parallel()
-	for command, want := range map[string]string{
-		"get {}":    "",
-		"get {.id}": "no argument of the command has a {}, so all targets would be the same; put {} where the text of an entry belongs",
-		"sh -c {}":  "{} is in the script of a shell, which would run what the items say; give it to the script as an argument: sh -c 'echo \"$1\"' sh {}",
-		"{} get":    "{} is no program: items fill the arguments of a command; without a command, each entry is a URL, or an object with a url or a command",
-	} {
-		_, err := ParseCommand(strings.Fields(command))
-		if have := wordsOf(err); have != want {
-			t.Errorf("%s: have %q, want %q", command, have, want)
-		}
-	}
-}
-
 // wordsOf returns the message and the hint of an error, "" for none.
 func wordsOf(err error) string {
 	if e, ok := errors.AsType[*TemplateError](err); ok {

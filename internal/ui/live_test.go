@@ -133,22 +133,3 @@ func TestLive_layout(t *testing.T) {
 		golden(t, "layout.txt", b.String())
 	})
 }
-
-// What is said stands above what is drawn, and the end takes its place.
-func TestConsole(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	c := console{w: &b}
-	c.draw([]string{"one"})
-	drawn := b.String()
-	b.Reset()
-	c.say("more\n")
-	if have, want := b.String(), eraseLines+"more\n"+drawn; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-	b.Reset()
-	c.finish("the end\n")
-	if have, want := b.String(), eraseLines+"the end\n"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-}

@@ -143,8 +143,6 @@ func TestFleet_keys(t *testing.T) {
 		same       bool
 	}{
 		"one place":             {key(Options{}, "https://a:1"), key(Options{PerSecond: 3, Known: true}, "https://a:1"), true},
-		"two places":            {key(Options{}, "https://a:1"), key(Options{}, "https://a:2"), false},
-		"credentials":           {key(Options{}, "https://a:1"), key(Options{Key: token}, "https://a:1"), false},
 		"the same name":         {key(Options{Name: "n"}, "https://a:1"), key(Options{Name: "n", Key: token}, "http://localhost"), true},
 		"a name like a place":   {key(Options{Name: "https://a:1"}, "https://a:1"), key(Options{}, "https://a:1"), false},
 		"this machine":          {key(Options{}, "http://localhost:80"), f.key("limit-", "place http://localhost:80"), false},

@@ -84,20 +84,6 @@ func another(t *testing.T, where string, env ...string) (cmd *exec.Cmd, wrote st
 	return cmd, wrote
 }
 
-// Who is killed at any moment keeps nobody waiting, and leaves a record that is whole.
-func TestDirectory_killed(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	f, notes := open(t, dir)
-	for range 5 {
-		cmd, wrote := another(t, dir)
-		cmd.Process.Kill()
-		if note := sends(f, notes, 2); note != "" || strings.Contains(wrote, "note:") {
-			t.Errorf("told %q and %q", note, wrote)
-		}
-	}
-}
-
 // Who is killed while it asks is waited for, for a lease at most.
 func testKilled(t *testing.T, where string) {
 	f, notes := open(t, where)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -209,54 +208,6 @@ func testAnswers(t *testing.T, where string) {
 	}
 	if len(notes) > 0 {
 		t.Error(<-notes)
-	}
-}
-
-// Nothing that is stored, nor what is sent there, has a text of the caller's in clear.
-func TestStore_tellsNothing(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true, "--rdbcompression", "no")
-	dir := t.TempDir()
-	watch := s.connect(t)
-	command(t, watch, "MONITOR")
-	const place, token = "https://api.example.com:443", "Bearer hunter2"
-	for _, where := range []string{s.url, dir} {
-		for _, secret := range []string{"", "open sesame"} {
-			f, _ := open(t, where, Options{Secret: []byte(secret), Key: func(string) string { return token }})
-			at, _ := f.Next(place, time.Time{})
-			f.Done(place, poll.Feedback{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
-			q := f.Question(place, []byte(place+token), everySecond)
-			q.Claim(time.Now())
-			q.Answered([]byte("the body, its ETag, and what comes hereafter: " + token))
-		}
-	}
-	command(t, s.connect(t), "SAVE")
-	stored, err := os.ReadFile(filepath.Join(filepath.Dir(s.socket), "dump.rdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(stored), prefix); n != 4 {
-		t.Errorf("%d records, want two for each secret", n)
-	}
-	for lines := 0; lines < 16; lines++ {
-		line, err := redis.String(redis.ReceiveWithTimeout(watch, 5*time.Second))
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored = append(stored, line...)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		if info, _ := os.Stat(file); info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %s", file, info.Mode())
-		}
-		stored = append(append(stored, file...), text...)
-	}
-	for _, secret := range []string{"example", "hunter2", "bearer", "sesame", "body", "etag", "hereafter"} {
-		if strings.Contains(strings.ToLower(string(stored)), secret) {
-			t.Errorf("%q is in clear", secret)
-		}
 	}
 }
 
