@@ -226,7 +226,7 @@ func checkOnTime(w *world, res *result) bool {
 	return res.How == poll.TimedOut || res.How == poll.AttemptsExhausted
 }
 
-// checkAwake: what is so, and can be reached, is noticed before the deadline, or by the runs that
+// checkAwake: what is so or has failed, and can be reached, is noticed before the deadline, or by the runs that
 // go on.
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
@@ -257,7 +257,7 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, last}) {
+		if l.started.IsZero() || !w.isFinal(sighting{l.docAt(last.Add(time.Second)), true, last}) {
 			return false
 		}
 	}
@@ -276,9 +276,9 @@ func checkAwake(w *world, res *result) bool {
 		isSeen := func(l *life) bool {
 			n, all := len(l.seen), w.wholesOf(l)
 			if w.List != nil && !w.List.Follow {
-				return len(all) > 0 && w.isSuccess(sighting{all[len(all)-1].shown[l.ID], true, res.End})
+				return len(all) > 0 && w.isFinal(sighting{all[len(all)-1].shown[l.ID], true, res.End})
 			}
-			return n > 0 && w.isSuccess(l.seen[n-1])
+			return n > 0 && w.isFinal(l.seen[n-1])
 		}
 		switch {
 		case w.answered.After(res.End) && !(w.isLine() && w.Line.Log != ""): // the time that is kept for the last look is twice what others took
@@ -302,6 +302,11 @@ const lateAnswer = ": the last answer came after the deadline"
 // margin returns how long before the deadline what is so is noticed, at least by the last look.
 func (p *plan) margin() time.Duration {
 	margin := 2500*time.Millisecond + 2*p.Lag
+// isFinal reports whether a sighting shows what is waited for, or that it has failed.
+func (w *world) isFinal(s sighting) bool {
+	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
+}
+
 	switch {
 	case p.Line.Log != "" && (p.List != nil || len(p.Ops) > 1): // several runs may be needed
 		margin = 75 * time.Second
@@ -311,8 +316,8 @@ func (p *plan) margin() time.Duration {
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}
 	margin += p.Steady
-	if p.Threshold > 0 {
-		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
+	if most := max(p.Threshold, p.Errors); most > 0 {
+		margin += time.Duration(most) * max(time.Second, p.Interval)
 	}
 	return margin
 }
