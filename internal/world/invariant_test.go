@@ -343,6 +343,13 @@ func checkPolite(w *world, res *result) bool {
 		for i, s := range l.seen {
 			if w.isSuccess(s) && (i == 0 || !w.isSuccess(l.seen[i-1])) {
 				most += anew
+	requests := -w.asked["dial"]
+	for _, n := range w.asked {
+		requests += n
+	}
+	if allowed := 5 + len(w.Faults) + int(float64(w.Rate)*took.Seconds()); w.Rate > 0 && w.Probe == "" && len(w.processes) == 1 && requests > allowed {
+		w.blame("polite", "in %s, %d requests a second are allowed, and there were %d requests", took, w.Rate, requests)
+	}
 			}
 		}
 		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {
