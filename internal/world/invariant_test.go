@@ -135,8 +135,11 @@ func (p *plan) need() int {
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
 	row, most := 0, 0
+// settling is for how long an operation that was started may not be there.
+const settling = 10 * time.Second
+
 	for _, s := range l.seen {
-		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || w.NotYet || w.Gone || w.Probe != "") {
+		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
 		}
 		most = max(most, row)

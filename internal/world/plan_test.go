@@ -198,8 +198,12 @@ func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
 		add(gone, time.Second)
 		return all
 	}
-	if r.IntN(3) == 0 && (method == "" || p.NotYet) {
-		add(absent, pick(r, 3*time.Second, 15*time.Second))
+	if r.IntN(3) == 0 {
+		most := pick(r, 3*time.Second, 15*time.Second)
+		if method != "" && !p.NotYet { // no longer than it is waited for
+			most = min(most, settling)
+		}
+		add(absent, most)
 	}
 	if r.IntN(2) == 0 {
 		add("queued", 5*time.Second)
