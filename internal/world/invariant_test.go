@@ -114,9 +114,12 @@ func checkTrue(w *world, res *result) bool {
 		case slices.Contains(ends, poll.Succeeded) && !is:
 			nearly = w.nearly(l)
 			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, nearly)
-		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
+		case slices.Contains(ends, poll.Failed) && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}
+	}
+	if res.How == poll.Failed && w.cuts == 0 && !slices.ContainsFunc(w.lives, w.mayFail) {
+		w.blame("true", "ERROR, and nothing said so: %s", res.Reason)
 	}
 	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
 		w.blame("true", "SUCCESS, and %d of %d are done%s", done, need, nearly)
@@ -132,12 +135,15 @@ func (p *plan) need() int {
 	return len(p.Ops)
 }
 
-// mayFail reports whether something has said that an operation has failed, or can never succeed.
-func (w *world) mayFail(l *life) bool {
-	row, most := 0, 0
 // settling is for how long an operation that was started may not be there.
 const settling = 10 * time.Second
 
+// mayFail reports whether something has said that an operation has failed, or can never succeed.
+func (w *world) mayFail(l *life) bool {
+	if w.List != nil && !w.List.Follow && slices.ContainsFunc(l.Phases, func(ph phase) bool { return w.fails(l.doc(ph.State, 0)) }) {
+		return true
+	}
+	row, most := 0, 0
 	for _, s := range l.seen {
 		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
@@ -296,6 +302,11 @@ func checkAwake(w *world, res *result) bool {
 	return true
 }
 
+// isFinal reports whether a sighting shows what is waited for, or that it has failed.
+func (w *world) isFinal(s sighting) bool {
+	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
+}
+
 // seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
 const seenTooLate = " but at the very end"
 
@@ -305,11 +316,6 @@ const lateAnswer = ": the last answer came after the deadline"
 // margin returns how long before the deadline what is so is noticed, at least by the last look.
 func (p *plan) margin() time.Duration {
 	margin := 2500*time.Millisecond + 2*p.Lag
-// isFinal reports whether a sighting shows what is waited for, or that it has failed.
-func (w *world) isFinal(s sighting) bool {
-	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
-}
-
 	switch {
 	case p.Line.Log != "" && (p.List != nil || len(p.Ops) > 1): // several runs may be needed
 		margin = 75 * time.Second
@@ -337,6 +343,13 @@ func checkPolite(w *world, res *result) bool {
 	if w.Line.Twice {
 		most *= 2
 	}
+	requests := -w.asked["dial"]
+	for _, n := range w.asked {
+		requests += n
+	}
+	if allowed := 5 + len(w.Faults) + int(float64(w.Rate)*took.Seconds()); w.Rate > 0 && w.Probe == "" && len(w.processes) == 1 && requests > allowed {
+		w.blame("polite", "in %s, %d requests a second are allowed, and there were %d requests", took, w.Rate, requests)
+	}
 	anew := 0 // looks of a schedule that has begun anew, after a SUCCESS that is to be confirmed
 	if w.Threshold > 1 || w.Steady > 0 {
 		anew = 10 + w.Threshold + int(w.Steady/(20*time.Second))
@@ -346,13 +359,6 @@ func checkPolite(w *world, res *result) bool {
 		for i, s := range l.seen {
 			if w.isSuccess(s) && (i == 0 || !w.isSuccess(l.seen[i-1])) {
 				most += anew
-	requests := -w.asked["dial"]
-	for _, n := range w.asked {
-		requests += n
-	}
-	if allowed := 5 + len(w.Faults) + int(float64(w.Rate)*took.Seconds()); w.Rate > 0 && w.Probe == "" && len(w.processes) == 1 && requests > allowed {
-		w.blame("polite", "in %s, %d requests a second are allowed, and there were %d requests", took, w.Rate, requests)
-	}
 			}
 		}
 		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {

@@ -44,7 +44,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	if isEach := p.List != nil && (p.List.Follow || p.List.Batch > 0); r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)
 	}
-	if p.Gone && l.Print == "print" {
+	if p.isGone() && l.Print == "print" {
 		l.Print = ""
 	}
 	if p.isLine() && l.Log == "slice" {
