@@ -58,7 +58,7 @@ func (p *plan) untilText() string {
 		return `$error in ["refused", "dns"] or $status in [404, 410]`
 	case p.List != nil && p.List.Gone:
 		return "$gone"
-	case p.Until == nil: // a preset says it
+	case p.Plain, p.Until == nil: // a preset says it
 		return ""
 	}
 	return p.Until.text()
@@ -75,7 +75,7 @@ func (p *plan) rules() (rules status.Rules) {
 		add(status.Success, p.untilText())
 		rules.Own[0].Here = p.Gone
 	}
-	if p.ErrorIf != nil && !p.Mine {
+	if p.ErrorIf != nil && !p.Mine && !p.Plain {
 		add(status.Error, p.ErrorIf.text())
 	}
 	if p.NotYet && !p.Gone && p.Probe == "" {

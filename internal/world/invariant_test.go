@@ -114,9 +114,12 @@ func checkTrue(w *world, res *result) bool {
 		case slices.Contains(ends, poll.Succeeded) && !is:
 			nearly = w.nearly(l)
 			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, nearly)
-		case slices.Contains(ends, poll.Failed) && w.List == nil && !w.mayFail(l):
+		case slices.Contains(ends, poll.Failed) && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}
+	}
+	if res.How == poll.Failed && w.cuts == 0 && !slices.ContainsFunc(w.lives, w.mayFail) {
+		w.blame("true", "ERROR, and nothing said so: %s", res.Reason)
 	}
 	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
 		w.blame("true", "SUCCESS, and %d of %d are done%s", done, need, nearly)
@@ -132,11 +135,17 @@ func (p *plan) need() int {
 	return len(p.Ops)
 }
 
+// settling is for how long an operation that was started may not be there.
+const settling = 10 * time.Second
+
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
+	if w.List != nil && !w.List.Follow && slices.ContainsFunc(l.Phases, func(ph phase) bool { return w.fails(l.doc(ph.State, 0)) }) {
+		return true
+	}
 	row, most := 0, 0
 	for _, s := range l.seen {
-		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || w.NotYet || w.Gone || w.Probe != "") {
+		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
 		}
 		most = max(most, row)
@@ -226,7 +235,7 @@ func checkOnTime(w *world, res *result) bool {
 	return res.How == poll.TimedOut || res.How == poll.AttemptsExhausted
 }
 
-// checkAwake: what is so, and can be reached, is noticed before the deadline, or by the runs that
+// checkAwake: what is so or has failed, and can be reached, is noticed before the deadline, or by the runs that
 // go on.
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
@@ -257,7 +266,7 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isSuccess(sighting{l.docAt(last.Add(time.Second)), true, last}) {
+		if l.started.IsZero() || !w.isFinal(sighting{l.docAt(last.Add(time.Second)), true, last}) {
 			return false
 		}
 	}
@@ -276,9 +285,9 @@ func checkAwake(w *world, res *result) bool {
 		isSeen := func(l *life) bool {
 			n, all := len(l.seen), w.wholesOf(l)
 			if w.List != nil && !w.List.Follow {
-				return len(all) > 0 && w.isSuccess(sighting{all[len(all)-1].shown[l.ID], true, res.End})
+				return len(all) > 0 && w.isFinal(sighting{all[len(all)-1].shown[l.ID], true, res.End})
 			}
-			return n > 0 && w.isSuccess(l.seen[n-1])
+			return n > 0 && w.isFinal(l.seen[n-1])
 		}
 		switch {
 		case w.answered.After(res.End) && !(w.isLine() && w.Line.Log != ""): // the time that is kept for the last look is twice what others took
@@ -291,6 +300,11 @@ func checkAwake(w *world, res *result) bool {
 		w.blame("awake", "it has been so for %s, and nobody noticed%s", res.Deadline.Sub(since), why)
 	}
 	return true
+}
+
+// isFinal reports whether a sighting shows what is waited for, or that it has failed.
+func (w *world) isFinal(s sighting) bool {
+	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
 }
 
 // seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
@@ -311,8 +325,8 @@ func (p *plan) margin() time.Duration {
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}
 	margin += p.Steady
-	if p.Threshold > 0 {
-		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
+	if most := max(p.Threshold, p.Errors); most > 0 {
+		margin += time.Duration(most) * max(time.Second, p.Interval)
 	}
 	return margin
 }
@@ -328,6 +342,13 @@ func checkPolite(w *world, res *result) bool {
 	}
 	if w.Line.Twice {
 		most *= 2
+	}
+	requests := -w.asked["dial"]
+	for _, n := range w.asked {
+		requests += n
+	}
+	if allowed := 5 + len(w.Faults) + int(float64(w.Rate)*took.Seconds()); w.Rate > 0 && w.Probe == "" && len(w.processes) == 1 && requests > allowed {
+		w.blame("polite", "in %s, %d requests a second are allowed, and there were %d requests", took, w.Rate, requests)
 	}
 	anew := 0 // looks of a schedule that has begun anew, after a SUCCESS that is to be confirmed
 	if w.Threshold > 1 || w.Steady > 0 {

@@ -44,7 +44,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	if isEach := p.List != nil && (p.List.Follow || p.List.Batch > 0); r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)
 	}
-	if p.Gone && l.Print == "print" {
+	if p.isGone() && l.Print == "print" {
 		l.Print = ""
 	}
 	if p.isLine() && l.Log == "slice" {
@@ -64,9 +64,9 @@ func (p *plan) args(dir string) (args []string) {
 	add(true, "--seed", p.Seed, "--progress", "lines")
 	add(p.Line.Events, "--progress", "json")
 	add(p.Gone, "--gone")
-	add(!p.Gone && !p.Unless && p.presetName() == "", "--until", p.untilText())
+	add(!p.Gone && !p.Unless && !p.Plain && p.presetName() == "", "--until", p.untilText())
 	add(p.Unless, "--not-ready-if", "not ("+p.untilText()+")")
-	add(p.ErrorIf != nil && !p.Mine, "--error-if", p.ErrorIf)
+	add(p.ErrorIf != nil && !p.Mine && !p.Plain, "--error-if", p.ErrorIf)
 	add(p.presetName() != "", "--preset", p.presetName())
 	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)

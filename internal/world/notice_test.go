@@ -63,6 +63,10 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept
 		q.life.flying--
 	case !q.starts && !rep.isRedirect() && isJudged:
+		isLate := time.Since(q.life.started) >= settling || p.saw["clock jumps"]
+		if rep.doc == "" && q.life.Method != "" && isLate && !p.NotYet && !p.Gone {
+			q.life.excuse = "it was started long ago, and is not there"
+		}
 		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.at})
 		if q.life.Answer == "303" {
 			q.life.flying = 0

@@ -22,6 +22,7 @@ type plan struct {
 	ErrorIf   *node         `json:",omitzero"` // nil for none
 	Gone      bool          `json:",omitzero"` // --gone, in place of Until
 	Unless    bool          `json:",omitzero"` // --not-ready-if of its opposite, in place of Until
+	Plain     bool          `json:",omitzero"` // no condition at all: an operation that was started says by itself how it is
 	NotYet    bool          `json:",omitzero"` // a 404 means that it is not there yet
 	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
 	Errors    int           `json:",omitzero"` // the threshold of ERROR, 0 for 1
@@ -120,6 +121,14 @@ func newPlan(seed uint64, only string) *plan {
 	if p.Unless { // by which any answer without a body is SUCCESS
 		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return f.Kind == "204" })
 	}
+	if p.Plain = p.isPlain() && maybe(3); p.Plain {
+		p.Until, p.ErrorIf = &node{Op: `.state == "done"`}, &node{Op: `.state == "failed"`}
+		for i := range p.Ops {
+			p.Ops[i].Style |= bare * int(seed%2)
+		}
+		believed := []string{"lie", "204", "twice", "login", "elsewhere", "loop"} // which would say how it is, or be its result
+		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return slices.Contains(believed, f.Kind) })
+	}
 	if p.isLine() && p.List != nil && p.List.Expect > 0 && p.AtLeast == 0 && maybe(2) {
 		p.Percent = pick(r, 50, 90, 100)
 	}
@@ -129,6 +138,9 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	return p
 }
+
+// isPlain reports whether a wait may have no condition.
+func (p *plan) isPlain() bool { return p.Ops[0].Method != "" && !p.Gone && p.presetName() == "" }
 
 // drawAlone draws operations that are waited for by themselves.
 func (p *plan) drawAlone(r *rand.Rand) {
@@ -188,8 +200,12 @@ func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
 		add(gone, time.Second)
 		return all
 	}
-	if r.IntN(3) == 0 && (method == "" || p.NotYet) {
-		add(absent, pick(r, 3*time.Second, 15*time.Second))
+	if r.IntN(3) == 0 {
+		most := pick(r, 3*time.Second, 15*time.Second)
+		if method != "" && !p.NotYet { // no longer than it is waited for
+			most = min(most, settling)
+		}
+		add(absent, most)
 	}
 	if r.IntN(2) == 0 {
 		add("queued", 5*time.Second)

@@ -56,7 +56,7 @@ func simulate(t *testing.T, p *plan) *report {
 				rep.exercised[i.name] = true
 			}
 		}
-		w.saw["no --until"], w.saw["at least a share"] = p.Unless, p.Percent > 0
+		w.saw["no --until"], w.saw["no condition"], w.saw["at least a share"] = p.Unless, p.Plain, p.Percent > 0
 		if preset := p.presetName(); preset != "" {
 			w.saw["preset "+preset] = true
 		}

@@ -123,6 +123,8 @@ func (w *world) answer(q *request) *reply {
 	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {
+	case q.starts && q.ContentLength > 0 && q.Header.Get("Content-Type") == "":
+		rep.code, rep.what = 415, "a body of no type"
 	case q.starts && kind.on&aRefusal == 0:
 		w.start(q, rep)
 	case q.life != nil:

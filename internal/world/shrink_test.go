@@ -96,7 +96,7 @@ func (p *plan) isSound() bool {
 		return false
 	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
 		return false
-	case p.Unless && (p.presetName() != "" || p.Probe != ""):
+	case p.Plain && (!p.isPlain() || p.Until == nil || p.ErrorIf == nil), p.Unless && (p.presetName() != "" || p.Probe != ""):
 		return false
 	case p.isLine() && (p.Ops[0].Answer == "204 self" && !p.Gone || p.Renewal > 0 && !p.Line.File): // which says no --follow, and has no other token
 		return false

@@ -76,6 +76,9 @@ func (l *life) docAt(at time.Time) string {
 	return l.doc(state, max(0, at.Sub(l.started)))
 }
 
+// bare is the style of a document in which no object is inside another.
+const bare = 16
+
 // doc returns the document about an operation in a state, of the age given.
 func (o *operation) doc(state string, age time.Duration) string {
 	conclusion, finished, failure, progress := "null", "null", "null", int(age/time.Second)%90
@@ -93,6 +96,9 @@ func (o *operation) doc(state string, age time.Duration) string {
 		`"conclusion":` + conclusion, `"finished_at":` + finished, `"error":` + failure,
 		fmt.Sprintf(`"progress":%d`, progress), `"meta":{"state":"done"}`,
 		fmt.Sprintf(`"steps":[{"name":"a","state":"done"},{"name":"b","state":%q}]`, state),
+	}
+	if o.Style&bare != 0 {
+		fields = fields[:7]
 	}
 	if o.Style&1 != 0 { // what is null may be missing as well
 		fields = slices.DeleteFunc(fields, func(f string) bool { return strings.HasSuffix(f, ":null") })
