@@ -24,8 +24,8 @@ type Streams struct {
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
 	// OutClosed is true if stdout is closed, or not open for writing. OutNull is true if it is
-	// /dev/null and open for reading, too, and stderr is not: Go's runtime opens that in place of a
-	// stdout that is closed, but so do some callers that want no results.
+	// /dev/null and open for reading, too: Go's runtime opens that in place of a stdout that is
+	// closed, but so do some callers that want no results.
 	OutClosed, OutNull bool
 
 	Dumb    bool // TERM=dumb: nothing can be redrawn
