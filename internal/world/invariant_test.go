@@ -266,7 +266,9 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isFinal(sighting{l.docAt(last.Add(time.Second)), true, last}) {
+		doc := l.docAt(last.Add(time.Second))
+		hasFailed := !w.isGone() && !w.Unless && w.fails(doc)
+		if l.started.IsZero() || !w.isSuccess(sighting{doc, true, last}) && !hasFailed {
 			return false
 		}
 	}
@@ -280,38 +282,12 @@ func checkAwake(w *world, res *result) bool {
 	if res.Deadline.Sub(since) < w.margin() {
 		return false
 	}
-	if res.How == poll.TimedOut {
-		why := ""
-		isSeen := func(l *life) bool {
-			n, all := len(l.seen), w.wholesOf(l)
-			if w.List != nil && !w.List.Follow {
-				return len(all) > 0 && w.isFinal(sighting{all[len(all)-1].shown[l.ID], true, res.End})
-			}
-			return n > 0 && w.isFinal(l.seen[n-1])
-		}
-		switch {
-		case w.answered.After(res.End) && !(w.isLine() && w.Line.Log != ""): // the time that is kept for the last look is twice what others took
-			return false
-		case w.answered.After(res.End):
-			why = lateAnswer
-		case slices.ContainsFunc(w.lives, isSeen):
-			why = seenTooLate
-		}
-		w.blame("awake", "it has been so for %s, and nobody noticed%s", res.Deadline.Sub(since), why)
+	isCut := w.answered.After(res.End) && !(w.isLine() && w.Line.Log != "") // the time that is kept for the last look is twice what others took
+	if res.How == poll.TimedOut && !isCut {
+		w.blame("awake", "it has been so for %s, and nobody noticed", res.Deadline.Sub(since))
 	}
-	return true
+	return !isCut || res.How != poll.TimedOut
 }
-
-// isFinal reports whether a sighting shows what is waited for, or that it has failed.
-func (w *world) isFinal(s sighting) bool {
-	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
-}
-
-// seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
-const seenTooLate = " but at the very end"
-
-// lateAnswer says of a wait that its last look was cut by the deadline.
-const lateAnswer = ": the last answer came after the deadline"
 
 // margin returns how long before the deadline what is so is noticed, at least by the last look.
 func (p *plan) margin() time.Duration {
