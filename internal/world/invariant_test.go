@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,12 +44,9 @@ func (w *world) wholesOf(l *life) (all []whole) {
 	return all
 }
 
-// isDone reports whether an operation was seen to be so as often in a row as is asked for: at last,
+// isDone reports whether an operation was seen to be so as often in a row, and as long, as is asked for: at last,
 // or, if other waits went on after its own, at any time.
-func (w *world) isDone(l *life) bool { return w.hasHeld(l, w.Steady) }
-
-// hasHeld reports whether an operation was seen to be done for so long.
-func (w *world) hasHeld(l *life, long time.Duration) bool {
+func (w *world) isDone(l *life) bool {
 	need, row, shown := max(1, w.Threshold), 0, false
 	since, isMet, wasMet := time.Time{}, false, false
 	count := func(is bool, at time.Time) {
@@ -62,7 +58,7 @@ func (w *world) hasHeld(l *life, long time.Duration) bool {
 		} else if row == 1 {
 			since = at
 		}
-		isMet = row >= need && at.Sub(since) >= long
+		isMet = row >= need && at.Sub(since) >= w.Steady
 		wasMet = wasMet || isMet
 	}
 	switch {
@@ -90,20 +86,9 @@ func (w *world) hasHeld(l *life, long time.Duration) bool {
 	return wasMet
 }
 
-// tooShort says of an operation that it was done, but not for as long as is asked for.
-const tooShort = " for long enough"
-
-// nearly returns tooShort if that is all that is missing.
-func (w *world) nearly(l *life) string {
-	if !w.isDone(l) && w.hasHeld(l, 0) {
-		return tooShort
-	}
-	return ""
-}
-
 // checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
 func checkTrue(w *world, res *result) bool {
-	done, nearly := 0, ""
+	done := 0
 	for _, l := range w.lives {
 		is := w.isDone(l)
 		if is {
@@ -112,8 +97,7 @@ func checkTrue(w *world, res *result) bool {
 		ends := res.Ends[fmt.Sprint(l.ID)]
 		switch {
 		case slices.Contains(ends, poll.Succeeded) && !is:
-			nearly = w.nearly(l)
-			w.blame("true", "%d succeeded, and that was not seen%s", l.ID, nearly)
+			w.blame("true", "%d succeeded, and that was not seen", l.ID)
 		case slices.Contains(ends, poll.Failed) && !w.mayFail(l):
 			w.blame("true", "%d failed, and nothing said so: %s", l.ID, res.Reason)
 		}
@@ -122,7 +106,7 @@ func checkTrue(w *world, res *result) bool {
 		w.blame("true", "ERROR, and nothing said so: %s", res.Reason)
 	}
 	if need := w.need(); res.How == poll.Succeeded && w.List == nil && done < need && !w.Line.Twice {
-		w.blame("true", "SUCCESS, and %d of %d are done%s", done, need, nearly)
+		w.blame("true", "SUCCESS, and %d of %d are done", done, need)
 	}
 	return res.How == poll.Succeeded
 }
@@ -161,7 +145,7 @@ func checkWhole(w *world, res *result) bool {
 	if w.List == nil || res.How != poll.Succeeded || w.Line.Twice { // of which each has seen other lists
 		return false
 	}
-	done, shown, nearly := 0, 0, ""
+	done, shown := 0, 0
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
@@ -169,15 +153,13 @@ func checkWhole(w *world, res *result) bool {
 		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
-		} else {
-			nearly = cmp.Or(nearly, w.nearly(l))
 		}
 		if isShown {
 			shown++
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
 		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
-			w.blame("whole", "SUCCESS of all, and %d was not seen to be done%s", l.ID, w.nearly(l))
+			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
 	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
@@ -190,7 +172,7 @@ func checkWhole(w *world, res *result) bool {
 	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*shown:
 		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
-		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d%s", shown, w.List.Expect, done, w.AtLeast, nearly)
+		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
 	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
 		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
 	}
@@ -266,7 +248,9 @@ func checkAwake(w *world, res *result) bool {
 				since = t
 			}
 		}
-		if l.started.IsZero() || !w.isFinal(sighting{l.docAt(last.Add(time.Second)), true, last}) {
+		doc := l.docAt(last.Add(time.Second))
+		hasFailed := !w.isGone() && !w.Unless && w.fails(doc)
+		if l.started.IsZero() || !w.isSuccess(sighting{doc, true, last}) && !hasFailed {
 			return false
 		}
 	}
@@ -280,38 +264,12 @@ func checkAwake(w *world, res *result) bool {
 	if res.Deadline.Sub(since) < w.margin() {
 		return false
 	}
-	if res.How == poll.TimedOut {
-		why := ""
-		isSeen := func(l *life) bool {
-			n, all := len(l.seen), w.wholesOf(l)
-			if w.List != nil && !w.List.Follow {
-				return len(all) > 0 && w.isFinal(sighting{all[len(all)-1].shown[l.ID], true, res.End})
-			}
-			return n > 0 && w.isFinal(l.seen[n-1])
-		}
-		switch {
-		case w.answered.After(res.End) && !(w.isLine() && w.Line.Log != ""): // the time that is kept for the last look is twice what others took
-			return false
-		case w.answered.After(res.End):
-			why = lateAnswer
-		case slices.ContainsFunc(w.lives, isSeen):
-			why = seenTooLate
-		}
-		w.blame("awake", "it has been so for %s, and nobody noticed%s", res.Deadline.Sub(since), why)
+	isCut := w.answered.After(res.End) && !(w.isLine() && w.Line.Log != "") // the time that is kept for the last look is twice what others took
+	if res.How == poll.TimedOut && !isCut {
+		w.blame("awake", "it has been so for %s, and nobody noticed", res.Deadline.Sub(since))
 	}
-	return true
+	return !isCut || res.How != poll.TimedOut
 }
-
-// isFinal reports whether a sighting shows what is waited for, or that it has failed.
-func (w *world) isFinal(s sighting) bool {
-	return w.isSuccess(s) || s.honest && !w.isGone() && !w.Unless && w.fails(s.doc)
-}
-
-// seenTooLate says of a wait that it has seen SUCCESS at last, but not often or long enough.
-const seenTooLate = " but at the very end"
-
-// lateAnswer says of a wait that its last look was cut by the deadline.
-const lateAnswer = ": the last answer came after the deadline"
 
 // margin returns how long before the deadline what is so is noticed, at least by the last look.
 func (p *plan) margin() time.Duration {
