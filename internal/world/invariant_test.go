@@ -249,7 +249,7 @@ func checkAwake(w *world, res *result) bool {
 			}
 		}
 		doc := l.docAt(last.Add(time.Second))
-		hasFailed := !w.isGone() && !w.Unless && w.fails(doc)
+		hasFailed := !w.isGone() && !w.Unless && w.Errors == 0 && w.fails(doc) // no look confirms an ERROR in time
 		if l.started.IsZero() || !w.isSuccess(sighting{doc, true, last}) && !hasFailed {
 			return false
 		}
@@ -283,8 +283,8 @@ func (p *plan) margin() time.Duration {
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}
 	margin += p.Steady
-	if most := max(p.Threshold, p.Errors); most > 0 {
-		margin += time.Duration(most) * max(time.Second, p.Interval)
+	if p.Threshold > 0 {
+		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
 	}
 	return margin
 }
