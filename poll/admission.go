@@ -3,7 +3,6 @@ package poll
 import (
 	"cmp"
 	"container/heap"
-	"reflect"
 	"time"
 )
 
@@ -29,7 +28,7 @@ func (a agenda) Swap(i, j int) {
 func (a *agenda) Push(x any) {
 	s := x.(*source)
 	s.agendaIndex = len(*a)
-	*s.place.planned++
+	s.place.planned++
 	*a = append(*a, s)
 }
 
@@ -39,7 +38,7 @@ func (a *agenda) Pop() any {
 	s := (*a)[last]
 	(*a)[last] = nil
 	*a, s.agendaIndex = (*a)[:last], notInAgenda
-	*s.place.planned--
+	s.place.planned--
 	return s
 }
 
@@ -87,42 +86,26 @@ func (m *semaphore) release() *source {
 // admission there.
 type place struct {
 	name    string
-	planned *int // how many sources in the agenda are of a place of this name
+	planned int // how many sources in the agenda are of this place
 	steps   [stepCount]*semaphore
 	opens   time.Time // the latest time of opening that was reported
 }
 
-// A placeKey tells places apart. Those of one name have all in common but whose turn it is to ask a
-// Limiter.
-type placeKey struct {
-	name    string
-	limiter Limiter // a target's own; nil for that of the group, or one that cannot be compared
-}
-
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
-	key := placeKey{}
+	name := ""
 	if p, ok := as[Placer](s.probe); ok {
-		key.name = p.Place()
+		name = p.Place()
 	}
-	all := l.places[key]
-	if all == nil {
-		all = &place{name: key.name, planned: new(int), steps: [stepCount]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
-		if key.name != "" && l.ParallelPlace != nil {
-			all.steps[stepRoom].most = l.ParallelPlace(key.name)
-		}
-		l.places[key] = all
+	if p := l.places[name]; p != nil {
+		return p
 	}
-	if s.p.Limiter == nil || !reflect.ValueOf(s.p.Limiter).Comparable() {
-		return all
+	p := &place{name: name, steps: [stepCount]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
+	if name != "" && l.ParallelPlace != nil {
+		p.steps[stepRoom].most = l.ParallelPlace(name)
 	}
-	key.limiter = s.p.Limiter
-	if l.places[key] == nil {
-		own := &place{name: all.name, planned: all.planned, steps: all.steps}
-		own.steps[stepTurn] = &semaphore{most: 1}
-		l.places[key] = own
-	}
-	return l.places[key]
+	l.places[name] = p
+	return p
 }
 
 // A passage is what comes of a step of admission.
@@ -144,10 +127,13 @@ func (s *source) advance() passage {
 		if s.step == stepAttempt {
 			return admitted
 		}
-		if !s.acquired[s.step] && !s.place.steps[s.step].acquire(s) {
-			return inLine
+		hasOwnTurn := s.step == stepTurn && s.p.Limiter != nil // which others do not wait for
+		if !hasOwnTurn && !s.acquired[s.step] {
+			if !s.place.steps[s.step].acquire(s) {
+				return inLine
+			}
+			s.acquired[s.step] = true
 		}
-		s.acquired[s.step] = true
 		if s.step == stepClaim || s.step == stepTurn {
 			return asking
 		}

@@ -36,7 +36,7 @@ type loop struct {
 
 	sources []*source
 	opened  int // how many of sources are opened
-	places  map[placeKey]*place
+	places  map[string]*place
 	claims  semaphore
 	workers semaphore
 	agenda  agenda
@@ -56,7 +56,7 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 		g.Parallel = defaultParallel
 	}
 	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
-	l := &loop{Group: g, run: r, yield: yield, places: make(map[placeKey]*place), done: make(chan *source, g.Parallel)}
+	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
 	l.claims.most, l.workers.most = g.Parallel, g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l
@@ -190,7 +190,7 @@ func (l *loop) plan(s *source) {
 func (l *loop) timeForOthers(s *source, took time.Duration) time.Duration {
 	others := time.Duration(len(l.agenda)) * took / time.Duration(l.Parallel)
 	if most := s.place.steps[stepRoom].most; most > 0 {
-		others = max(others, time.Duration(*s.place.planned)*took/time.Duration(most))
+		others = max(others, time.Duration(s.place.planned)*took/time.Duration(most))
 	}
 	return others
 }
