@@ -88,9 +88,10 @@ func (l *loop) concludeList(s *source) {
 	hopeless := how == Failed || how == HintTooLong
 	if !list.lastComplete || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
-			own := w.State
-			if w.record(lead.last); list.forks != nil && w.p.Past != nil { // it goes on from its own last look
-				w.State, w.last = own, &judged{observation: lead.last.observation, verdict: status.Verdict{Status: own.Status, Reason: lead.Reason}}
+			if list.forks == nil || w.p.Past == nil {
+				w.record(lead.last)
+			} else { // it goes on from its own last look
+				w.last = &judged{observation: lead.last.observation, verdict: status.Verdict{Status: w.Status, Reason: lead.Reason}}
 			}
 		}
 	}
