@@ -51,7 +51,7 @@ func (w *wait) plan(now, shared time.Time) {
 		if wait > latest {
 			wait, w.LastLook = latest, true
 		}
-		if early := latest - w.timeToConfirm(); wait > early && early > max(least, minReserve) {
+		if early := latest - w.timeToConfirm(latest); wait > early && early > max(w.hintLeft(now), minReserve) {
 			wait, w.LastLook = early, false
 		}
 	}
@@ -140,16 +140,19 @@ func (w *wait) sharedWait(step int, u float64) time.Duration {
 }
 
 // timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
-// been seen already, or if one look is enough.
-func (w *wait) timeToConfirm() (takes time.Duration) {
+// been seen already, or if one look is enough. What takes longer than most is not counted to its end.
+func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if w.isToConfirm() {
 		return 0
 	}
-	random, look := rand.New(rand.NewPCG(0, 0)), max(minReserve, 2*w.median()) // nothing is planned by it yet
-	var wait time.Duration
-	for n := range w.p.SuccessThreshold - 1 {
-		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
-		takes = backoff.Add(takes, wait+look)
+	look := max(minReserve, 2*w.median())
+	if w.p.SuccessThreshold > 1 {
+		var wait time.Duration
+		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
+		for n := 0; n < w.p.SuccessThreshold-1 && takes < most; n++ {
+			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
+			takes = backoff.Add(takes, backoff.Add(wait, look))
+		}
 	}
 	if w.p.SuccessFor > 0 {
 		takes = max(takes, w.p.SuccessFor+look)
@@ -184,11 +187,11 @@ func (w *wait) toHold() time.Duration {
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the time that the last looks of all others
-// take, but at most half of what is left, so that a slow probe still gets several
-// looks. If half is too little for a median attempt, more is kept.
+// deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the
+// time that the last looks of all others take, but at most half of what is left, so that a slow
+// probe still gets several looks. If half is too little for such an attempt, more is kept.
 func (w *wait) reserve(left time.Duration) time.Duration {
-	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2 // or the last one, if that was slower
+	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2
 	if median == 0 {
 		return min(unmeasuredReserve+w.others, most)
 	}
