@@ -114,7 +114,11 @@ func (l *Log) begin() error {
 	if l.size > 0 {
 		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
 	}
-	if err := cmp.Or(l.file.Truncate(0), writeAt(l.file, []byte(header), 0)); err != nil {
+	err := l.file.Truncate(0)
+	if err == nil {
+		err = writeAt(l.file, []byte(header), 0)
+	}
+	if err != nil {
 		return err
 	}
 	l.size = int64(len(header))
