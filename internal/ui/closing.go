@@ -64,7 +64,7 @@ func (r *Reporter) Late(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := "poll: note: " + term.Line(note) + "\n"
-	if r.cfg.Face != None || !isSuccess(r.newest) {
+	if r.isEnd(r.newest) && (r.cfg.Face != None || !isSuccess(r.newest)) { // it may have ended before it began
 		text += r.verdictLine(r.newest)
 	}
 	if r.cfg.Face != JSON {
