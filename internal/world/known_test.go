@@ -10,9 +10,6 @@ var known = []struct {
 	what string
 	is   func(p *plan, b breach) bool
 }{
-	{"slices of several targets with --gone, of which one may have started, start others again by the same line", func(p *plan, b breach) bool {
-		return strings.HasSuffix(b.what, "was started 2 times") && p.Line.Log == "slice" && p.Gone && len(p.Ops) > 1
-	}},
 	{"with --share each run of --resume, or of --slice, begins the schedule anew", func(p *plan, b breach) bool {
 		return p.Share && p.Line.Log != "" && strings.HasSuffix(b.what, "looks")
 	}},

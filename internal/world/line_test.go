@@ -203,7 +203,7 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := res.says("may have started"); res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
+	if isLost := strings.Contains(res.Said[len(res.Said)-1], "may have started"); res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
 		seen := make([][]sighting, len(w.lives))
 		for i, l := range w.lives {
 			seen[i] = l.seen
