@@ -108,7 +108,7 @@ func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // holdFor returns how long the last verdict has to hold.
 func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success && w.pendingResult == nil {
+	if w.Status == status.Success {
 		return w.p.SuccessFor
 	}
 	return 0
@@ -118,7 +118,7 @@ func (w *wait) holdFor() time.Duration {
 // ends by them.
 func (w *wait) threshold() int {
 	switch v := w.last.verdict; {
-	case v.Final, v.Status == status.Success && w.pendingResult != nil:
+	case v.Final:
 		return 1
 	case v.Status == status.Success:
 		return w.p.SuccessThreshold
@@ -192,7 +192,7 @@ func (w *wait) explain(o *Outcome) {
 		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
 	}
 	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
-	if w.pendingResult == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
+	if o.Ending != Failed || o.Verdict.Rule == "" {
 		o.Verdict.Hints = w.tally.Hints()
 	}
 }
@@ -234,15 +234,6 @@ func (w *wait) reason(o Outcome) string {
 	return o.Verdict.Reason
 }
 
-// kept returns what a later run has to go on from.
-func (w *wait) kept() State {
-	s := w.State
-	if w.pendingResult != nil { // the operation is looked at again
-		s.Status, s.Streak = status.NotReady, 0
-	}
-	return s
-}
-
 // keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
 // Settle made a failure of a success, since a later run may use the result, or if the caller said
 // that the wait has failed, since nobody saw what became of the operation.
@@ -250,7 +241,7 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
 	}
-	s := w.kept()
+	s := w.State
 	isBroken := o.Cause != nil && w.hopeless == nil
 	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken) && !w.unsent {
 		ended := State{

@@ -57,10 +57,8 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	switch {
 	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	case w.judgeList != nil:
-		*v = w.judgeList(ctx, j)
-	case w.pendingResult != nil: // the rules are about the operation
-		*v = status.Rules{}.Classify(ctx, *o)
+	case w.classify != nil:
+		*v = w.classify(ctx, j)
 	default:
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
@@ -74,13 +72,6 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	w.tally.Add(o, *v)
 	if v.Status != status.Success {
 		v.Hints = w.tally.FirstHints()
-	}
-	switch { // with the result, the verdict on the operation holds
-	case w.pendingResult == nil:
-	case v.Status == status.Success:
-		*v = w.pendingResult.verdict
-	default:
-		v.Reason = w.pendingResult.missing + ": " + v.Reason
 	}
 	w.record(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
@@ -135,8 +126,9 @@ func (p resultProbe) Look(ctx context.Context, _ Attempt) status.Observation { r
 
 func (p resultProbe) Place() string { return p.place }
 
-// lookForResult probes the result from now on, if the last attempt said that the operation
-// is done and the result is another document. The first look is part of that attempt.
+// lookForResult waits for the result from now on, if the last attempt said that the operation is
+// done and the result is another document. The first look is part of that attempt. The rules are
+// about the operation: any good answer is the result, and the verdict on the operation holds.
 func (w *wait) lookForResult(pace request.Pace) {
 	f, ok := as[Finisher](w.probe)
 	if !ok || w.Status != status.Success || !w.decided() {
@@ -146,8 +138,17 @@ func (w *wait) lookForResult(pace request.Pace) {
 	if look == nil {
 		return
 	}
-	took := w.last.took
-	w.pendingResult = &pendingResult{w.last.verdict, "done, but its result could not be fetched: " + what}
+	took, done := w.last.took, w.last.verdict
+	missing := "done, but its result could not be fetched: " + what
+	w.p.Rules, w.p.SuccessThreshold, w.p.SuccessFor, w.tally = status.Rules{}, 1, 0, new(status.Tally)
+	w.classify = func(ctx context.Context, result *judged) status.Verdict {
+		v := w.p.Rules.Classify(ctx, *result.observation)
+		if v.Status == status.Success {
+			return done
+		}
+		v.Reason = missing + ": " + v.Reason
+		return v
+	}
 	place := ""
 	if p, ok := as[Placer](w.probe); ok {
 		place = p.Place()
@@ -155,7 +156,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	w.probe = resultProbe{look, place}
 	w.Streak = 0
 	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.pendingResult.missing}}
+		verdict: status.Verdict{Status: status.NotReady, Reason: missing}}
 	w.answered(w.look(pace))
 	w.last.took += took
 }

@@ -32,7 +32,7 @@ func (l *loop) addList(lead *wait) {
 	}
 	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.judgeList, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.confirmStreak
+	lead.classify, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.confirmStreak
 	l.add(lead).list = list
 	l.lists++
 }

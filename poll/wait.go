@@ -22,7 +22,7 @@ type wait struct {
 	p          Poller // with its defaults
 	n          int    // its number in a group, 0 for none
 	run        *run
-	probe      Probe         // the session of p.Probe, or p.Probe itself; the result's once pendingResult is set
+	probe      Probe         // the session of p.Probe, or p.Probe itself; once only the result is missing, what looks at that
 	sessions   sessions      // of what a stranger's probe looks by
 	deadline   time.Time     // zero = none
 	budget     time.Duration // how long it was to the deadline at first
@@ -30,24 +30,18 @@ type wait struct {
 	element    *element      // that it waits for, nil for none
 	wasPending bool          // an answer was not yet a SUCCESS
 	tally      *status.Tally
-	// Of a wait that leads a list, judgeList judges an answer, confirmAt returns when a look comes that
-	// only confirms that the list is complete, zero if the next one does more, and listStreak is how
-	// many looks SUCCESS of its elements has been to be confirmed. Otherwise they are nil.
-	judgeList          func(context.Context, *judged) status.Verdict
+	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
+	classify func(context.Context, *judged) status.Verdict
+	// Of a wait that leads a list, confirmAt returns when a look comes that only confirms that the list
+	// is complete, zero if the next one does more, and listStreak is how many looks SUCCESS of its
+	// elements has been to be confirmed. Otherwise they are nil.
 	confirmAt          func() time.Time
 	listStreak         func() int
 	last               *judged        // the last attempt
 	complete           *judged        // the last attempt that ended by itself
-	pendingResult      *pendingResult // once only the result is missing
 	hopeless           error          // why no attempt can succeed
 	unsent             bool           // the request that starts the operation, since hopeless
 	closedPastDeadline string         // why its place is closed past the deadline, in words
-}
-
-// A pendingResult is what a wait keeps of an operation that is done, and whose result is missing.
-type pendingResult struct {
-	verdict status.Verdict // SUCCESS
-	missing string         // the result, in words
 }
 
 // A run is what all waits of a loop have in common.
@@ -150,7 +144,7 @@ func (w *wait) prepare() error {
 	switch {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
-	case w.p.Elements != nil && w.judgeList == nil:
+	case w.p.Elements != nil && w.listStreak == nil:
 		return errors.New("the elements of an answer are waited for by a group")
 	case w.p.Elements != nil && w.p.Elements.Each == nil:
 		return errors.New("the elements have no Each")
@@ -212,7 +206,8 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
-	if (isHTTP || w.pendingResult != nil) && pace != nil {
+	_, isResult := w.probe.(resultProbe)
+	if (isHTTP || isResult) && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -279,7 +274,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 		At:          now,
 		Elapsed:     now.Sub(w.Start),
 		Deadline:    w.deadline,
-		State:       w.kept(),
+		State:       w.State,
 	}
 	switch kind {
 	case EventWait:
