@@ -134,8 +134,19 @@ func (w *wait) hintTooLong() bool {
 	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
 }
 
+// finalize hands the outcome of a wait that has succeeded to Finalize, which may take its time: it
+// is called in the goroutine that looks.
+func (w *wait) finalize() {
+	if w.p.Finalize != nil && w.Status == status.Success && w.decided() {
+		w.final = new(w.p.Finalize(w.outcome(Succeeded)))
+	}
+}
+
 // outcome returns the outcome of a wait that ends so.
 func (w *wait) outcome(ending Ending) Outcome {
+	if ending == Succeeded && w.final != nil {
+		return *w.final
+	}
 	j := w.complete
 	if j.observation == nil {
 		j = w.last
@@ -165,9 +176,6 @@ func (w *wait) outcome(ending Ending) Outcome {
 	o.Verdict.Hints = nil
 	if ending == Succeeded && w.neverFound(o) {
 		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
-	}
-	if ending == Succeeded && w.p.Settle != nil {
-		o = w.p.Settle(o)
 	}
 	if ending != Succeeded && o.Observation != nil {
 		w.explain(&o)
@@ -235,7 +243,7 @@ func (w *wait) reason(o Outcome) string {
 }
 
 // keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
-// Settle made a failure of a success, since a later run may use the result, or if the caller said
+// Finalize made a failure of a success, since a later run may use the result, or if the caller said
 // that the wait has failed, since nobody saw what became of the operation.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {

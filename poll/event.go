@@ -145,6 +145,8 @@ type Outcome struct {
 	// Resumed is true if the wait had ended before: it goes on from a [State] that has Ended,
 	// so that there was no attempt, and there is no Observation.
 	Resumed bool
+	// Value is what [Poller.Finalize] has made of the Observation; poll itself sets none.
+	Value any
 	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,
 	// and rules that were never asked or never decidable, with what to write instead.
 	Notes []string

@@ -101,12 +101,39 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 
 // Events waits for the targets and yields what happens: the events of each target, with its
 // N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
-// of every target. Breaking out of the iteration ends the group. All targets are read, and all
-// their probes checked, before the first attempt.
+// of every target. A consumer that is slow delays no attempt until it is 1,000 events behind.
+// Breaking out of the iteration ends the group. All targets are read, and all their probes checked,
+// before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		l := newLoop(ctx, *g, yield)
-		l.drive(targets)
-		l.emit(l.goal())
+		events, gone := make(chan *Event, mostEvents), make(chan struct{})
+		l := newLoop(ctx, *g, func(e Event) bool {
+			select {
+			case events <- &e:
+				return true
+			case <-gone:
+				return false
+			}
+		})
+		release := l.start(targets)
+		go func() {
+			defer close(events)
+			l.drive()
+			l.emit(l.goal())
+		}()
+		defer func() { // also if the consumer panics
+			close(gone)
+			release()
+			for range events { // until the attempts that are under way have ended
+			}
+		}()
+		for e := range events {
+			if !yield(*e) {
+				return
+			}
+		}
 	}
 }
+
+// mostEvents is how many events of a group wait for their consumer at most.
+const mostEvents = 1000

@@ -251,6 +251,36 @@ func TestGroupIsBrokenOff(t *testing.T) {
 }
 
 // The limiter of a target counts before that of its group.
+// Whoever takes his time over an event, or over a result, holds up nobody's look.
+func TestGroupWaitsForNoConsumer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		target := poll.Poller{
+			Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+				if at := time.Since(start); at != time.Duration(a.Number)*100*time.Millisecond {
+					t.Errorf("look %d comes after %s", a.Number, at)
+				}
+				if a.Number < 3 {
+					return poll.Observe(ctx, nil, errors.New("not yet"))
+				}
+				return poll.Observe(ctx, nil, nil)
+			}),
+			Schedule: backoff.Fixed(100 * time.Millisecond),
+			Finalize: func(o poll.Outcome) poll.Outcome {
+				time.Sleep(time.Minute)
+				o.Value = time.Since(start)
+				return o
+			},
+		}
+		for e := range new(poll.Group).Events(t.Context(), slices.Values([]poll.Poller{target, target, target})) {
+			if time.Sleep(time.Second); e.Kind == poll.EventEnd && e.Outcome.Value != time.Minute+300*time.Millisecond {
+				t.Errorf("target %d has its result after %s", e.N, e.Outcome.Value)
+			}
+		}
+	})
+}
+
 func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
@@ -62,12 +63,23 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	return l
 }
 
+// start reads the targets, and begins the time of the run. It returns what ends the run.
+func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
+	release = l.startContext()
+	l.read(targets)
+	return release
+}
+
+// driveOne waits for one target.
+func (l *loop) driveOne(p Poller) {
+	defer l.start(slices.Values([]Poller{p}))()
+	l.drive()
+}
+
 // drive waits for the targets, and ends those that are left.
-func (l *loop) drive(targets iter.Seq[Poller]) {
-	defer l.startContext()()
+func (l *loop) drive() {
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
-	l.read(targets)
 	l.openAll()
 	for l.runDue(); !l.over() && !(l.stepping && l.busy == 0); l.runDue() {
 		l.await()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -88,10 +87,10 @@ type Poller struct {
 	// is called on any goroutine, for several targets at once.
 	Starting func(State) error
 
-	// Settle, unless it is nil, is called with the outcome of a wait that Succeeded, before its
+	// Finalize, unless it is nil, is called with the outcome of a wait that Succeeded, before its
 	// EventEnd. What it returns takes its place: a failure if the result is of no use, which
-	// leaves the State open.
-	Settle func(Outcome) Outcome
+	// leaves the State open. It is called on any goroutine, for several targets at once.
+	Finalize func(Outcome) Outcome
 }
 
 // Run waits until the operation is done, has failed, or a limit is reached. The error is
@@ -116,8 +115,7 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 // deadline by more than the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		l := p.loop(ctx, yield)
-		l.drive(slices.Values([]Poller{*p}))
+		p.loop(ctx, yield).driveOne(*p)
 	}
 }
 
@@ -159,7 +157,7 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		return true
 	})
 	l.stepping = true
-	l.drive(slices.Values([]Poller{going}))
+	l.driveOne(going)
 	return events[len(events)-1].State, events
 }
 

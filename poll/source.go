@@ -103,6 +103,9 @@ func (s *source) look() {
 	if s.list == nil && s.unrunnable() == "" {
 		s.lookForResult(pace)
 	}
+	for _, w := range s.all() {
+		w.finalize()
+	}
 }
 
 // claim finds out who makes the attempt that is due.

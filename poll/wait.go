@@ -37,11 +37,12 @@ type wait struct {
 	// elements has been to be confirmed. Otherwise they are nil.
 	confirmAt          func() time.Time
 	listStreak         func() int
-	last               *judged        // the last attempt
-	complete           *judged        // the last attempt that ended by itself
-	hopeless           error          // why no attempt can succeed
-	unsent             bool           // the request that starts the operation, since hopeless
-	closedPastDeadline string         // why its place is closed past the deadline, in words
+	last               *judged  // the last attempt
+	complete           *judged  // the last attempt that ended by itself
+	final              *Outcome // what Finalize made of a SUCCESS that ends the wait, nil for none
+	hopeless           error    // why no attempt can succeed
+	unsent             bool     // the request that starts the operation, since hopeless
+	closedPastDeadline string   // why its place is closed past the deadline, in words
 }
 
 // A run is what all waits of a loop have in common.

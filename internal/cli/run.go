@@ -95,9 +95,10 @@ func (w *wait) events(ctx context.Context) iter.Seq[poll.Event] {
 
 // settling returns a target whose result is settled as it succeeds.
 func (w *wait) settling(p poll.Poller) poll.Poller {
-	p.Settle = func(o poll.Outcome) poll.Outcome {
-		w.settled = new(w.output.Settle(o))
-		return w.settled.Outcome
+	p.Finalize = func(o poll.Outcome) poll.Outcome {
+		settled := w.output.Settle(o)
+		settled.Outcome.Value = settled
+		return settled.Outcome
 	}
 	return p
 }
@@ -127,18 +128,18 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
 	seen := outcome // of which is learned, though its result may be of no use
-	if w.settled != nil {
+	result, isSettled := outcome.Value.(ui.Result)
+	if isSettled {
 		seen.Ending = poll.Succeeded
 	} else {
-		w.settled = new(w.output.Settle(outcome))
+		result = w.output.Settle(outcome)
 	}
-	result := *w.settled // whose outcome the board may keep
-	result.Outcome.State, result.Outcome.Notes = outcome.State, outcome.Notes
+	result.Outcome.State, result.Outcome.Notes = outcome.State, outcome.Notes // the board may keep it
 	if recorder := w.learns[event.N]; !w.isList {
 		recorder.End(inTime, seen)
 		result.Outcome.Notes = slices.Concat(outcome.Notes, recorder.Warnings())
 	}
-	w.result, w.settled, event.Outcome = result, nil, &result.Outcome
+	w.result, event.Outcome = result, &result.Outcome
 	code := w.codeOf(event)
 	ended := func() {} // of what is unclear the log keeps the start, so that the same line does not send it again
 	if !unclear {

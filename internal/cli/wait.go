@@ -143,8 +143,7 @@ type wait struct {
 	output   ui.Output
 	reporter *ui.Reporter
 
-	settled *ui.Result // of a target that has succeeded, until its end is told
-	result  ui.Result  // of the target that has ended last
+	result  ui.Result // of the target that has ended last
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
 	left    bool     // a target has Failed, and a later run may go on with it
