@@ -137,7 +137,7 @@ func (w *wait) hintTooLong() bool {
 // finalize hands the outcome of a wait that has succeeded to Finalize, which may take its time: it
 // is called in the goroutine that looks.
 func (w *wait) finalize() {
-	if w.p.Finalize != nil && w.Status == status.Success && w.decided() {
+	if w.Status == status.Success && w.decided() {
 		w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 	}
 }
@@ -158,7 +158,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		Verdict:     j.verdict,
 		Observation: j.observation,
 	}
-	if w.Ended() { // an earlier run
+	if w.Ending != "" { // in an earlier run
 		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
 		return o
 	}

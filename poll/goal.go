@@ -3,7 +3,6 @@ package poll
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -22,26 +21,6 @@ type score struct {
 	lists   int // that are not over
 	growing int // those of them that may find more targets
 	missing int // how many more targets the lists should have
-}
-
-// needed returns how many targets have to succeed, 0 for all.
-func (l *loop) needed() int {
-	if l.Percent <= 0 {
-		return l.AtLeast
-	}
-	return int(math.Ceil(l.Percent * float64(l.Targets+l.missing) / 100))
-}
-
-// decide ends the group once its goal was reached, or is out of reach.
-func (l *loop) decide() {
-	switch have, need := l.Endings[Succeeded], l.needed(); {
-	case l.over():
-	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
-		l.cancel(errReached)
-	case !l.FailFast:
-	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
-		l.cancel(errOutOfReach)
-	}
 }
 
 // goal returns the last event.

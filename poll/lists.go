@@ -131,3 +131,12 @@ func (l *loop) endList(s *source, how Ending) {
 		l.growing--
 	}
 }
+
+// endAll ends all targets of a source.
+func (l *loop) endAll(s *source, how Ending) {
+	if s.list != nil {
+		l.endList(s, how)
+		return
+	}
+	l.endSome(s, func(*wait) Ending { return how })
+}

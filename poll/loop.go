@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
-	"errors"
 	"fmt"
-	"iter"
-	"math/rand/v2"
+	"math"
 	"slices"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 )
 
 const (
-	defaultParallel = 50
 	// clockSpread is by how much two readings of another clock may differ.
 	clockSpread = 100 * time.Millisecond
 	// never is what the timer is set to if nothing is due.
@@ -46,30 +43,6 @@ type loop struct {
 	done    chan *source
 }
 
-func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
-	if g.Start.IsZero() {
-		g.Start = time.Now()
-	}
-	if g.Rand == nil {
-		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-	}
-	if g.Parallel <= 0 {
-		g.Parallel = defaultParallel
-	}
-	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
-	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
-	l.claims.most, l.workers.most = g.Parallel, g.Parallel
-	l.Endings = make(map[Ending]int)
-	return l
-}
-
-// start reads the targets, and begins the time of the run. It returns what ends the run.
-func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
-	release = l.startContext()
-	l.read(targets)
-	return release
-}
-
 // driveOne waits for one target.
 func (l *loop) driveOne(p Poller) {
 	defer l.start(slices.Values([]Poller{p}))()
@@ -94,79 +67,11 @@ func (l *loop) drive() {
 	}
 }
 
-// startContext makes the context of all attempts. It returns what releases it.
-func (l *loop) startContext() (release func()) {
-	l.ctx, l.cancel = context.WithCancelCause(l.caller)
-	stop := func() {}
-	if !l.stepping { // its caller's deadline is not that of the wait
-		l.deadline, _ = l.caller.Deadline()
-	}
-	if l.Timeout > 0 {
-		l.deadline = earliest(l.deadline, l.Start.Add(l.Timeout))
-	}
-	if !l.deadline.IsZero() {
-		l.ctx, stop = context.WithDeadlineCause(l.ctx, l.deadline, ErrDeadline)
-	}
-	return func() {
-		stop()
-		l.cancel(errOver)
-	}
-}
-
-// read makes the sources of the targets.
-func (l *loop) read(targets iter.Seq[Poller]) {
-	for p := range targets {
-		w := newWait(l.run, p)
-		if p.Elements != nil && !l.single {
-			l.addList(w)
-			continue
-		}
-		l.number(w)
-		l.add(w)
-	}
-}
-
-// open opens the session of a source, and ends the targets for which no attempt can succeed,
-// or nothing is left to do.
-func (l *loop) open(s *source) {
-	if s.list != nil {
-		l.endSome(s, (*wait).endingOfPast)
-	}
-	how := s.endingOfPast()
-	if how == "" {
-		how = s.wait.open()
-	}
-	switch {
-	case how != "":
-		l.fail(s, how)
-	case s.list != nil:
-		l.openList(s)
-	default:
-		s.p.Probe = nil // the session is looked at
-	}
-}
-
 // openAll opens and plans the sources that are new.
 func (l *loop) openAll() {
-	from := l.opened
-	for ; l.opened < len(l.sources); l.opened++ { // opening may add some
-		l.open(l.sources[l.opened])
-	}
-	for _, s := range l.sources[from:] {
+	for _, s := range l.openNew() {
 		l.plan(s)
 	}
-}
-
-// fail ends a source of which no attempt can succeed.
-func (l *loop) fail(s *source, how Ending) {
-	why := s.hopeless
-	if s.Ended() {
-		why = errors.New(s.Reason)
-	}
-	for _, w := range s.all() {
-		w.hopeless = why
-	}
-	l.endAll(s, how)
 }
 
 // plan plans the next attempt of a source, unless all its targets have ended.
@@ -212,6 +117,29 @@ func (l *loop) runDue() {
 	l.decide()
 	l.wake(time.Now())
 	l.decide()
+}
+
+// over reports whether the loop is to end.
+func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
+
+// decide ends the group once its goal was reached, or is out of reach.
+func (l *loop) decide() {
+	switch have, need := l.Endings[Succeeded], l.needed(); {
+	case l.over():
+	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
+		l.cancel(errReached)
+	case !l.FailFast:
+	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
+		l.cancel(errOutOfReach)
+	}
+}
+
+// needed returns how many targets have to succeed, 0 for all.
+func (l *loop) needed() int {
+	if l.Percent <= 0 {
+		return l.AtLeast
+	}
+	return int(math.Ceil(l.Percent * float64(l.Targets+l.missing) / 100))
 }
 
 // await waits until a task is done, or a source wakes.
@@ -265,10 +193,18 @@ func (l *loop) admit(s *source) {
 	}
 }
 
-// release gives a semaphore of a place that a source has acquired to the next in line.
-func (l *loop) release(s *source, p *place, step int) {
-	if next := p.release(s, step); next != nil {
-		l.admit(next)
+// release gives the semaphores of a place that a source has acquired for these steps to those next
+// in line.
+func (l *loop) release(s *source, p *place, steps ...int) {
+	for _, step := range steps {
+		if !s.acquired[step] {
+			continue
+		}
+		s.acquired[step] = false
+		if next := p.steps[step].release(); next != nil {
+			next.acquired[step] = true
+			l.admit(next)
+		}
 	}
 }
 
@@ -377,27 +313,15 @@ func (l *loop) conclude(s *source) {
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
-	l.release(s, p, stepRoom)
-	l.release(s, p, stepWorker)
+	l.release(s, p, stepRoom, stepWorker)
 }
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
 	l.agenda.wakeAt(s, time.Time{})
-	for step := range stepCount {
-		l.release(s, s.place, step)
-	}
+	l.release(s, s.place, stepClaim, stepRoom, stepTurn, stepWorker)
 	l.plan(s)
-}
-
-// endAll ends all targets of a source.
-func (l *loop) endAll(s *source, how Ending) {
-	if s.list != nil {
-		l.endList(s, how)
-		return
-	}
-	l.endSome(s, func(*wait) Ending { return how })
 }
 
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
@@ -415,5 +339,51 @@ func (l *loop) endResting() {
 		if s := l.sources[i]; !s.busy && !s.over {
 			l.end(s)
 		}
+	}
+}
+
+// An agenda is a heap of sources by the time at which they wake (container/heap). Each source
+// knows its index in it.
+type agenda []*source
+
+// notInAgenda is the index of a source that is not in the agenda: it is due, in line, busy or over.
+const notInAgenda = -1
+
+func (a agenda) Len() int { return len(a) }
+
+func (a agenda) Less(i, j int) bool {
+	return cmp.Or(a[i].wake.Compare(a[j].wake), cmp.Compare(a[i].order, a[j].order)) < 0
+}
+
+func (a agenda) Swap(i, j int) {
+	a[i], a[j] = a[j], a[i]
+	a[i].agendaIndex, a[j].agendaIndex = i, j
+}
+
+// Push is for package heap.
+func (a *agenda) Push(x any) {
+	s := x.(*source)
+	s.agendaIndex = len(*a)
+	s.place.planned++
+	*a = append(*a, s)
+}
+
+// Pop is for package heap.
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	s := (*a)[last]
+	(*a)[last] = nil
+	*a, s.agendaIndex = (*a)[:last], notInAgenda
+	s.place.planned--
+	return s
+}
+
+// wakeAt has a source wake at a time; zero is never.
+func (a *agenda) wakeAt(s *source, at time.Time) {
+	if s.agendaIndex != notInAgenda {
+		heap.Remove(a, s.agendaIndex)
+	}
+	if s.wake = at; !at.IsZero() {
+		heap.Push(a, s)
 	}
 }

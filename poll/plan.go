@@ -10,12 +10,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// begin notes that an attempt begins.
-func (w *wait) begin() {
-	w.Attempts++
-	w.Due, w.Reserved = time.Time{}, false
-}
-
 const (
 	// minReserve is the least time kept for a last look, if there is that much. With less
 	// left before the deadline, no further attempt is planned.

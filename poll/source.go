@@ -52,6 +52,39 @@ func (s *source) all() []*wait {
 	return waits
 }
 
+// A passage is what comes of a step of admission.
+type passage int
+
+const (
+	inLine   passage = iota // the semaphore of the step has to be released by another
+	asking                  // the question of the step is to be asked
+	admitted                // the attempt is to begin
+)
+
+// advance has a source that is due take its steps before the attempt, until it has to wait for one,
+// or to ask.
+func (s *source) advance() passage {
+	for {
+		for s.step == stepClaim && !s.shares() || s.step < stepWorker && s.isTaken() || s.step == stepTurn && !s.isLimited() {
+			s.step++
+		}
+		if s.step == stepAttempt {
+			return admitted
+		}
+		hasOwnTurn := s.step == stepTurn && s.p.Limiter != nil // which others do not wait for
+		if !hasOwnTurn && !s.acquired[s.step] {
+			if !s.place.steps[s.step].acquire(s) {
+				return inLine
+			}
+			s.acquired[s.step] = true
+		}
+		if s.step == stepClaim || s.step == stepTurn {
+			return asking
+		}
+		s.step++
+	}
+}
+
 // runStep asks the question of the next step, or makes the attempt. It emits no event and changes
 // only the source, so that it may run in another goroutine.
 func (s *source) runStep() {
@@ -75,9 +108,12 @@ func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "
 // something is everybody's own, and so is what a function makes of an answer, unless a name vouches
 // for that.
 func (s *source) shares() bool {
+	if s.p.Answers == nil {
+		return false
+	}
 	_, ok := as[Sharer](s.probe) // and not its result
 	_, isWrapped := s.probe.(wrapped)
-	return ok && s.p.Answers != nil && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
+	return ok && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
 }
 
 // isTaken reports whether the attempt is another process's.
@@ -100,11 +136,13 @@ func (s *source) look() {
 		s.sharing.answered(s.probe, o) // before the session goes on to a result
 	}
 	s.answered(o, took)
-	if s.list == nil && s.unrunnable() == "" {
+	if s.list == nil {
 		s.lookForResult(pace)
 	}
 	for _, w := range s.all() {
-		w.finalize()
+		if w.p.Finalize != nil {
+			w.finalize()
+		}
 	}
 }
 

@@ -24,9 +24,6 @@ func (l *loop) number(w *wait) {
 	}
 }
 
-// over reports whether the loop is to end.
-func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
-
 // countShared counts an attempt that another process has made, or should have shared.
 func (l *loop) countShared(s *source) {
 	taken, unshared := s.sharing.closeTurn()

@@ -187,6 +187,12 @@ func (w *wait) openSession() {
 	}
 }
 
+// begin notes that an attempt begins.
+func (w *wait) begin() {
+	w.Attempts++
+	w.Due, w.Reserved = time.Time{}, false
+}
+
 // context returns the one of an attempt, which is done at the wait's deadline, too, and after
 // limit, if that is not 0.
 func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc) {
@@ -206,10 +212,11 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // so that the time spent waiting for the limiter does not count.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	_, isHTTP := as[httpSession](w.probe)
-	_, isResult := w.probe.(resultProbe)
-	if (isHTTP || isResult) && pace != nil {
-		limit = 0
+	if pace != nil {
+		_, isHTTP := as[httpSession](w.probe)
+		if _, isResult := w.probe.(resultProbe); isHTTP || isResult {
+			limit = 0
+		}
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()

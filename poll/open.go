@@ -1,0 +1,108 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"time"
+)
+
+const defaultParallel = 50
+
+func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
+	if g.Start.IsZero() {
+		g.Start = time.Now()
+	}
+	if g.Rand == nil {
+		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	if g.Parallel <= 0 {
+		g.Parallel = defaultParallel
+	}
+	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
+	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	l.claims.most, l.workers.most = g.Parallel, g.Parallel
+	l.Endings = make(map[Ending]int)
+	return l
+}
+
+// start reads the targets, and begins the time of the run. It returns what ends the run.
+func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
+	release = l.startContext()
+	l.read(targets)
+	return release
+}
+
+// startContext makes the context of all attempts. It returns what releases it.
+func (l *loop) startContext() (release func()) {
+	l.ctx, l.cancel = context.WithCancelCause(l.caller)
+	stop := func() {}
+	if !l.stepping { // its caller's deadline is not that of the wait
+		l.deadline, _ = l.caller.Deadline()
+	}
+	if l.Timeout > 0 {
+		l.deadline = earliest(l.deadline, l.Start.Add(l.Timeout))
+	}
+	if !l.deadline.IsZero() {
+		l.ctx, stop = context.WithDeadlineCause(l.ctx, l.deadline, ErrDeadline)
+	}
+	return func() {
+		stop()
+		l.cancel(errOver)
+	}
+}
+
+// read makes the sources of the targets.
+func (l *loop) read(targets iter.Seq[Poller]) {
+	for p := range targets {
+		w := newWait(l.run, p)
+		if p.Elements != nil && !l.single {
+			l.addList(w)
+			continue
+		}
+		l.number(w)
+		l.add(w)
+	}
+}
+
+// open opens the session of a source, and ends the targets for which no attempt can succeed,
+// or nothing is left to do.
+func (l *loop) open(s *source) {
+	if s.list != nil {
+		l.endSome(s, (*wait).endingOfPast)
+	}
+	how := s.endingOfPast()
+	if how == "" {
+		how = s.wait.open()
+	}
+	switch {
+	case how != "":
+		l.fail(s, how)
+	case s.list != nil:
+		l.openList(s)
+	default:
+		s.p.Probe = nil // the session is looked at
+	}
+}
+
+// openNew opens the sources that are new, and returns them.
+func (l *loop) openNew() []*source {
+	from := l.opened
+	for ; l.opened < len(l.sources); l.opened++ { // opening may add some
+		l.open(l.sources[l.opened])
+	}
+	return l.sources[from:]
+}
+
+// fail ends a source of which no attempt can succeed.
+func (l *loop) fail(s *source, how Ending) {
+	why := s.hopeless
+	if s.Ended() {
+		why = errors.New(s.Reason)
+	}
+	for _, w := range s.all() {
+		w.hopeless = why
+	}
+	l.endAll(s, how)
+}
