@@ -60,9 +60,9 @@ type Summary struct {
 	Failures []error
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
-	// Taken and Alone count as in a [State].
-	Taken, Alone int
-	Elapsed      time.Duration // since the start of the group
+	// Taken and Unshared count as in a [State].
+	Taken, Unshared int
+	Elapsed         time.Duration // since the start of the group
 	// Cause is the cause of the caller's context if it ended the group.
 	Cause error
 }

@@ -173,7 +173,8 @@ func TestListTells(t *testing.T) {
 }
 
 func TestListEnds(t *testing.T) {
-	minute := poll.Group{Timeout: time.Minute}
+	minute, shown := poll.Group{Timeout: time.Minute}, poll.State{Attempts: 2}
+	shown.Shown = true
 	for _, test := range []struct {
 		name     string
 		group    poll.Group
@@ -257,7 +258,7 @@ func TestListEnds(t *testing.T) {
 			want: `0s 1 a ends after 0: succeeded: it had succeeded before
 0s 2 b ends after 0: succeeded: it had succeeded before
 2s 3 c ends after 2: succeeded: .state is "done"`, summary: "succeeded 3/3"},
-		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": {Attempts: 2, Shown: true}}}, lists: []string{""},
+		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": shown}}, lists: []string{""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `2s 1 a ends after 4: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},

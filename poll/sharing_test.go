@@ -137,8 +137,8 @@ func TestSharedAnswers(t *testing.T) {
 				t.Errorf("%d: %v after %s, the first after %s", i, o.Ending, o.Elapsed, outcomes[0].Elapsed)
 			}
 			taken += o.State.Taken
-			if o.State.Attempts-o.State.Taken < 0 || o.State.Alone != 0 {
-				t.Errorf("%d: %d attempts, %d taken, %d alone", i, o.State.Attempts, o.State.Taken, o.State.Alone)
+			if o.State.Attempts-o.State.Taken < 0 || o.State.Unshared != 0 {
+				t.Errorf("%d: %d attempts, %d taken, %d alone", i, o.State.Attempts, o.State.Taken, o.State.Unshared)
 			}
 		}
 		alone := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Minute}
@@ -202,8 +202,8 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 			b := forging(text)
 			p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: b, Timeout: time.Minute}
 			o, err := p.Run(t.Context())
-			if err != nil || len(c.looks) != 1 || o.State.Taken != 0 || o.State.Alone != 1 {
-				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.State.Taken, o.State.Alone)
+			if err != nil || len(c.looks) != 1 || o.State.Taken != 0 || o.State.Unshared != 1 {
+				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.State.Taken, o.State.Unshared)
 			}
 		})
 	}

@@ -11,9 +11,10 @@ import (
 
 // A State is where a wait stands. The wait works on it, each event of a wait has a copy of it, and
 // [Poller.Past] goes on from one, in the same process or another. It has a JSON form, in
-// which durations are in nanoseconds. The zero value is that of a wait that has not begun.
+// which durations are in nanoseconds, and which has further members for the run that goes on. The
+// zero value is that of a wait that has not begun.
 //
-// A State holds no header and no credentials. Session can hold the URL that is followed as
+// A State holds no header and no credentials. Its JSON form can hold the URL that is followed as
 // the answer named it, and the cookies of its origin, which may be secrets: keep a State
 // where others cannot read it.
 type State struct {
@@ -23,11 +24,11 @@ type State struct {
 	Began time.Time `json:"began,omitzero"`
 	// Attempts counts the attempts that were begun. Sent is how many of them were to start
 	// the operation. Taken is how many were another process's, which has shared the answer, and
-	// Alone how many should have been shared, and were not.
+	// Unshared how many should have been shared, and were not.
 	Attempts int `json:"attempts,omitempty"`
 	Sent     int `json:"sent,omitempty"`
 	Taken    int `json:"taken,omitempty"`
-	Alone    int `json:"alone,omitempty"`
+	Unshared int `json:"alone,omitempty"`
 	// Starting is true from the moment before a request that starts the operation is sent
 	// until it is known what became of it. A wait that goes on from such a State has Failed:
 	// the operation may have started, and a second request might start it again.
@@ -43,21 +44,32 @@ type State struct {
 	Streak int           `json:"streak,omitempty"`
 	Since  time.Time     `json:"since,omitzero"`
 	Hint   *status.Hint  `json:"hint,omitempty"`
+	// Due is when the next attempt comes, zero if that is not planned yet.
+	Due time.Time `json:"due,omitzero"`
+
+	progress
+
+	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
+	// took. Any other ending leaves the wait open: Ending is "". So does a failure by the
+	// caller's context, which says nothing of the operation. A wait that goes on from the
+	// State of one that has Succeeded, but for its Ending, looks at its result again.
+	Ending  Ending        `json:"ending,omitempty"`
+	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
+}
+
+// progress is the part of a State that is of use only to the run that goes on from it.
+type progress struct {
 	// Sum is a sum (CRC-32 of IEEE 802.3) of the last answer, and Changed when it last was another.
 	Sum     uint32    `json:"sum,omitempty"`
 	Changed time.Time `json:"changed,omitzero"`
-
-	// Due is when the next attempt comes, zero if that is not planned yet. LastLook is true
-	// if it was moved so that it fits before the deadline, and Reserved if it is the time
-	// that a [Limiter] gave. Previous is the schedule's last wait.
-	Due      time.Time     `json:"due,omitzero"`
+	// LastLook is true if Due was moved so that it fits before the deadline, and Reserved if it is
+	// the time that a [Limiter] gave. Previous is the schedule's last wait.
 	LastLook bool          `json:"last_look,omitempty"`
 	Reserved bool          `json:"reserved,omitempty"`
 	Previous time.Duration `json:"previous_ns,omitempty"`
 	// Took is how long the newest attempts took that ended by themselves, or for which too little time
 	// was left at the deadline; 0 is none.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
-
 	// Listed is when the first of the answers in a row came that showed nothing new to wait for,
 	// of a list whose number of elements is not known; zero if the last one did not.
 	Listed time.Time `json:"listed,omitzero"`
@@ -67,13 +79,6 @@ type State struct {
 	Absent int  `json:"absent,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.
 	Session json.RawMessage `json:"session,omitempty"`
-
-	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
-	// took. Any other ending leaves the wait open: Ending is "". So does a failure by the
-	// caller's context, which says nothing of the operation. A wait that goes on from the
-	// State of one that has Succeeded, but for its Ending, looks at its result again.
-	Ending  Ending        `json:"ending,omitempty"`
-	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }
 
 // Ended reports whether the wait has Succeeded or Failed, so that there is nothing to go on

@@ -127,8 +127,9 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 				now := time.Now()
 				state := poll.State{
 					Start: now.Add(-time.Minute), Began: now.Add(-time.Minute), Last: now.Add(-5 * time.Second),
-					Attempts: 3, Previous: 20 * time.Second, Status: status.NotReady, Streak: 3,
+					Attempts: 3, Status: status.NotReady, Streak: 3,
 				}
+				state.Previous = 20 * time.Second
 				test.change(&state, now)
 				state = reread(t, state)
 				p := poll.Poller{

@@ -87,7 +87,8 @@ func TestSteadyAfterAGap(t *testing.T) {
 			last := time.Now().Add(-gap)
 			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
-				Attempts: 3, Previous: time.Second, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
+				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
+			p.Past.Previous = time.Second
 			began := time.Now()
 			if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || time.Since(began) != want {
 				t.Errorf("%s unseen: %s after %s, want %s", gap, o.Ending, time.Since(began), want)

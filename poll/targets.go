@@ -28,10 +28,10 @@ func (l *loop) number(w *wait) {
 func (l *loop) countShared(s *source) {
 	taken, unshared := s.sharing.closeTurn()
 	l.Taken += taken
-	l.Alone += unshared
+	l.Unshared += unshared
 	for _, w := range s.all() {
 		w.Taken += taken
-		w.Alone += unshared
+		w.Unshared += unshared
 	}
 }
 

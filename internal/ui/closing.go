@@ -116,7 +116,7 @@ func (r *Reporter) details(o *poll.Outcome) (text string) {
 // outcome returns the result of several targets as that of one.
 func (r *Reporter) outcome(s *poll.Summary) poll.Outcome {
 	return poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Elapsed: s.Elapsed, Reason: r.verdict(s),
-		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone}}
+		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Unshared: s.Unshared}}
 }
 
 // statusOf returns what an ending says of all that was waited for.

@@ -143,7 +143,7 @@ func (r *Reporter) sharing(s poll.State) *sharing {
 	if !r.cfg.Shared {
 		return nil
 	}
-	return &sharing{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone}
+	return &sharing{s.Attempts - s.Taken - s.Unshared, s.Taken, s.Unshared}
 }
 
 // endingWords returns the endings as words for programs.

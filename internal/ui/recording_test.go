@@ -259,7 +259,7 @@ func recordings() map[string][]poll.Event {
 		taken(verdict(status.Success, until, `.state is "done"`), done)
 
 	return map[string][]poll.Event{
-		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Alone: 1}}),
+		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Unshared: 1}}),
 		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
