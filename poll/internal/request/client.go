@@ -126,10 +126,12 @@ func (c *client) guards(p place) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// withhold notes that a place of another origin gets no credentials, if there are any.
+// noteWithheld notes that another origin gets no credentials, if there are any.
 func (c *client) noteWithheld(from place) {
-	origin := from.url.Scheme + "://" + from.url.Host
-	if !from.trusted && origin != c.withheld && !sameOrigin(from.url, c.given.url) && len(c.credentials()) > 0 {
+	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
+		return
+	}
+	if origin := from.url.Scheme + "://" + from.url.Host; origin != c.withheld {
 		c.withheld, c.untold = origin, true
 	}
 }

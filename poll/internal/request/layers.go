@@ -170,11 +170,14 @@ func confirm(kept, a *answer) *answer {
 // conditionsOn returns the header fields that make the request after an answer conditional, by
 // the validators in the header of the answer.
 func conditionsOn(header http.Header) http.Header {
+	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
+	if etag == "" && lastModified == "" {
+		return nil
+	}
 	conditions := http.Header{}
-	if etag := header.Get("ETag"); etag != "" {
+	if etag != "" {
 		conditions["If-None-Match"] = []string{etag}
 	}
-	lastModified := header.Get("Last-Modified")
 	modified, err := http.ParseTime(lastModified)
 	if err != nil {
 		return conditions

@@ -55,6 +55,9 @@ func (s *Session) saved() saved {
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
+	if !s.changes() && !s.following {
+		return nil
+	}
 	text, _ := json.Marshal(k) // it has only text and numbers
 	if string(text) == "{}" && !s.starts() {
 		return nil

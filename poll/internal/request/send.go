@@ -260,6 +260,9 @@ func (c *cookies) keep(from place, values []string) {
 func (c *cookies) of(at place) []*http.Cookie {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.jars) == 0 {
+		return nil
+	}
 	if jar := c.jars[cookieKey(at)]; jar != nil {
 		return jar.Cookies(at.url)
 	}
