@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os/exec"
 	"time"
+
+	"github.com/pollcli/poll/internal/host"
 )
 
 const (
@@ -75,7 +77,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	case <-c.exited:
 	case <-ctx.Done():
 		if !c.ended() { // both may have happened
-			s.stop(c)
+			s.stop(ctx, c)
 			c.outputs.finish()
 			return true
 		}
@@ -95,13 +97,13 @@ func (s *Session) settle(ctx context.Context, c *child) {
 	c.outputs.finish()
 	if c.outputs.cut {
 		c.outputs.short = ctx.Err() != nil
-		s.stop(c)
+		s.stop(ctx, c)
 	}
 }
 
 // stop ends the program and its group. Who cannot be asked gets no time to end.
-func (s *Session) stop(c *child) {
-	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, s.Hurry) {
+func (s *Session) stop(ctx context.Context, c *child) {
+	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, host.Of(ctx).Hurry) {
 		return
 	}
 	c.kill()

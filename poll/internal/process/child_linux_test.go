@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pollcli/poll/internal/host"
 )
 
 // becomeSubreaper makes this process the parent of its descendants' orphans.
@@ -39,9 +41,10 @@ func unreaped() (n int) {
 func TestCommandReapOrphans(t *testing.T) {
 	becomeSubreaper(t)
 	script := `for i in 1 2 3; do (true & setsid true &) >/dev/null 2>&1; done; exit $POLL_ATTEMPT`
-	session := NewSession(Command{Args: []string{"sh", "-c", script}, ReapOrphans: true})
+	session := NewSession(Command{Args: []string{"sh", "-c", script}})
+	ctx := host.With(t.Context(), host.Host{ReapOrphans: true})
 	for n := 1; n <= 30; n++ {
-		if obs := session.Probe(t.Context(), Attempt{Number: n}); obs.Exit == nil || *obs.Exit != n {
+		if obs := session.Probe(ctx, Attempt{Number: n}); obs.Exit == nil || *obs.Exit != n {
 			t.Fatalf("have %+v, want exit %d", obs, n)
 		}
 	}

@@ -10,12 +10,14 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/pollcli/poll/internal/cmdexe"
 )
 
 // prepare returns what starts the program at path. The error says why it cannot be given
 // its arguments.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
-	program, line, err := CommandLine(path, args)
+	program, line, err := cmdexe.CommandLine(path, args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(args[0]), err)
 	}

@@ -11,30 +11,29 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pollcli/poll/internal/host"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
 const (
-	// DefaultGrace is the Grace of a Command whose Grace is zero.
-	DefaultGrace = 2 * time.Second
+	// defaultGrace is the Grace of a Command whose Grace is zero.
+	defaultGrace = 2 * time.Second
 	// defaultMaxBody is the MaxBody, in bytes, of a Command whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
 )
 
 // A Command has the fields of poll.Command.
 type Command struct {
-	Args        []string
-	Dir         string
-	Env         []string
-	Stdin       []byte
-	Foreground  bool
-	Grace       time.Duration
-	MaxBody     int64
-	Stderr      io.Writer
-	ReapOrphans bool
-	Hurry       <-chan struct{}
+	Args       []string
+	Dir        string
+	Env        []string
+	Stdin      []byte
+	Foreground bool
+	Grace      time.Duration
+	MaxBody    int64
+	Stderr     io.Writer
 }
 
 // An Attempt has the fields of poll.Attempt.
@@ -55,7 +54,7 @@ type Session struct {
 // NewSession returns the session of a command.
 func NewSession(c Command) *Session {
 	if c.Grace == 0 {
-		c.Grace = DefaultGrace
+		c.Grace = defaultGrace
 	}
 	c.Grace = max(c.Grace, 0)
 	if c.MaxBody <= 0 {
@@ -74,7 +73,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		obs.Failure = endedFailure(ctx, began)
 		return obs
 	}
-	if s.ReapOrphans {
+	if host.Of(ctx).ReapOrphans {
 		reap(-1)
 	}
 	s.left = slices.DeleteFunc(s.left, (*child).empty)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 )
 
@@ -23,6 +24,7 @@ const mostSends = 3
 type base struct {
 	Request // complete, and never changed
 	given   place
+	through string // the ID of the Transport, "" if it is not known
 	cookies cookies
 
 	// stripped is the Transport without its client certificate, nil if it has none.
@@ -52,7 +54,11 @@ func newClient(r Request) (*client, error) {
 		return nil, err
 	}
 	r.User = cmp.Or(r.User, u.User)
-	return (&base{Request: r, given: newPlace(u, true)}).client(r.Header), nil
+	b := &base{Request: r, given: newPlace(u, true)}
+	if known, ok := r.Transport.(connect.Known); ok {
+		b.Transport, b.through = known.RoundTripper, known.ID
+	}
+	return b.client(r.Header), nil
 }
 
 // client returns a client that has its base in common with others.

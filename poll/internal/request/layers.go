@@ -91,7 +91,7 @@ type layer interface {
 // its request asks for.
 func layers(c *client, next *pager) layer {
 	all := layer(c)
-	if !c.NoConditional && next == nil && !asksForPart(c.Header) {
+	if next == nil && !asksForPart(c.Header) {
 		all = &conditional{layer: all}
 	}
 	if c.Refresh != nil {

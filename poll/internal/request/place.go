@@ -131,7 +131,9 @@ func ParseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// TargetName is poll.TargetName.
+// TargetName returns a name of a target that is free of secrets: the scheme, host and
+// path of a URL, without userinfo, query and fragment, and the base name of anything
+// else, such as the path of a program. It returns "" for "".
 func TargetName(s string) string {
 	if scheme := schemePrefix().FindString(s); scheme != "" {
 		u, err := url.Parse(s)

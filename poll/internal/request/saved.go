@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -121,18 +122,18 @@ func (s *Session) Identity(name string) []byte {
 		method, body = c.Method, string(c.Body)
 	}
 	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
-	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.Through != "" || c.Transport == http.DefaultTransport)
+	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.through != "" || c.Transport == http.DefaultTransport)
 	if s.startDue || s.each || name == "" && !isRead || !isKnown {
 		return nil
 	}
 	machine := ""
-	if name == "" && IsLocal(s.at.url.Hostname()) {
-		machine = Machine()
+	if name == "" && connect.IsLocal(s.at.url.Hostname()) {
+		machine = connect.Machine()
 	}
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{
 		machine,
-		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.Through,
+		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
 		s.following, k.Monitor, k.Result, k.ResultTrusted,
 	})
