@@ -37,7 +37,7 @@ type saved struct {
 // well begin anew.
 func (s *Session) Save() json.RawMessage {
 	k := s.saved()
-	if s.following {
+	if s.phase == following {
 		k.Cookies = s.client.cookies.save(s.at)
 	}
 	return s.marshal(k)
@@ -45,8 +45,8 @@ func (s *Session) Save() json.RawMessage {
 
 // saved returns all that is saved but for the cookies.
 func (s *Session) saved() saved {
-	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
-	if k.Led = len(s.led); s.following || k.StartDue && k.Led > 0 {
+	k := saved{StartDue: s.phase == startDue, Sent: s.phase == given && s.changes(), Statement: s.statement}
+	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
 	if s.location.url != nil && s.locationErr == nil {
@@ -56,13 +56,10 @@ func (s *Session) saved() saved {
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
-	if !s.changes() && !s.following {
+	if s.phase == s.first() && s.phase != startDue {
 		return nil
 	}
 	text, _ := json.Marshal(k) // it has only text and numbers
-	if string(text) == "{}" && !s.starts() {
-		return nil
-	}
 	return text
 }
 
@@ -85,7 +82,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
-		s.at, s.monitor, s.following = at, k.Monitor, !k.StartDue
+		s.at, s.monitor = at, k.Monitor
 		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), mostSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
@@ -96,8 +93,21 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Result != "" {
 		s.location, s.locationErr = s.again(k.Result, k.ResultTrusted)
 	}
-	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
+	s.phase, s.statement = s.phaseOf(k), k.Statement
 	return nil
+}
+
+// phaseOf returns the phase that was saved.
+func (s *Session) phaseOf(k saved) phase {
+	switch {
+	case k.At != "" && !k.StartDue:
+		return following
+	case k.StartDue && s.starts():
+		return startDue
+	case s.starts(), k.Sent:
+		return s.second()
+	}
+	return s.first()
 }
 
 // again returns the place of a URL that an answer had named. Whoever did not trust it then
@@ -118,12 +128,12 @@ func (s *Session) again(url string, trusted bool) (place, error) {
 func (s *Session) Identity(name string) []byte {
 	c := s.client
 	method, body := http.MethodGet, ""
-	if !s.following {
+	if s.phase != following {
 		method, body = c.Method, string(c.Body)
 	}
 	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
 	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.through != "" || c.Transport == http.DefaultTransport)
-	if s.startDue || s.each || name == "" && !isRead || !isKnown {
+	if s.phase == startDue || s.each || name == "" && !isRead || !isKnown {
 		return nil
 	}
 	machine := ""
@@ -135,7 +145,7 @@ func (s *Session) Identity(name string) []byte {
 		machine,
 		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
-		s.following, k.Monitor, k.Result, k.ResultTrusted,
+		s.phase == following, k.Monitor, k.Result, k.ResultTrusted,
 	})
 }
 
@@ -172,7 +182,7 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := s.client.client(s.client.header)
 	own.renewed = slices.Clone(s.client.renewed)
 	own.withheld = s.client.withheld
-	fork := &Session{client: own, follow: s.follow, at: to, following: true, monitor: status.MonitorBuilt}
+	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: status.MonitorBuilt}
 	fork.outer = layers(own, nil)
 	return fork, nil
 }
