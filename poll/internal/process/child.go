@@ -27,13 +27,14 @@ type child struct {
 	outputs outputs
 	exited  chan struct{} // closed when the program has ended and was reaped
 	err     error         // of waiting for it, once exited is closed
+	settled chan struct{} // closed when it has ended, and its outputs have, or had the grace to
 
 	unkillable bool
 }
 
 // run starts cmd with its input and outputs connected.
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
-	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
+	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), settled: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
 	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
@@ -51,14 +52,20 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 		return nil, err
 	}
 	go c.outputs.read()
-	go c.wait()
+	go c.wait(s.Grace)
 	return c, nil
 }
 
-// wait reaps the program.
-func (c *child) wait() {
+// wait reaps the program, and gives whoever holds the outputs open some time to finish. The
+// goroutine of the attempt has a thread of its own, and is woken once.
+func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)
+	select {
+	case <-c.outputs.done:
+	case <-time.After(grace - drainTime):
+	}
+	close(c.settled)
 }
 
 func (c *child) ended() bool {
@@ -74,7 +81,7 @@ func (c *child) ended() bool {
 // it reports.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
-	case <-c.exited:
+	case <-c.settled:
 	case <-ctx.Done():
 		if !c.ended() { // both may have happened
 			s.stop(ctx, c)
@@ -82,23 +89,12 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 			return true
 		}
 	}
-	s.settle(ctx, c)
-	return false
-}
-
-// settle ends the attempt of a program that has ended: it gives whoever holds the outputs
-// open some time to finish, and then stops the group.
-func (s *Session) settle(ctx context.Context, c *child) {
-	select {
-	case <-c.outputs.done:
-	case <-time.After(s.Grace - drainTime):
-	case <-ctx.Done():
-	}
 	c.outputs.finish()
 	if c.outputs.cut {
 		c.outputs.short = ctx.Err() != nil
 		s.stop(ctx, c)
 	}
+	return false
 }
 
 // stop ends the program and its group. Who cannot be asked gets no time to end.
