@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
@@ -213,13 +214,13 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 // forging is Answers whose only answer is a text.
 type forging []byte
 
-func (f forging) Question(string, []byte, func(int, float64) time.Duration) poll.Question {
+func (f forging) Question(string, []byte, func(int, float64) time.Duration) ask.Question {
 	return forgery(f)
 }
 
 type forgery []byte
 
-func (f forgery) Claim(time.Time) poll.Turn { return poll.Turn{Answer: f} }
+func (f forgery) Claim(time.Time) ask.Turn  { return ask.Turn{Answer: f} }
 func (f forgery) Answered([]byte) time.Time { return time.Time{} }
 func (f forgery) Close()                    {}
 

@@ -33,8 +33,8 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr", "backoff"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
@@ -50,6 +50,7 @@ var floors = []struct {
 	{"internal/cmdexe", nil},
 	{"internal/connect", nil},
 	{"internal/host", nil},
+	{"internal/ask", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
