@@ -119,7 +119,8 @@ func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 }
 
 func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
-	return s.Session.Probe(ctx, process.Attempt(a))
+	return s.Run(ctx, a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
+		fmt.Sprint("POLL_ELAPSED=", int64(a.Elapsed/time.Second)), "POLL_STATUS="+string(a.Previous))
 }
 
 // Target returns the name of the program and the word behind it, such as "kubectl get". It

@@ -27,14 +27,14 @@ type child struct {
 	outputs outputs
 	exited  chan struct{} // closed when the program has ended and was reaped
 	err     error         // of waiting for it, once exited is closed
-	settled chan struct{} // closed when it has ended, and its outputs have, or had the grace to
+	finished chan struct{} // closed when it has ended, and its outputs have, or had the grace to
 
 	unkillable bool
 }
 
 // run starts cmd with its input and outputs connected.
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
-	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), settled: make(chan struct{})}
+	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
 	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
@@ -65,7 +65,7 @@ func (c *child) wait(grace time.Duration) {
 	case <-c.outputs.done:
 	case <-time.After(grace - drainTime):
 	}
-	close(c.settled)
+	close(c.finished)
 }
 
 func (c *child) ended() bool {
@@ -81,7 +81,7 @@ func (c *child) ended() bool {
 // it reports.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
-	case <-c.settled:
+	case <-c.finished:
 	case <-ctx.Done():
 		if !c.ended() { // both may have happened
 			s.stop(ctx, c)

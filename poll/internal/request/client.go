@@ -38,10 +38,10 @@ type client struct {
 	*base
 	header  http.Header // with what was renewed
 	renewed []string    // what no text repeats of that, the last ones first
-	// withheld is the last origin that got no credentials, though there are some; untold is
+	// withheld is the last origin that got no credentials, though there are some; unreported is
 	// true until a remark says so.
 	withheld string
-	untold   bool
+	unreported   bool
 }
 
 // newClient returns the client of a request. Its errors hold no secrets.
@@ -138,7 +138,7 @@ func (c *client) noteWithheld(from place) {
 		return
 	}
 	if origin := from.url.Scheme + "://" + from.url.Host; origin != c.withheld {
-		c.withheld, c.untold = origin, true
+		c.withheld, c.unreported = origin, true
 	}
 }
 

@@ -144,8 +144,8 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	default:
 		o = s.look(ctx, a)
 	}
-	if c := s.client; c.untold {
-		c.untold = false
+	if c := s.client; c.unreported {
+		c.unreported = false
 		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
 	}
 	return o
