@@ -21,12 +21,12 @@ const (
 
 // A child is the program of one attempt, with its process group if it has its own.
 type child struct {
-	cmd     *exec.Cmd
-	job     job
-	group   bool // it leads a process group, whose number is its own
-	outputs outputs
-	exited  chan struct{} // closed when the program has ended and was reaped
-	err     error         // of waiting for it, once exited is closed
+	cmd      *exec.Cmd
+	job      job
+	group    bool // it leads a process group, whose number is its own
+	outputs  outputs
+	exited   chan struct{} // closed when the program has ended and was reaped
+	err      error         // of waiting for it, once exited is closed
 	finished chan struct{} // closed when it has ended, and its outputs have, or had the grace to
 
 	unkillable bool

@@ -397,7 +397,7 @@ func TestLookup(t *testing.T) {
 		`.\script.vbs`: filepath.Join(here, "script.vbs"), // its start shows that it cannot
 		`.\main.exe`:   filepath.Join(here, "main.exe"),
 	} {
-		have, failure := Command{Args: []string{name}}.look()
+		have, failure := Command{Args: []string{name}}.find()
 		if failure != nil {
 			have = failure.Reason
 		}
@@ -405,7 +405,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: have %s, want %s", name, have, want)
 		}
 	}
-	_, missing := Command{Args: []string{"a"}}.look()
+	_, missing := Command{Args: []string{"a"}}.find()
 	if missing == nil || !errors.Is(missing.Err, exec.ErrDot) {
 		t.Errorf("have %+v, want what finds out that it is in the current directory", missing)
 	}

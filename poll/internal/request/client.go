@@ -40,8 +40,8 @@ type client struct {
 	renewed []string    // what no text repeats of that, the last ones first
 	// withheld is the last origin that got no credentials, though there are some; unreported is
 	// true until a remark says so.
-	withheld string
-	unreported   bool
+	withheld   string
+	unreported bool
 }
 
 // newClient returns the client of a request. Its errors hold no secrets.
