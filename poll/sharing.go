@@ -20,7 +20,7 @@ type Answers interface {
 	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question
 }
 
-// A sharing is what a source has of the answers that are shared.
+// A sharing is the part of a source in the answers that are shared.
 type sharing struct {
 	question ask.Question // nil if the next attempt is not shared
 	identity []byte       // of question
@@ -29,7 +29,7 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// ask makes what identity says the question; nil is none.
+// ask makes the attempt of this identity the question; nil is none.
 func (h *sharing) ask(identity []byte, begin func() ask.Question) {
 	if bytes.Equal(identity, h.identity) {
 		return
@@ -64,7 +64,7 @@ func (h *sharing) closeTurn() (taken, unshared int) {
 	return taken, unshared
 }
 
-// leave ends what is shared.
+// leave ends the question.
 func (h *sharing) leave() {
 	if h.question != nil {
 		h.question.Close()

@@ -34,7 +34,7 @@ func (p TCP) Check() error {
 // Target returns "tcp://" and the address.
 func (p TCP) Target() string { return "tcp://" + p.Address }
 
-// Place returns what Target does.
+// Place returns the same as Target.
 func (p TCP) Place() string { return p.Target() }
 
 // Look connects once.

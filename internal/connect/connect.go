@@ -231,7 +231,7 @@ func (o Options) routed(host, port string) (addresses []string) {
 // A dialFunc connects, as the DialContext of a [net.Dialer] does.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial returns what connects as o says.
+// dial returns the function that connects as o says.
 func (o Options) dial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if o.UnixSocket != "" {
@@ -263,8 +263,8 @@ func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 	return nil, err
 }
 
-// ID returns what tells the connections of o from others: those for whom it is equal reach the
-// same servers with the same rights, and trust the same. It may hold secrets. It is "" if that
+// ID identifies the connections of o: with equal IDs they reach the same servers with the same
+// rights, and trust the same. It may hold secrets. It is "" if that
 // is not known.
 func (o Options) ID() string {
 	for _, file := range []*string{&o.CACert, &o.Cert, &o.Key} {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Machine returns what tells this machine from others. A network namespace is a machine of
+// Machine identifies this machine among others. A network namespace is a machine of
 // its own.
 var Machine = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // a container has one of its own

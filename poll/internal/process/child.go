@@ -40,7 +40,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c.outputs.stderr.also = s.Stderr
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
-		cmd.WaitDelay = time.Millisecond // what a program that has ended has not read is not needed
+		cmd.WaitDelay = time.Millisecond // a program that has ended needs no more input
 	}
 	writers, err := c.outputs.connect(cmd)
 	if err == nil {
@@ -56,7 +56,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// wait reaps the program, and gives whoever holds the outputs open some time to finish. The
+// wait reaps the program, and gives other processes that hold its outputs open some time to finish. The
 // goroutine of the attempt has a thread of its own, and is woken once.
 func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()

@@ -1,4 +1,4 @@
-// Package process runs a program again and again: it captures what the program writes,
+// Package process runs a program again and again: it captures the outputs of the program,
 // and can end it with all that it has started.
 package process
 

@@ -101,7 +101,7 @@ func innermost(err error) error {
 	return err
 }
 
-// quoted matches what errors quote of an answer.
+// quoted matches the quotes of an answer in an error.
 var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
 
 // clean returns the text of an error of net/http. That can hold the URL with its query, the
@@ -117,8 +117,8 @@ func (c *client) clean(err error, at *url.URL) string {
 	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
-// meanings are what errors mean, by themselves or, where net/http has no type for them, by
-// what is in their text. Those without words speak for themselves. The numbers above 10000
+// meanings are those of errors, by their type or, where net/http has none, by a part of their
+// text. The text of one without words is shown as it is. The numbers above 10000
 // are those of Windows, which no other system has.
 var meanings = [...]struct {
 	errs  []error

@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// saved is what a session leaves to a later one: no header, and no credentials but the
+// saved is the state of a session that a later one goes on from: no header, and no credentials but the
 // cookies of the URL that is followed, which may be known to one server behind it only. It
 // has no validators either: the answer that a 304 would confirm is not kept.
 type saved struct {
@@ -33,8 +33,8 @@ type saved struct {
 	Statement     string `json:"statement,omitempty"`
 }
 
-// Save returns what a later session of the same request goes on from; nil if it can as
-// well begin anew.
+// Save returns the state that a later session of the same request goes on from; nil if that
+// can as well begin anew.
 func (s *Session) Save() json.RawMessage {
 	k := s.saved()
 	if s.phase == following {
@@ -49,8 +49,8 @@ func (s *Session) saved() saved {
 	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
-	if s.location.url != nil && s.locationErr == nil {
-		k.Result, k.ResultTrusted = s.location.url.String(), s.location.trusted
+	if s.named.url != nil && s.namedErr == nil {
+		k.Result, k.ResultTrusted = s.named.url.String(), s.named.trusted
 	}
 	return k
 }
@@ -63,11 +63,11 @@ func (s *Session) marshal(k saved) json.RawMessage {
 	return text
 }
 
-// KeepsEnviron reports whether what Save returns can hold a variable of the environment: the
+// KeepsEnviron reports whether the result of Save can hold a variable of the environment: the
 // URL that is followed is built from one.
 func (s *Session) KeepsEnviron() bool { return s.follow.namesEnviron() }
 
-// Resume makes a session go on where an earlier one was. It does not believe that a place
+// Resume makes a session go on where an earlier one was. It does not believe that a location
 // is trusted where a new session would not trust it.
 func (s *Session) Resume(text json.RawMessage) error {
 	var k saved
@@ -91,7 +91,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		}
 	}
 	if k.Result != "" {
-		s.location, s.locationErr = s.again(k.Result, k.ResultTrusted)
+		s.named, s.namedErr = s.again(k.Result, k.ResultTrusted)
 	}
 	s.phase, s.statement = s.phaseOf(k), k.Statement
 	return nil
@@ -110,9 +110,9 @@ func (s *Session) phaseOf(k saved) phase {
 	return s.first()
 }
 
-// again returns the place of a URL that an answer had named. Whoever did not trust it then
-// does not trust it now.
-func (s *Session) again(url string, trusted bool) (place, error) {
+// again returns the location of a URL that an answer had named. One that was not trusted then is
+// not trusted now.
+func (s *Session) again(url string, trusted bool) (location, error) {
 	to, err := s.client.refer(s.client.given, url)
 	if errors.Is(err, ErrUntrusted) && !trusted {
 		err = nil
@@ -124,7 +124,7 @@ func (s *Session) again(url string, trusted bool) (place, error) {
 // Identity returns all that makes the next attempt, with credentials. It is nil if the answer
 // is not to be shared: the request may change something, and no name vouches that it does
 // not; the elements of the answer are followed, which changes the session of one run; or it is
-// not known what the request goes through, or which credentials it will have.
+// not known how the request will connect, or which credentials it will have.
 func (s *Session) Identity(name string) []byte {
 	c := s.client
 	method, body := http.MethodGet, ""
@@ -140,7 +140,7 @@ func (s *Session) Identity(name string) []byte {
 	if name == "" && connect.IsLocal(s.at.url.Hostname()) {
 		machine = connect.Machine()
 	}
-	k := s.saved() // what the answers mean, and lead to
+	k := s.saved() // on which the meaning of the answers depends
 	return fmt.Appendf(nil, "%q", []any{
 		machine,
 		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.through,
@@ -149,10 +149,10 @@ func (s *Session) Identity(name string) []byte {
 	})
 }
 
-// Leave returns what the last answer left for the sessions of others: where to look next.
+// Leave returns the state after the last answer, for the sessions of others.
 func (s *Session) Leave() json.RawMessage { return s.marshal(s.saved()) }
 
-// Adopt takes over an answer, and what it left in the session of another.
+// Adopt takes over an answer to another session, and the state of that session after it.
 func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
 	if o.Kind != status.KindHTTP || o.Code == nil {
 		return errors.New("it is no HTTP answer")

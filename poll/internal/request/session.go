@@ -24,16 +24,16 @@ type Session struct {
 	each   bool   // the elements of an answer say where to look
 
 	phase     phase
-	at        place          // where the next attempt looks
+	at        location       // where the next attempt looks
 	led       []redirect     // of the request that starts the operation, to at, while that is due
 	monitor   status.Monitor // of at, while it is followed
 	statement string         // the last one in the answers from there, "" for none
 	attempt   Attempt
 
-	// location is the Location of the answer to the start, if there is one; locationErr is
-	// [ErrUntrusted] if it is not to be asked for.
-	location    place
-	locationErr error
+	// named is the Location in the answer to the start, if there is one; namedErr is
+	// [ErrUntrusted] if it must not be requested.
+	named    location
+	namedErr error
 
 	listed *answer   // the last good one if its elements say where to look, nil before there is one
 	doc    *expr.Doc // of listed
@@ -99,7 +99,7 @@ func (s *Session) second() phase {
 	return started
 }
 
-// GoesOn reports whether what a look asks for depends on the answers to earlier ones.
+// GoesOn reports whether the request of a look depends on the answers to earlier looks.
 func (s *Session) GoesOn() bool { return s.starts() || s.follow.explicit() }
 
 // Renew takes over the header of a session of the same request.
@@ -119,7 +119,7 @@ func (s *Session) StartDue() bool { return s.phase == startDue }
 // Place returns the scheme, host and port that the next attempt asks first.
 func (s *Session) Place() string { return s.at.origin() }
 
-// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// Credentials returns the parts of a request that only the origin of the given URL gets: equal for
 // equal credentials, "" if there are none. It is secret.
 func (s *Session) Credentials() string {
 	all := s.client.credentials()
@@ -200,7 +200,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	return o
 }
 
-// observeFollowed notes what an answer from where an earlier one led says.
+// observeFollowed notes the answer from a URL that an earlier answer named.
 func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	// The body of a 202 is not the document that was asked for.
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
@@ -270,7 +270,7 @@ func isHTML(a *answer) bool {
 
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials: it goes on where redirects have led it, so
-// that whoever redirects it does not see it again.
+// that the redirecting server does not get it again.
 func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
 	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
@@ -306,7 +306,7 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
 	c := s.client
 	switch {
-	case got.Moved && isMissing(got): // that says nothing of what was given
+	case got.Moved && isMissing(got): // a 404 elsewhere says nothing of the given URL
 		if s.phase == started {
 			s.phase = following
 		}
@@ -316,9 +316,9 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	case s.phase == returned && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
-		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
-			s.location, s.locationErr = location, err
+			s.named, s.namedErr = named, err
 		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
@@ -382,7 +382,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
 		return nil, ""
 	}
-	at, err := s.resultPlace(last)
+	at, err := s.resultLocation(last)
 	if err == nil && (at.url == nil || at.same(s.at)) {
 		return nil, ""
 	}
@@ -410,22 +410,22 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	}, what
 }
 
-// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// resultLocation returns where the result is, no URL if that is not named. A location that is named
 // but unusable is an error: the status document is not the result.
-func (s *Session) resultPlace(last status.Observation) (place, error) {
+func (s *Session) resultLocation(last status.Observation) (location, error) {
 	var operation struct{ ResourceLocation any }
 	decode(last.Body, "resourceLocation", &operation)
 	switch reference, isText := operation.ResourceLocation.(string); {
 	case reference != "":
 		return s.client.refer(s.at, reference)
 	case !isText && operation.ResourceLocation != nil:
-		return place{}, errors.New("is no text")
+		return location{}, errors.New("is no text")
 	}
 	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:
 		return s.client.given, nil
 	case http.MethodPost:
-		return s.location, s.locationErr
+		return s.named, s.namedErr
 	}
-	return place{}, nil
+	return location{}, nil
 }
