@@ -45,15 +45,27 @@ const secondaryLimitWait = time.Minute
 // A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
 // which does not repeat it.
 func Read(o *status.Observation, now time.Time) {
-	r := reader{Observation: o, received: now}
-	o.ShouldRetry = r.shouldRetry()
-	for _, h := range retryAfterHeaders {
-		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+	if hasHints(o.Header) {
+		r := reader{Observation: o, received: now}
+		o.ShouldRetry = r.shouldRetry()
+		for _, h := range retryAfterHeaders {
+			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+		}
+		o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	}
-	o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
+}
+
+// hasHints reports whether one of the fields that Read knows may be there: most answers have none.
+func hasHints(header http.Header) bool {
+	for name := range header {
+		if strings.Contains(name, "Retry") || strings.Contains(name, "Rate") || strings.Contains(name, "Poll") {
+			return true
+		}
+	}
+	return false
 }
 
 type reader struct {
