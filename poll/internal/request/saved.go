@@ -45,7 +45,7 @@ func (s *Session) Save() json.RawMessage {
 
 // saved returns all that is saved but for the cookies.
 func (s *Session) saved() saved {
-	k := saved{StartDue: s.phase == startDue, Sent: s.phase == given && s.changes(), Statement: s.statement}
+	k := saved{StartDue: s.phase == startDue, Sent: s.phase != s.first && s.first == unsent, Statement: s.statement}
 	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
@@ -56,7 +56,7 @@ func (s *Session) saved() saved {
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
-	if s.phase == s.first() && s.phase != startDue {
+	if s.phase == s.first && s.phase != startDue {
 		return nil
 	}
 	text, _ := json.Marshal(k) // it has only text and numbers
@@ -93,21 +93,15 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Result != "" {
 		s.named, s.namedErr = s.again(k.Result, k.ResultTrusted)
 	}
-	s.phase, s.statement = s.phaseOf(k), k.Statement
-	return nil
-}
-
-// phaseOf returns the phase that was saved.
-func (s *Session) phaseOf(k saved) phase {
-	switch {
+	switch s.statement = k.Statement; {
 	case k.At != "" && !k.StartDue:
-		return following
-	case k.StartDue && s.starts():
-		return startDue
-	case s.starts(), k.Sent:
-		return s.second()
+		s.phase = following
+	case !k.StartDue && (s.first == startDue || k.Sent):
+		s.phase = s.second
+	default:
+		s.phase = s.first
 	}
-	return s.first()
+	return nil
 }
 
 // again returns the location of a URL that an answer had named. One that was not trusted then is

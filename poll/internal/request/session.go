@@ -24,6 +24,8 @@ type Session struct {
 	each   bool   // the elements of an answer say where to look
 
 	phase     phase
+	first     phase          // of a new session
+	second    phase          // if no answer names a URL to follow
 	at        location       // where the next attempt looks
 	led       []redirect     // of the request that starts the operation, to at, while that is due
 	monitor   status.Monitor // of at, while it is followed
@@ -67,40 +69,23 @@ func NewSession(r Request) (*Session, error) {
 			"or a URL with expressions in braces")
 	}
 	s.next, err = parsePager(r.Next, environ)
-	s.outer, s.phase = layers(c, s.next), s.first()
+	s.outer = layers(c, s.next)
+	switch {
+	case isSafe(c.Method):
+		s.first, s.second = given, given
+	case s.follow.word == "none":
+		s.first, s.second = unsent, given
+	case s.follow.word == "self":
+		s.first, s.second = startDue, returned
+	default:
+		s.first, s.second = startDue, started
+	}
+	s.phase = s.first
 	return s, err
 }
 
-// starts reports whether the request starts an operation: it changes something, and the user
-// does not say otherwise.
-func (s *Session) starts() bool { return s.changes() && s.follow.word != "none" }
-
-func (s *Session) changes() bool { return !isSafe(s.client.Method) }
-
-// first returns the phase of a session that begins.
-func (s *Session) first() phase {
-	switch {
-	case s.starts():
-		return startDue
-	case s.changes():
-		return unsent
-	}
-	return given
-}
-
-// second returns the phase after the first, if an answer names nothing to follow.
-func (s *Session) second() phase {
-	switch {
-	case !s.starts():
-		return given
-	case s.follow.word == "self":
-		return returned
-	}
-	return started
-}
-
 // GoesOn reports whether the request of a look depends on the answers to earlier looks.
-func (s *Session) GoesOn() bool { return s.starts() || s.follow.explicit() }
+func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
 
 // Renew takes over the header of a session of the same request.
 func (s *Session) Renew(from *Session) {
@@ -287,7 +272,7 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 		s.at, s.led = got.asked.at, got.asked.redirects
 		return o
 	}
-	s.phase, s.at, s.led = s.second(), c.given, nil
+	s.phase, s.at, s.led = s.second, c.given, nil
 	if got.Failure == nil {
 		s.started(ctx, &o, got)
 		return o
