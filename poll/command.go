@@ -14,14 +14,8 @@ import (
 	"unicode"
 
 	"github.com/pollcli/poll/poll/internal/process"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
-)
-
-const (
-	// DefaultGrace is the Grace of a [Command] whose Grace is zero.
-	DefaultGrace = process.DefaultGrace
-	// NoGrace is the Grace of a [Command] that is killed without a warning.
-	NoGrace time.Duration = -1
 )
 
 // A Command is a [Probe] that runs a program. Its standard output is the answer, and its
@@ -68,8 +62,7 @@ type Command struct {
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
 	// stopped, and the longest wait for outputs that are held open after the program has
-	// ended, of 0.2 s at least. Zero means DefaultGrace; NoGrace, or any negative value,
-	// means SIGKILL at once.
+	// ended, of 0.2 s at least. Zero means 2 s; any negative value means SIGKILL at once.
 	Grace time.Duration
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
@@ -78,15 +71,6 @@ type Command struct {
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.
 	Stderr io.Writer
-	// ReapOrphans reaps every child of the calling process that has ended, before each
-	// attempt. It is for process 1 or a subreaper, which inherits what attempts
-	// leave behind. All its children must belong to one run. Without it, only what has
-	// stayed in the groups of attempts is reaped. On Windows ReapOrphans does nothing.
-	ReapOrphans bool
-	// Hurry cuts short the Grace of an attempt that is being stopped, as a second Ctrl-C
-	// does: each value received sends SIGTERM once more, and closing it sends SIGKILL.
-	// Nil never does.
-	Hurry <-chan struct{}
 }
 
 // Look runs the program once, as the first attempt of a new session.
@@ -96,7 +80,7 @@ func (c Command) Look(ctx context.Context, a Attempt) status.Observation {
 
 // Session returns the probe of one run. Its Look must not be called twice at once.
 func (c Command) Session() Probe {
-	return commandSession{process.NewSession(process.Command(c)), c.Place()}
+	return commandSession{process.NewSession(process.Command(c)), c.place()}
 }
 
 type commandSession struct {
@@ -135,14 +119,15 @@ func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 }
 
 func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
-	return s.Session.Probe(ctx, process.Attempt(a))
+	return s.Run(ctx, a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
+		fmt.Sprint("POLL_ELAPSED=", int64(a.Elapsed/time.Second)), "POLL_STATUS="+string(a.Previous))
 }
 
 // Target returns the name of the program and the word behind it, such as "kubectl get". It
 // leaves out a word that may hold a secret: a flag, a word with any of =:@ or another mark,
 // and one that looks like a token. Of further words any may be a password.
 func (c Command) Target() string {
-	name := c.Place()
+	name := c.place()
 	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= mostName {
 		name += " " + c.Args[1]
 	}
@@ -168,12 +153,12 @@ func isPlain(word string) bool {
 	return word != "" && word[0] != '-'
 }
 
-// Place returns the name of the program.
-func (c Command) Place() string {
+// place returns the name of the program.
+func (c Command) place() string {
 	if len(c.Args) == 0 {
 		return ""
 	}
-	return TargetName(c.Args[0])
+	return request.TargetName(c.Args[0])
 }
 
 // Check reports why the program cannot be run, without running it; nil means that it

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/host"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -177,7 +178,7 @@ func TestCommandStopsItsGroup(t *testing.T) {
 func TestCommandNoGrace(t *testing.T) {
 	t.Parallel()
 	c := shell(`trap 'echo warned' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`)
-	c.Grace = poll.NoGrace
+	c.Grace = -1
 	obs, _ := probeUntilReady(t, c, nil)
 	wantStopped(t, obs, status.FailureStopped)
 	if strings.Contains(string(obs.Body), "warned") {
@@ -187,7 +188,7 @@ func TestCommandNoGrace(t *testing.T) {
 
 	// What the program wrote is read even so, whoever holds the pipe.
 	c = shell(`sleep 60 & echo $$; printf '%065000d' 0`)
-	c.Grace = poll.NoGrace
+	c.Grace = -1
 	obs, took := probeFor(t, c, time.Minute)
 	if obs.Failure != nil || obs.Size < 65000 || took > slack {
 		t.Errorf("have %d bytes after %v, failure %v", obs.Size, took, obs.Failure)
@@ -206,7 +207,7 @@ func TestCommandHurry(t *testing.T) {
 			defer cancel()
 			c := shell(`trap 'n=$((n+1)); echo $n; [ $n = 1 ] || ` + atTheSecond + `' TERM
 				echo $$; while :; do echo $n >&2; sleep 0.01; done`)
-			c.Grace, c.Hurry = time.Minute, hurry
+			c.Grace = time.Minute
 			send := sync.OnceFunc(func() { hurry <- struct{}{} })
 			end := sync.OnceFunc(func() { close(hurry) })
 			c.Stderr = writerFunc(func(p []byte) (int, error) {
@@ -220,7 +221,7 @@ func TestCommandHurry(t *testing.T) {
 				return len(p), nil
 			})
 			began := time.Now()
-			obs := c.Look(ctx, poll.Attempt{Number: 1})
+			obs := c.Look(host.With(ctx, host.Host{Hurry: hurry}), poll.Attempt{Number: 1})
 			wantStopped(t, obs, status.FailureStopped)
 			if took := time.Since(began); took > slack || !strings.HasSuffix(string(obs.Body), "\n1\n2\n") {
 				t.Errorf("have %q after %v, want SIGTERM twice", obs.Body, took)

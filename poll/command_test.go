@@ -343,8 +343,9 @@ func TestCommandTarget(t *testing.T) {
 		if have := c.Target(); have != want {
 			t.Errorf("%q: have %q, want %q", args, have, want)
 		}
-		if have, _, _ := strings.Cut(want, " "); c.Place() != have {
-			t.Errorf("%q: have the place %q, want %q", args, c.Place(), have)
+		place := c.Session().(poll.Placer).Place()
+		if have, _, _ := strings.Cut(want, " "); place != have {
+			t.Errorf("%q: have the place %q, want %q", args, place, have)
 		}
 	}
 	if long := (poll.Command{Args: []string{"a", strings.Repeat("word-", 50)}}).Target(); len(long) > 60 {

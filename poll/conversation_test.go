@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -172,7 +173,7 @@ type peer struct {
 // transport is the transport that a Connect makes, over pipes. What is asked
 // over TLS comes as it is.
 func (p *peer) transport(t *testing.T) *http.Transport {
-	transport, err := poll.Connect{}.Transport()
+	transport, err := connect.Options{}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +389,7 @@ func (c *conversation) set(text string) (err error) {
 	case "--next":
 		c.probe.Next = value
 	case "--no-conditional":
-		c.probe.NoConditional = true
+		c.probe.Header = http.Header{"If-None-Match": nil}
 	case "--location-trusted":
 		c.probe.LocationTrusted = true
 	case "--max-redirs":

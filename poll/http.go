@@ -11,14 +11,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const (
-	// DefaultMaxRedirects is the MaxRedirects of an [HTTP] whose MaxRedirects is
-	// zero: as many as curl follows.
-	DefaultMaxRedirects = request.DefaultMaxRedirects
-	// NoRedirects is the MaxRedirects of an [HTTP] that follows none.
-	NoRedirects = -1
-)
-
 // HTTP is a [Probe] that requests a URL. Only URL is required.
 //
 // GET, HEAD and OPTIONS look at the operation at each attempt. A request by any
@@ -53,8 +45,9 @@ type HTTP struct {
 	// Header it is sent as application/x-www-form-urlencoded, as curl does.
 	Body []byte
 	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of
-	// them. A header without values is not sent. Host sets the request's host. It must not
-	// be changed during a run.
+	// them. A header without values is not sent. Host sets the request's host. With an If-None-Match,
+	// if only without values, no request is conditional but by Header. It must not be changed
+	// during a run.
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
 	// the same names, such as an Authorization that expires. It is called before each
@@ -71,9 +64,9 @@ type HTTP struct {
 	// MaxBody is how many bytes of an answer, with all its pages, are kept at most. The rest
 	// of the page is read and counted, unless it was decompressed. Zero means 64 MiB.
 	MaxBody int64
-	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 means
-	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the redirect
-	// itself is the answer. A redirect beyond MaxRedirects is an ERROR.
+	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 means 50, as
+	// many as curl follows. With a negative number the redirect itself is the answer. A
+	// redirect beyond MaxRedirects is an ERROR.
 	MaxRedirects int
 	// Follow says where to look after the first answer:
 	//
@@ -115,18 +108,13 @@ type HTTP struct {
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.
 	LookupEnv func(name string) (value string, ok bool)
-	// NoConditional turns off conditional requests (If-None-Match, If-Modified-Since).
-	NoConditional bool
 	// LocationTrusted sends the credentials, and the body after a redirect, to every
 	// origin that a redirect or an answer names, even over http.
 	LocationTrusted bool
 
-	// Transport sends the requests; nil means [http.DefaultTransport]. See [Connect] for
-	// one with other certificates, or for a Unix socket.
+	// Transport sends the requests; nil means [http.DefaultTransport]. Another one may go
+	// through anything, so what is answered through it is not shared by [Answers].
 	Transport http.RoundTripper
-	// Through says what the Transport goes through, see [Connect.Through]: [Answers] are shared
-	// only by those who say the same. "" with a Transport means that they are not shared.
-	Through string
 }
 
 // Check returns an error if the request cannot be sent. It holds no secret; for an
@@ -136,23 +124,8 @@ func (h HTTP) Check() error {
 	return err
 }
 
-// Place returns the scheme, host and port of the URL; "" if it has none.
-func (h HTTP) Place() string { return request.Origin(h.URL) }
-
-// Credentials returns what stays with the origin of URL, as far as it is known before the
-// first answer: the user, header fields that other origins do not get, client certificates.
-// The text is equal for equal credentials, and "" if there are none, or the request cannot be
-// sent. It is secret: it is for the Key of a Limiter in package fleet, which hashes it.
-func (h HTTP) Credentials() string {
-	session, err := request.NewSession(request.Request(h))
-	if err != nil {
-		return ""
-	}
-	return session.Credentials()
-}
-
 // Target returns the scheme, host and path of the URL.
-func (h HTTP) Target() string { return TargetName(h.URL) }
+func (h HTTP) Target() string { return request.TargetName(h.URL) }
 
 // Session returns the probe of one run, which keeps the URL being followed and the
 // validators of the last answer.
@@ -226,8 +199,3 @@ func (s httpSession) Fork(element []byte) (Probe, error) {
 // ErrUntrusted is the cause of a failure if the next request would have taken credentials
 // from https to http, or a body to another origin. [HTTP.LocationTrusted] allows both.
 var ErrUntrusted = request.ErrUntrusted
-
-// TargetName returns a name of a target that is free of secrets: the scheme, host and
-// path of a URL, without userinfo, query and fragment, and the base name of anything
-// else, such as the path of a program. It returns "" for "".
-func TargetName(s string) string { return request.TargetName(s) }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 )
 
@@ -191,7 +192,7 @@ func serverConfig(t *testing.T) *tls.Config {
 
 // attempts returns what makes an attempt at the request.
 func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Duration) func() status.Observation {
-	transport, err := Connect{Insecure: true}.Transport()
+	transport, err := connect.Options{Insecure: true}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}

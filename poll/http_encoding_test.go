@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/connect"
 )
 
 func gzipped(text string) string {
@@ -22,7 +24,7 @@ func gzipped(text string) string {
 
 // encodedBy returns a transport to a server that answers every request so.
 func encodedBy(t *testing.T, code int, coding, body string) http.RoundTripper {
-	transport, err := Connect{Proxy: "direct"}.Transport()
+	transport, err := connect.Options{Proxy: "direct"}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}

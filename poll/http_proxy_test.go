@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 )
 
@@ -83,50 +83,11 @@ func TestBehindProxy(t *testing.T) {
 
 // throughProxy is a transport that asks a proxy to connect.
 func throughProxy(t *testing.T, proxy func(net.Conn)) *http.Transport {
-	transport, err := Connect{}.Transport()
+	transport, err := connect.Options{}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", User: url.UserPassword("me", "s3cret"), Host: "proxy.example:3128"})
 	transport.DialContext = pipeTo(proxy)
 	return transport
-}
-
-func TestCheckProxies(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, value string
-		good        bool
-	}{
-		{"HTTP_PROXY", "http://proxy.example:3128", true},
-		{"https_proxy", "socks5://me:s3cret@proxy.example", true},
-		{"http_proxy", "proxy.example:3128", true},
-		{"http_proxy", "proxy.example", true},
-		{"HTTPS_PROXY", "me:s3cret@proxy.example:3128", true},
-		{"HTTPS_PROXY", "[::1]:3128", true},
-		{"http_proxy", "", true},
-		{"NO_PROXY", "http://[", true},
-		{"HTTP_PROXY", "http://me:s3cret%@proxy.example", false},
-		{"http_proxy", "http://me:s3cret@[::1", false},
-		{"HTTPS_PROXY", "http://s3cret proxy:3128", false},
-		{"https_proxy", "http://", false},
-		{"https_proxy", "http:///s3cret", false},
-		{"https_proxy", "proxy.example:s3cret", false},
-		{"https_proxy", "http://s3cret:99999", false},
-		{"https_proxy", "s3cret:99999", false},
-		{"https_proxy", "proxy.example:65535", true},
-	} {
-		err := checkProxies(func(name string) string {
-			if name == test.name {
-				return test.value
-			}
-			return ""
-		})
-		if test.good != (err == nil) {
-			t.Errorf("%s=%s: have %v", test.name, test.value, err)
-		}
-		if err != nil && (!errors.Is(err, errProxy) || !strings.HasPrefix(err.Error(), test.name+" is not") || strings.Contains(err.Error(), "s3cret")) {
-			t.Errorf("%s=%s: have %v", test.name, test.value, err)
-		}
-	}
 }

@@ -28,7 +28,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
-	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began) < freshFor
+	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()

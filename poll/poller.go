@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -192,7 +193,7 @@ func GetJSON[T any](ctx context.Context, url, condition string) (value T, err er
 		return value, err
 	}
 	if err = json.Unmarshal(body, &value); err != nil {
-		err = fmt.Errorf("the answer of %s: %w", TargetName(url), err)
+		err = fmt.Errorf("the answer of %s: %w", request.TargetName(url), err)
 	}
 	return value, err
 }

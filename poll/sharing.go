@@ -5,55 +5,32 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/status"
 )
 
 // Answers has processes that would ask the same thing share what was answered: one of them
-// asks, and the others judge its answer, each by their own rules. Package fleet has them. They
-// may be used from several goroutines.
+// asks, and the others judge its answer, each by their own rules. A Fleet of package fleet is one.
+// They may be used from several goroutines.
 type Answers interface {
 	// Question begins a wait for what a place answers. identity is all that makes the attempt,
 	// with its credentials. Only what is asked for from now on counts. schedule returns the wait
 	// after so many steps; u, from 0 to 1, is its jitter: the same for all who share the
 	// question, so that they agree on the time.
-	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) Question
+	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question
 }
 
-// A Question is what one wait asks. Its methods are called one at a time, on
-// any goroutine. None fails, and each takes a bounded time.
-type Question interface {
-	// Claim says who makes the attempt that is due.
-	Claim(now time.Time) Turn
-	// Answered shares the answer to the attempt that Claim gave to this process; nil if there
-	// is none to share. It returns when the next attempt is due.
-	Answered(answer []byte) (next time.Time)
-	// Close is called once the wait is over, or asks something else.
-	Close()
-}
-
-// A Turn says who makes an attempt.
-type Turn struct {
-	// Ask is true if this process makes the attempt, and calls Answered once it has. Alone is
-	// true if it has to because nothing is shared for now.
-	Ask, Alone bool
-	// Answer is what another process was answered since the last Claim; nil if there is none.
-	Answer []byte
-	// Next is, with an Answer, when the next attempt is due. With neither Answer nor Ask it is
-	// when to call Claim again: another process makes the attempt, or will.
-	Next time.Time
-}
-
-// A sharing is what a source has of the answers that are shared.
+// A sharing is the part of a source in the answers that are shared.
 type sharing struct {
-	question Question // nil if the next attempt is not shared
-	identity []byte   // of question
-	turn     Turn     // of the attempt that is due, or under way
+	question ask.Question // nil if the next attempt is not shared
+	identity []byte       // of question
+	turn     ask.Turn     // of the attempt that is due, or under way
 	answer   *status.Observation
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// ask makes what identity says the question; nil is none.
-func (h *sharing) ask(identity []byte, begin func() Question) {
+// ask makes the attempt of this identity the question; nil is none.
+func (h *sharing) ask(identity []byte, begin func() ask.Question) {
 	if bytes.Equal(identity, h.identity) {
 		return
 	}
@@ -80,14 +57,14 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 func (h *sharing) closeTurn() (taken, unshared int) {
 	if h.answer != nil {
 		taken = 1
-	} else if h.turn.Alone {
+	} else if h.turn.Unshared {
 		unshared = 1
 	}
-	h.turn, h.answer = Turn{}, nil
+	h.turn, h.answer = ask.Turn{}, nil
 	return taken, unshared
 }
 
-// leave ends what is shared.
+// leave ends the question.
 func (h *sharing) leave() {
 	if h.question != nil {
 		h.question.Close()

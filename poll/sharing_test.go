@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/ask"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
 	"github.com/pollcli/poll/status"
@@ -212,13 +214,13 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 // forging is Answers whose only answer is a text.
 type forging []byte
 
-func (f forging) Question(string, []byte, func(int, float64) time.Duration) poll.Question {
+func (f forging) Question(string, []byte, func(int, float64) time.Duration) ask.Question {
 	return forgery(f)
 }
 
 type forgery []byte
 
-func (f forgery) Claim(time.Time) poll.Turn { return poll.Turn{Answer: f} }
+func (f forgery) Claim(time.Time) ask.Turn  { return ask.Turn{Answer: f} }
 func (f forgery) Answered([]byte) time.Time { return time.Time{} }
 func (f forgery) Close()                    {}
 
@@ -238,7 +240,7 @@ func TestSharedAnswers_session(t *testing.T) {
 			return answer
 		})
 		together(t, 2, func(i int) poll.Poller {
-			request := poll.HTTP{URL: "https://api.example.com/job", Follow: ".at", Transport: transport, Through: "here"}
+			request := poll.HTTP{URL: "https://api.example.com/job", Follow: ".at", Transport: connect.Known{RoundTripper: transport, ID: "here"}}
 			// They take turns.
 			return poll.Poller{Probe: request, Rules: until(t, `.state=="done"`), Timeout: time.Minute,
 				Schedule: alternating{i}}
@@ -268,7 +270,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	base := poll.HTTP{URL: "https://me:pw@api.example.com/job?id=1", Through: "x", Transport: http.DefaultTransport}
+	base := poll.HTTP{URL: "https://me:pw@api.example.com/job?id=1"}
 	identity := func(h poll.HTTP, name string) string {
 		return string(h.Session().(interface{ Identity(string) []byte }).Identity(name))
 	}
@@ -279,8 +281,8 @@ func TestIdentity(t *testing.T) {
 		"header":                    func(h *poll.HTTP) { h.Header = http.Header{"Authorization": {"Bearer t"}} },
 		"a Latin-1 e with an acute": func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe9"}} },
 		"one with a grave":          func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe8"}} },
-		"connection":                func(h *poll.HTTP) { h.Through = "y" },
-		"redirects":                 func(h *poll.HTTP) { h.MaxRedirects = poll.NoRedirects },
+		"connection":                func(h *poll.HTTP) { h.Transport = connect.Known{RoundTripper: http.DefaultTransport, ID: "y"} },
+		"redirects":                 func(h *poll.HTTP) { h.MaxRedirects = -1 },
 		"trust":                     func(h *poll.HTTP) { h.LocationTrusted = true },
 		"size":                      func(h *poll.HTTP) { h.MaxBody = 5 },
 		"next":                      func(h *poll.HTTP) { h.Next = "auto" },
@@ -298,18 +300,18 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	for what, h := range map[string]poll.HTTP{
-		"a start":            {URL: base.URL, Method: "POST", Through: "x"},
-		"a body":             {URL: base.URL, Method: "GET", Body: []byte("x"), Through: "x", Follow: "none"},
+		"a start":            {URL: base.URL, Method: "POST"},
+		"a body":             {URL: base.URL, Method: "GET", Body: []byte("x"), Follow: "none"},
 		"an unknown way":     {URL: base.URL, Transport: roundTrip(nil)},
 		"renewed credential": {URL: base.URL, Refresh: func(context.Context, bool) (http.Header, error) { return nil, nil }},
-		"a page by $ENV":     {URL: base.URL, Next: "?t={$ENV.T}&n={.next}", Through: "x", LookupEnv: func(string) (string, bool) { return "t", true }},
+		"a page by $ENV":     {URL: base.URL, Next: "?t={$ENV.T}&n={.next}", LookupEnv: func(string) (string, bool) { return "t", true }},
 		"many":               {URL: base.URL, Follow: ".id", FollowEach: true},
 	} {
 		if got := identity(h, ""); got != "" {
 			t.Errorf("%s can be shared: %s", what, got)
 		}
 	}
-	query := poll.HTTP{URL: base.URL, Method: "POST", Body: []byte("x"), Follow: "none", Through: "x"}
+	query := poll.HTTP{URL: base.URL, Method: "POST", Body: []byte("x"), Follow: "none"}
 	if identity(query, "") != "" || identity(query, "n") == "" {
 		t.Error("a request with a body is shared without a name, or not with one")
 	}
@@ -437,7 +439,7 @@ func FuzzSharedAnswer(f *testing.F) {
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}
 		})
 		p := poll.Poller{
-			Probe:   poll.HTTP{URL: "https://api.example.com/job", Transport: transport, Through: "here"},
+			Probe:   poll.HTTP{URL: "https://api.example.com/job", Transport: connect.Known{RoundTripper: transport, ID: "here"}},
 			Answers: forging(text), Immediate: true, MaxAttempts: 2, Schedule: backoff.Fixed(0),
 		}
 		if o, _ := p.Run(t.Context()); o.State.Attempts == 0 {

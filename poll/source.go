@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -153,15 +154,15 @@ func (s *source) claim() {
 	}
 	h := s.sharing
 	session, _ := as[Sharer](s.probe)
-	h.turn = Turn{Ask: true}
+	h.turn = ask.Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() Question { return s.p.Answers.Question(s.place.name, identity, s.sharedWait) })
+	h.ask(identity, func() ask.Question { return s.p.Answers.Question(s.place.name, identity, s.sharedWait) })
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
 	}
 	if h.turn.Answer != nil && !h.adoptAnswer(session) {
-		h.turn = Turn{Ask: true, Alone: true}
+		h.turn = ask.Turn{Ask: true, Unshared: true}
 	}
 	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
 	if !s.granted {

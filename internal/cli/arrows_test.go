@@ -23,7 +23,7 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/targets", []string{leaf}},
 	{"docs", nil},
@@ -33,10 +33,10 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
-	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
-	{"poll/internal/process", []string{"poll/internal/cause", leaf, "status"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff"}},
+	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr"}},
+	{"poll/internal/process", []string{"poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
@@ -47,6 +47,10 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
+	{"internal/cmdexe", nil},
+	{"internal/connect", nil},
+	{"internal/host", nil},
+	{"internal/ask", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 

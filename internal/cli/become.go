@@ -28,7 +28,7 @@ func (w *wait) readThen() error {
 		return err
 	}
 	if argv.HasScheme(s.Then[0]) {
-		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).
+		return argv.Usagef("%s comes after --, where a program stands", poll.HTTP{URL: s.Then[0]}.Target()).
 			Hint("URLs come before --")
 	}
 	missing, advice, err := w.world.checkProgram(poll.Command{Args: s.Then})

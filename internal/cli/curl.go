@@ -85,7 +85,7 @@ func parseProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
-// route returns the place of a flag that adds routes of a [poll.Connect].
+// route returns the place of a flag that adds routes of a [connect.Options].
 func route(routes *map[string][]string, form string, read func(value string) (from string, to []string)) *argv.Place {
 	return argv.To(routes, func(value string) (map[string][]string, error) {
 		from, to := read(value)

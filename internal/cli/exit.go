@@ -156,7 +156,7 @@ type guard struct {
 
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
 	g := &guard{ctx: ctx, hurry: hurry, delivered: s.Written}
-	g.grace.Store(int64(poll.DefaultGrace))
+	g.grace.Store(int64(defaultGrace))
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()

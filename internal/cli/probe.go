@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/host"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
@@ -73,8 +76,7 @@ func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
 		Method: r.Request, MaxBody: r.MaxBody, LookupEnv: r.LookupEnv,
 		MaxRedirects: r.maxRedirects(), LocationTrusted: r.LocationTrusted,
-		NoConditional: r.NoConditional,
-		Follow:        r.Follow, FollowEach: r.followsEach(),
+		Follow: r.Follow, FollowEach: r.followsEach(),
 	}
 	if r.Gone && r.Follow == "" && r.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
@@ -84,6 +86,9 @@ func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
 	}
 	if probe.Header, probe.Refresh, err = readHeaders(r.Line, r.world, strings.Join(r.Cookie, "; ")); err != nil {
 		return nil, err
+	}
+	if _, isGiven := probe.Header["If-None-Match"]; r.NoConditional && !isGiven {
+		probe.Header["If-None-Match"] = nil
 	}
 	for _, step := range []func(*poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {
 		if err := step(probe); err != nil {
@@ -113,11 +118,16 @@ func (r *reader) checkRequest(probe *poll.HTTP) error {
 	return badExpression(r.Origin("follow"), err)
 }
 
+const (
+	defaultRedirects = 50 // as many as curl follows
+	defaultGrace     = 2 * time.Second
+)
+
 // maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
 func (s *Spec) maxRedirects() int {
 	switch s.MaxRedirs {
 	case 0:
-		return poll.NoRedirects
+		return -1
 	case -1:
 		return math.MaxInt
 	}
@@ -126,14 +136,14 @@ func (s *Spec) maxRedirects() int {
 
 // readConnection reads how to connect.
 func (r *reader) readConnection(probe *poll.HTTP) error {
-	connect := poll.Connect{
+	options := connect.Options{
 		Insecure: r.Insecure, CACert: r.CACert, Cert: r.Cert, Key: r.Key,
 		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: joined(r.Resolve, r.ConnectTo),
 	}
-	name := fmt.Sprintf("%#v", connect)
+	name := fmt.Sprintf("%#v", options)
 	transport := r.transports[name]
 	if transport == nil {
-		made, err := connect.Transport()
+		made, err := options.Transport()
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
@@ -146,7 +156,7 @@ func (r *reader) readConnection(probe *poll.HTTP) error {
 		r.transports[name] = transport
 	}
 	if probe.Transport = transport; r.Share != "" {
-		probe.Through = connect.Through()
+		probe.Transport = connect.Known{RoundTripper: transport, ID: options.ID()}
 	}
 	return nil
 }
@@ -223,8 +233,6 @@ func (r *reader) readCommand() (*poll.Command, error) {
 	c.Foreground, c.MaxBody = r.Foreground, r.MaxBody
 	if r.world.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
-		// One that reaps all for one target would reap the programs of others.
-		c.ReapOrphans = !r.several
 	}
 	if r.Stdin {
 		input, err := r.world.readFile("-", maxInput)
@@ -239,19 +247,33 @@ func (r *reader) readCommand() (*poll.Command, error) {
 // killAfter is the variable that tells a command how long after TERM it is killed.
 const killAfter = "POLL_KILL_AFTER"
 
-// nest returns what prepares commands for running under another poll, and for running one
-// themselves: if the outer one killed first, the command of the inner one, which has its own
-// process group, would be left running.
-func nest(world World, grace time.Duration) *poll.Command {
+// nestedGrace returns the grace of commands that may run under another poll: if the outer one killed
+// first, the command of the inner one, which has its own process group, would be left running.
+func nestedGrace(world World, grace time.Duration) time.Duration {
 	outer, err := time.ParseDuration(world.getenv(killAfter))
 	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
+	return grace
+}
+
+// nest returns what prepares commands for running under another poll, and for running one
+// themselves.
+func nest(world World, grace time.Duration) *poll.Command {
+	grace = nestedGrace(world, grace)
 	return &poll.Command{
-		Grace: cmp.Or(grace, poll.NoGrace),
-		Hurry: hurried(world.Hurry, grace),
+		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), killAfter+"="+grace.String()),
 	}
+}
+
+// hosted returns the context of a run. A command that reaped all for one target would reap the
+// programs of others.
+func (w *wait) hosted(ctx context.Context) context.Context {
+	return host.With(ctx, host.Host{
+		ReapOrphans: w.world.release != nil && !w.spec.isSeveral(),
+		Hurry:       hurried(w.world.Hurry, nestedGrace(w.world, w.spec.Grace)),
+	})
 }
 
 // hurried returns what hurries the end of a command: a value when hurry is closed, and its own

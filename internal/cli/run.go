@@ -33,6 +33,7 @@ const (
 // run waits, reports what happens and writes the results to stdout. The error determines the
 // exit code.
 func (w *wait) run(ctx context.Context) error {
+	ctx = w.hosted(ctx)
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
 	if _, isSet := w.world.Lookup("GOGC"); !isSet && len(w.targets) >= thousands {

@@ -76,7 +76,14 @@ func credentialsOf(all []*target) credentials {
 		if !ok {
 			continue
 		}
-		secret, place := request.Credentials(), request.Place()
+		session, ok := request.Session().(interface {
+			Place() string
+			Credentials() string
+		})
+		if !ok {
+			continue
+		}
+		secret, place := session.Credentials(), session.Place()
 		if t.spec.UnixSocket != "" {
 			machine, _ := os.Hostname() // a container has one of its own
 			secret += fmt.Sprintf(" at %q of %q", t.spec.UnixSocket, machine)

@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
@@ -56,7 +55,7 @@ type Spec struct {
 	// HTTP
 	Request                        string
 	Data                           []part
-	Resolve, ConnectTo             map[string][]string // as the routes of a [poll.Connect]
+	Resolve, ConnectTo             map[string][]string // as the routes of a [connect.Options]
 	Cookie                         []string
 	User                           string
 	UserAgent                      string
@@ -85,8 +84,8 @@ type Spec struct {
 // newSpec returns a spec of the defaults, which the flags of its line fill.
 func newSpec() *Spec {
 	s := &Spec{
-		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: poll.DefaultGrace,
-		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: poll.DefaultMaxRedirects, SharedAnswers: shareAuto,
+		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: defaultGrace,
+		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
 	}
 	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true}}
 	return s

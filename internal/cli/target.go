@@ -148,7 +148,7 @@ func (r *reader) locate(e *targets.Entry, err error) error {
 	case !r.several || r.list != nil:
 		return err
 	case r.file == nil:
-		return argv.Usagef("%s: %w", poll.TargetName(e.URL), err)
+		return argv.Usagef("%s: %w", poll.HTTP{URL: e.URL}.Target(), err)
 	case strings.HasPrefix(text, "--") || strings.HasPrefix(text, "POLL_"):
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/internal/ask"
 )
 
 // mostAnswer is the size of an answer that is shared, at most.
@@ -18,7 +18,7 @@ const mostAnswer = 64 << 10
 // Question begins a wait for answers of a place. Nobody is elected: whose time comes first asks,
 // and has the lease on the question until then; the others look again when the answer should be
 // there. All compute the same time for the next attempt. Only what is asked for later counts.
-func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) poll.Question {
+func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question {
 	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
 	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
@@ -45,31 +45,31 @@ type wait struct {
 }
 
 // Claim is called when an attempt is due.
-func (w *wait) Claim(now time.Time) poll.Turn {
+func (w *wait) Claim(now time.Time) ask.Turn {
 	var q question
-	var at, ask int64
+	var at, askID int64
 	var left time.Duration
 	w.f.hear(w.place)
 	shared := change(w.f, w.key, func(rec *question, when int64) {
 		if w.seen == 0 {
 			w.seen = max(rec.N, when-1)
 		}
-		at, ask, left = when, 0, w.left(rec, when)
+		at, askID, left = when, 0, w.left(rec, when)
 		if left <= 0 && !w.isNew(rec, at) {
-			ask = rec.claim(at, w.seen, w.step)
+			askID = rec.claim(at, w.seen, w.step)
 		}
 		q = *rec
 	})
 	switch {
 	case !shared:
-		return poll.Turn{Ask: true, Alone: true}
-	case ask != 0:
-		w.begin(ask)
-		return poll.Turn{Ask: true}
+		return ask.Turn{Ask: true, Unshared: true}
+	case askID != 0:
+		w.begin(askID)
+		return ask.Turn{Ask: true}
 	case w.isNew(&q, at):
 		return w.take(&q, at, now)
 	}
-	return poll.Turn{Next: now.Add(left)}
+	return ask.Turn{Next: now.Add(left)}
 }
 
 // isNew reports whether a question has an answer that counts and was not taken, in the time of
@@ -79,15 +79,15 @@ func (w *wait) isNew(q *question, at int64) bool {
 }
 
 // take returns the answer that a question has. If that is none, this process asks for itself.
-func (w *wait) take(q *question, at int64, now time.Time) poll.Turn {
+func (w *wait) take(q *question, at int64, now time.Time) ask.Turn {
 	w.seen = q.Had
 	answer := w.open(q)
 	if answer == nil {
-		return poll.Turn{Ask: true}
+		return ask.Turn{Ask: true}
 	}
 	w.step++
 	w.mine = false
-	return poll.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at)))}
+	return ask.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at)))}
 }
 
 // wait returns the wait after the last attempt.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/pace"
-	"github.com/pollcli/poll/poll/internal/request"
 )
 
 const (
@@ -117,8 +117,8 @@ func (f *Fleet) limitOf(name string) string {
 		return "name " + f.o.Name
 	}
 	text := "place " + name
-	if u, err := url.Parse(name); err == nil && request.IsLoopback(u.Hostname()) {
-		text += "\x00" + request.Machine()
+	if u, err := url.Parse(name); err == nil && connect.IsLoopback(u.Hostname()) {
+		text += "\x00" + connect.Machine()
 	}
 	if f.o.Key != nil {
 		text += "\x00" + f.o.Key(name)

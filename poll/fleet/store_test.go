@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -167,12 +168,12 @@ func testAnswers(t *testing.T, where string) {
 	f, notes := open(t, where)
 	g, _ := open(t, where)
 	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
-	var first, second []poll.Question
+	var first, second []ask.Question
 	for i, answer := range answers {
 		a := f.Question("place", []byte("answered "+answer), schedule)
 		b := g.Question("place", []byte("answered "+answer), schedule)
 		other := g.Question("place", []byte("another "+answer), schedule)
-		if turn := a.Claim(time.Now()); !turn.Ask || turn.Alone {
+		if turn := a.Claim(time.Now()); !turn.Ask || turn.Unshared {
 			t.Fatalf("%d: the first: %+v", i, turn)
 		}
 		if turn := other.Claim(time.Now()); !turn.Ask {
@@ -251,7 +252,7 @@ func TestStore_strangers(t *testing.T) {
 					t.Errorf("%s: a slot in %s", name, time.Until(at))
 				}
 			}
-			if turn := q.Claim(time.Now()); !turn.Ask || turn.Alone {
+			if turn := q.Claim(time.Now()); !turn.Ask || turn.Unshared {
 				t.Errorf("%s: %+v", name, turn)
 			}
 			q.Answered([]byte("answer"))
@@ -297,7 +298,7 @@ func TestRedis_refuses(t *testing.T) {
 			if !strings.Contains(note, test.want) || strings.Contains(note, "hunter") {
 				t.Errorf("told %q, want %q", note, test.want)
 			}
-			if turn := f.Question("place", []byte("thing"), everySecond).Claim(time.Now()); !turn.Ask || !turn.Alone {
+			if turn := f.Question("place", []byte("thing"), everySecond).Claim(time.Now()); !turn.Ask || !turn.Unshared {
 				t.Errorf("%+v", turn)
 			}
 			if again := sends(f, notes, 3); again != "" {
@@ -540,7 +541,7 @@ func testLongAnswer(t *testing.T, where string) {
 			t.Fatalf("%+v", turn)
 		}
 		a.Answered(make([]byte, mostAnswer+1))
-		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
+		if turn := b.Claim(time.Now()); !turn.Ask || turn.Unshared {
 			t.Fatalf("%+v", turn)
 		}
 		b.Answered([]byte("short"))

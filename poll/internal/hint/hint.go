@@ -45,33 +45,44 @@ const secondaryLimitWait = time.Minute
 // A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
 // which does not repeat it.
 func Read(o *status.Observation, now time.Time) {
-	r := reader{Observation: o, now: serverTime(o.Header, now)}
-	o.ShouldRetry = r.shouldRetry()
-	for _, h := range retryAfterHeaders {
-		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+	if hasHints(o.Header) {
+		r := reader{Observation: o, received: now}
+		o.ShouldRetry = r.shouldRetry()
+		for _, h := range retryAfterHeaders {
+			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+		}
+		o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	}
-	o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
 }
 
-// serverTime returns what the server's clock shows now, against which its dates are
-// measured. From a cache, Date is when the answer was made, and Age the seconds since then
-// (RFC 9111 section 5.1).
-func serverTime(header http.Header, now time.Time) time.Time {
-	date, err := http.ParseTime(header.Get("Date"))
-	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
-	date = date.Add(time.Duration(age) * time.Second)
-	if err != nil || date.Sub(now).Abs() > maxSkew {
-		return now
+// hasHints reports whether one of the fields that Read knows may be there: most answers have none.
+func hasHints(header http.Header) bool {
+	for name := range header {
+		if strings.Contains(name, "Retry") || strings.Contains(name, "Rate") || strings.Contains(name, "Poll") {
+			return true
+		}
 	}
-	return date
+	return false
 }
 
 type reader struct {
 	*status.Observation
-	now time.Time
+	received time.Time
+}
+
+// wait reads a wait that begins when the server's clock shows what it showed at the answer. From a
+// cache, Date is when the answer was made, and Age the seconds since then (RFC 9111 section 5.1).
+func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
+	date, err := http.ParseTime(r.Header.Get("Date"))
+	age, _ := strconv.ParseUint(r.Header.Get("Age"), 10, 31)
+	date = date.Add(time.Duration(age) * time.Second)
+	if err != nil || date.Sub(r.received).Abs() > maxSkew {
+		date = r.received
+	}
+	return parseWait(value, unit, date)
 }
 
 // ignore remarks that a header is ignored, without its value.
@@ -113,14 +124,17 @@ var retryAfterHeaders = [...]struct {
 // hint returns the wait that a header asks for.
 func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	value, sent := r.value(name)
-	wait, ok := parseWait(value, unit, r.now)
-	switch {
-	case sent && !ok:
-		r.ignore(name, "not a wait of at most a year")
-	case wait > 0:
-		return &status.Hint{Wait: wait, Source: name}
+	if !sent {
+		return nil
 	}
-	return nil
+	wait, ok := r.wait(value, unit)
+	if !ok {
+		r.ignore(name, "not a wait of at most a year")
+	}
+	if wait <= 0 {
+		return nil
+	}
+	return &status.Hint{Wait: wait, Source: name}
 }
 
 // parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
@@ -223,7 +237,7 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 		return nil
 	case sent:
 		value, _ = r.value(prefix + "Reset")
-		reset, _ := parseWait(value, time.Second, r.now)
+		reset, _ := r.wait(value, time.Second)
 		r.left(remaining, reset)
 	}
 	if remaining > 0 {
@@ -236,8 +250,11 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 func (r *reader) rateLimitField() (hint *status.Hint) {
 	const name = "RateLimit"
 	values := r.Header.Values(name)
+	if len(values) == 0 {
+		return nil
+	}
 	limits := parseLimits(values)
-	if limits == nil && len(values) > 0 {
+	if limits == nil {
 		r.ignore(name, "malformed")
 	}
 	for _, l := range limits {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os/exec"
 	"time"
+
+	"github.com/pollcli/poll/internal/host"
 )
 
 const (
@@ -19,25 +21,26 @@ const (
 
 // A child is the program of one attempt, with its process group if it has its own.
 type child struct {
-	cmd     *exec.Cmd
-	job     job
-	group   bool // it leads a process group, whose number is its own
-	outputs outputs
-	exited  chan struct{} // closed when the program has ended and was reaped
-	err     error         // of waiting for it, once exited is closed
+	cmd      *exec.Cmd
+	job      job
+	group    bool // it leads a process group, whose number is its own
+	outputs  outputs
+	exited   chan struct{} // closed when the program has ended and was reaped
+	err      error         // of waiting for it, once exited is closed
+	finished chan struct{} // closed when it has ended, and its outputs have, or had the grace to
 
 	unkillable bool
 }
 
 // run starts cmd with its input and outputs connected.
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
-	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
+	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
 	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
-		cmd.WaitDelay = time.Millisecond // what a program that has ended has not read is not needed
+		cmd.WaitDelay = time.Millisecond // a program that has ended needs no more input
 	}
 	writers, err := c.outputs.connect(cmd)
 	if err == nil {
@@ -49,14 +52,20 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 		return nil, err
 	}
 	go c.outputs.read()
-	go c.wait()
+	go c.wait(s.Grace)
 	return c, nil
 }
 
-// wait reaps the program.
-func (c *child) wait() {
+// wait reaps the program, and gives other processes that hold its outputs open some time to finish. The
+// goroutine of the attempt has a thread of its own, and is woken once.
+func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)
+	select {
+	case <-c.outputs.done:
+	case <-time.After(grace - drainTime):
+	}
+	close(c.finished)
 }
 
 func (c *child) ended() bool {
@@ -72,36 +81,25 @@ func (c *child) ended() bool {
 // it reports.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
-	case <-c.exited:
+	case <-c.finished:
 	case <-ctx.Done():
 		if !c.ended() { // both may have happened
-			s.stop(c)
+			s.stop(ctx, c)
 			c.outputs.finish()
 			return true
 		}
 	}
-	s.settle(ctx, c)
-	return false
-}
-
-// settle ends the attempt of a program that has ended: it gives whoever holds the outputs
-// open some time to finish, and then stops the group.
-func (s *Session) settle(ctx context.Context, c *child) {
-	select {
-	case <-c.outputs.done:
-	case <-time.After(s.Grace - drainTime):
-	case <-ctx.Done():
-	}
 	c.outputs.finish()
 	if c.outputs.cut {
 		c.outputs.short = ctx.Err() != nil
-		s.stop(c)
+		s.stop(ctx, c)
 	}
+	return false
 }
 
 // stop ends the program and its group. Who cannot be asked gets no time to end.
-func (s *Session) stop(c *child) {
-	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, s.Hurry) {
+func (s *Session) stop(ctx context.Context, c *child) {
+	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, host.Of(ctx).Hurry) {
 		return
 	}
 	c.kill()

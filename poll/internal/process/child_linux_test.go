@@ -2,12 +2,15 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pollcli/poll/internal/host"
 )
 
 // becomeSubreaper makes this process the parent of its descendants' orphans.
@@ -39,9 +42,10 @@ func unreaped() (n int) {
 func TestCommandReapOrphans(t *testing.T) {
 	becomeSubreaper(t)
 	script := `for i in 1 2 3; do (true & setsid true &) >/dev/null 2>&1; done; exit $POLL_ATTEMPT`
-	session := NewSession(Command{Args: []string{"sh", "-c", script}, ReapOrphans: true})
+	session := NewSession(Command{Args: []string{"sh", "-c", script}})
+	ctx := host.With(t.Context(), host.Host{ReapOrphans: true})
 	for n := 1; n <= 30; n++ {
-		if obs := session.Probe(t.Context(), Attempt{Number: n}); obs.Exit == nil || *obs.Exit != n {
+		if obs := session.Run(ctx, n, fmt.Sprint("POLL_ATTEMPT=", n)); obs.Exit == nil || *obs.Exit != n {
 			t.Fatalf("have %+v, want exit %d", obs, n)
 		}
 	}
@@ -59,7 +63,7 @@ func TestCommandReapsItsGroups(t *testing.T) {
 	becomeSubreaper(t)
 	session := NewSession(Command{Args: []string{"sh", "-c", "sleep 0.005 >/dev/null 2>&1 &"}})
 	for n := 1; n <= 30; n++ {
-		session.Probe(t.Context(), Attempt{Number: n})
+		session.Run(t.Context(), n)
 	}
 	if have, most := unreaped(), 15; have > most || len(session.left) > most {
 		t.Errorf("have %d children left of 30, want at most %d, of the last attempts", have, most)
@@ -76,7 +80,7 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 	defer cancel()
 	c := Command{Args: []string{"sh", "-c", "sleep 60 & sleep 60 & sleep 60"}, Grace: time.Minute}
 	began := time.Now()
-	obs := NewSession(c).Probe(ctx, Attempt{Number: 1})
+	obs := NewSession(c).Run(ctx, 1)
 	if took := time.Since(began); took > 10*time.Second || len(obs.Remarks) > 0 {
 		t.Errorf("took %v, remarks %q", took, obs.Remarks)
 	}
@@ -117,7 +121,7 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 	}
 	session := NewSession(Command{Args: []string{"sleep", "0.02"}})
 	for n := range 20 {
-		if obs := session.Probe(t.Context(), Attempt{Number: n + 1}); !obs.Good() {
+		if obs := session.Run(t.Context(), n+1); !obs.Good() {
 			t.Errorf("attempt %d: signal %q, %v", n+1, obs.Signal, obs.Failure)
 		}
 	}

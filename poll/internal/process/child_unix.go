@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prepare returns what starts the program at path.
+// prepare returns the command that starts the program at path.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setpgid: group}
 	endWithThread(attr)

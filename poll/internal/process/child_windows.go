@@ -10,12 +10,14 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/pollcli/poll/internal/cmdexe"
 )
 
-// prepare returns what starts the program at path. The error says why it cannot be given
+// prepare returns the command that starts the program at path. The error says why it cannot be given
 // its arguments.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
-	program, line, err := CommandLine(path, args)
+	program, line, err := cmdexe.CommandLine(path, args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(args[0]), err)
 	}
@@ -137,7 +139,7 @@ func (c *child) empty() bool {
 	return err != nil || info.active == 0
 }
 
-// release gives back what the system has of a child. Whoever is left lives on.
+// release gives back what the system has of a child. Processes that are left live on.
 func (c *child) release() {
 	if c.job != 0 && c.job.limit(0) == nil {
 		windows.CloseHandle(windows.Handle(c.job))

@@ -1,4 +1,4 @@
-// Package process runs a program again and again: it captures what the program writes,
+// Package process runs a program again and again: it captures the outputs of the program,
 // and can end it with all that it has started.
 package process
 
@@ -8,41 +8,31 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/pollcli/poll/internal/host"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
 const (
-	// DefaultGrace is the Grace of a Command whose Grace is zero.
-	DefaultGrace = 2 * time.Second
+	// defaultGrace is the Grace of a Command whose Grace is zero.
+	defaultGrace = 2 * time.Second
 	// defaultMaxBody is the MaxBody, in bytes, of a Command whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
 )
 
 // A Command has the fields of poll.Command.
 type Command struct {
-	Args        []string
-	Dir         string
-	Env         []string
-	Stdin       []byte
-	Foreground  bool
-	Grace       time.Duration
-	MaxBody     int64
-	Stderr      io.Writer
-	ReapOrphans bool
-	Hurry       <-chan struct{}
-}
-
-// An Attempt has the fields of poll.Attempt.
-type Attempt struct {
-	Number   int
-	Elapsed  time.Duration
-	Previous status.Status
-	LastLook bool
+	Args       []string
+	Dir        string
+	Env        []string
+	Stdin      []byte
+	Foreground bool
+	Grace      time.Duration
+	MaxBody    int64
+	Stderr     io.Writer
 }
 
 // A Session is a command in one run.
@@ -55,7 +45,7 @@ type Session struct {
 // NewSession returns the session of a command.
 func NewSession(c Command) *Session {
 	if c.Grace == 0 {
-		c.Grace = DefaultGrace
+		c.Grace = defaultGrace
 	}
 	c.Grace = max(c.Grace, 0)
 	if c.MaxBody <= 0 {
@@ -66,15 +56,15 @@ func NewSession(c Command) *Session {
 	return &Session{Command: c, environ: environ}
 }
 
-// Probe runs the command once.
-func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
+// Run makes attempt n, with variables that are added to the environment.
+func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Observation {
 	obs := status.Observation{Kind: status.KindCommand}
 	began := time.Now()
 	if ctx.Err() != nil {
 		obs.Failure = endedFailure(ctx, began)
 		return obs
 	}
-	if s.ReapOrphans {
+	if host.Of(ctx).ReapOrphans {
 		reap(-1)
 	}
 	s.left = slices.DeleteFunc(s.left, (*child).empty)
@@ -82,7 +72,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c, failure := s.start(a)
+	c, failure := s.start(n, variables)
 	if failure != nil {
 		obs.Failure = failure
 		return obs
@@ -121,31 +111,22 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 }
 
 // start starts the program. Only the first attempt can report that the program cannot be
-// run at all.
-func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
-	path, failure := s.look()
+// run at all. Of several values of a variable os/exec takes the last.
+func (s *Session) start(n int, variables []string) (c *child, failure *status.Failure) {
+	path, failure := s.find()
 	if failure == nil {
 		cmd, err := prepare(path, s.Args, !s.Foreground)
 		if err != nil {
 			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
-		cmd.Dir, cmd.Env = s.Dir, s.environment(a)
+		cmd.Dir, cmd.Env = s.Dir, append(slices.Clip(s.environ), variables...)
 		if c, err = s.run(cmd); err == nil {
 			return c, nil
 		}
 		failure = s.notStarted(path, err)
 	}
-	if a.Number > 1 {
+	if n > 1 {
 		failure.Kind = status.FailureTransient
 	}
 	return nil, failure
-}
-
-// environment returns the environment of one attempt. Of several values os/exec takes the
-// last, so those of a poll that runs this one do not count.
-func (s *Session) environment(a Attempt) []string {
-	return append(slices.Clip(s.environ),
-		"POLL_ATTEMPT="+strconv.Itoa(a.Number),
-		"POLL_ELAPSED="+strconv.FormatInt(int64(a.Elapsed/time.Second), 10),
-		"POLL_STATUS="+string(a.Previous))
 }

@@ -14,7 +14,7 @@ func wantComplete(t *testing.T, c Command, times int) (pid int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range times {
-		c, failure := s.start(Attempt{Number: 1})
+		c, failure := s.start(1, nil)
 		if failure != nil {
 			t.Fatal(failure.Reason)
 		}

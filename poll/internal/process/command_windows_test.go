@@ -22,6 +22,8 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/pollcli/poll/internal/host"
+
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
@@ -131,7 +133,7 @@ func helpPoll(then func(stop func())) int {
 		then(stop)
 		return len(p), nil
 	})
-	obs := NewSession(c).Probe(ctx, Attempt{Number: 1})
+	obs := NewSession(c).Run(ctx, 1)
 	os.Stdout.Write(obs.Body)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureStopped || len(obs.Remarks) > 0 {
 		fmt.Printf("%+v", obs)
@@ -212,9 +214,9 @@ func TestStopLeavesNobody(t *testing.T) {
 						// Only Ctrl-Break asks it, and it stays even so.
 						hurry := make(chan struct{})
 						close(hurry)
-						c.Hurry = hurry
+						ctx = host.With(ctx, host.Host{Hurry: hurry})
 					}
-					obs := NewSession(c).Probe(ctx, Attempt{Number: 1})
+					obs := NewSession(c).Run(ctx, 1)
 					if what == "tree" && (obs.Failure == nil || !errors.Is(obs.Failure.Err, why)) || len(obs.Remarks) > 0 {
 						t.Errorf("have %+v, want it stopped with %v", obs, why)
 					}
@@ -283,7 +285,7 @@ func TestEndLeavesAlone(t *testing.T) {
 		processes = openAll(t, string(p))
 		return len(p), nil
 	})
-	obs := NewSession(c).Probe(t.Context(), Attempt{Number: 1})
+	obs := NewSession(c).Run(t.Context(), 1)
 	if obs.Exit == nil || *obs.Exit != 0 || len(processes) == 0 {
 		t.Fatalf("have %+v, want exit code 0", obs)
 	}
@@ -303,7 +305,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 
 func TestExitCodeOf32Bits(t *testing.T) {
 	t.Parallel()
-	obs := NewSession(helper("status")).Probe(t.Context(), Attempt{Number: 1})
+	obs := NewSession(helper("status")).Run(t.Context(), 1)
 	if obs.Exit == nil || *obs.Exit != 0xC000013A {
 		t.Errorf("have %+v, want 0xC000013A", obs)
 	}
@@ -321,7 +323,7 @@ func TestCmd(t *testing.T) {
 		{[]string{os.Getenv("COMSPEC"), "/c", "echo a&echo b"}, "a\r\nb"},
 		{[]string{"cmd", "/c", "echo", "a b", "&&", "echo", "c&d"}, `"a b"` + " \r\n" + `"c&d"`},
 	} {
-		obs := NewSession(Command{Args: test.args}).Probe(t.Context(), Attempt{Number: 1})
+		obs := NewSession(Command{Args: test.args}).Run(t.Context(), 1)
 		if have := strings.TrimSpace(string(obs.Body)); have != test.want {
 			t.Errorf("%q: have %q, stderr %q, failure %v, want %q", test.args, have, obs.Stderr, obs.Failure, test.want)
 		}
@@ -345,7 +347,7 @@ func TestBatchFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		obs := NewSession(c).Probe(t.Context(), Attempt{Number: 1})
+		obs := NewSession(c).Run(t.Context(), 1)
 		var have []string
 		if err := json.Unmarshal(obs.Body, &have); err != nil || !slices.Equal(have, args) {
 			t.Errorf("%s: have %s, stderr %s, failure %v, want %q", name, obs.Body, obs.Stderr, obs.Failure, args)
@@ -357,7 +359,7 @@ func TestBatchFile(t *testing.T) {
 	if want := "deploy: an argument holds a quote or a line break, which no batch file can be given safely"; err == nil || err.Error() != want {
 		t.Errorf("have %v, want %s", err, want)
 	}
-	obs := NewSession(c).Probe(t.Context(), Attempt{Number: 1})
+	obs := NewSession(c).Run(t.Context(), 1)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureHopeless || obs.Failure.Reason != err.Error() {
 		t.Errorf("have %+v, want the same", obs)
 	}
@@ -395,7 +397,7 @@ func TestLookup(t *testing.T) {
 		`.\script.vbs`: filepath.Join(here, "script.vbs"), // its start shows that it cannot
 		`.\main.exe`:   filepath.Join(here, "main.exe"),
 	} {
-		have, failure := Command{Args: []string{name}}.look()
+		have, failure := Command{Args: []string{name}}.find()
 		if failure != nil {
 			have = failure.Reason
 		}
@@ -403,11 +405,11 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: have %s, want %s", name, have, want)
 		}
 	}
-	_, missing := Command{Args: []string{"a"}}.look()
+	_, missing := Command{Args: []string{"a"}}.find()
 	if missing == nil || !errors.Is(missing.Err, exec.ErrDot) {
 		t.Errorf("have %+v, want what finds out that it is in the current directory", missing)
 	}
-	obs := NewSession(Command{Args: []string{`.\script.vbs`}}).Probe(t.Context(), Attempt{Number: 1})
+	obs := NewSession(Command{Args: []string{`.\script.vbs`}}).Run(t.Context(), 1)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureNotExecutable {
 		t.Errorf("have %+v, want it not executable", obs)
 	}

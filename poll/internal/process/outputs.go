@@ -14,7 +14,7 @@ import (
 // tailSize is how much of the standard error is kept, in bytes.
 const tailSize = 64 << 10
 
-// outputs are what a program writes in one attempt.
+// outputs are those of a program in one attempt.
 type outputs struct {
 	stdout  head
 	stderr  tail
@@ -48,7 +48,7 @@ func (o *outputs) read() {
 	close(o.done)
 }
 
-// finish ends the reading, but not of what the program wrote before it ended.
+// finish ends the reading, once all is read that the program wrote before it ended.
 func (o *outputs) finish() {
 	select {
 	case <-o.done:
@@ -59,7 +59,7 @@ func (o *outputs) finish() {
 	}
 }
 
-// observe notes what was kept, which is then the observation's.
+// observe hands the kept outputs to an observation.
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size = o.stdout.kept, o.stdout.size
 	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))

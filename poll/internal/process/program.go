@@ -22,7 +22,7 @@ func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
 	}
-	path, failure := c.look()
+	path, failure := c.find()
 	if failure != nil {
 		return failure
 	}
@@ -30,8 +30,8 @@ func (c Command) Check() error {
 	return err
 }
 
-// look finds the program, in PATH as execvp(3) does: directories in it may be relative.
-func (c Command) look() (path string, failure *status.Failure) {
+// find finds the program, in PATH as execvp(3) does: directories in it may be relative.
+func (c Command) find() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
 	}

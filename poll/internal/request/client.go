@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 )
 
@@ -22,7 +23,8 @@ const mostSends = 3
 // A base is what a session and its forks have in common.
 type base struct {
 	Request // complete, and never changed
-	given   place
+	given   location
+	through string // the ID of the Transport, "" if it is not known
 	cookies cookies
 
 	// stripped is the Transport without its client certificate, nil if it has none.
@@ -34,12 +36,12 @@ type base struct {
 // the innermost layer.
 type client struct {
 	*base
-	header  http.Header // with what was renewed
-	renewed []string    // what no text repeats of that, the last ones first
-	// withheld is the last origin that got no credentials, though there are some; untold is
+	header  http.Header // with the renewed fields
+	renewed []string    // secrets among the renewed values, the last ones first
+	// withheld is the last origin that got no credentials, though there are some; unreported is
 	// true until a remark says so.
-	withheld string
-	untold   bool
+	withheld   string
+	unreported bool
 }
 
 // newClient returns the client of a request. Its errors hold no secrets.
@@ -52,7 +54,11 @@ func newClient(r Request) (*client, error) {
 		return nil, err
 	}
 	r.User = cmp.Or(r.User, u.User)
-	return (&base{Request: r, given: newPlace(u, true)}).client(r.Header), nil
+	b := &base{Request: r, given: newLocation(u, true)}
+	if known, ok := r.Transport.(connect.Known); ok {
+		b.Transport, b.through = known.RoundTripper, known.ID
+	}
+	return b.client(r.Header), nil
 }
 
 // client returns a client that has its base in common with others.
@@ -60,7 +66,7 @@ func (b *base) client(header http.Header) *client {
 	return &client{base: b, header: header}
 }
 
-// secrets returns what no text repeats.
+// secrets returns the texts that no error may repeat.
 func (c *client) secrets() []string {
 	all := slices.Concat(userSecrets(c.User), c.renewed)
 	if u, err := url.Parse(c.URL); err == nil {
@@ -77,7 +83,7 @@ func (c *client) secrets() []string {
 // sendsUser reports whether User is sent: an Authorization in the header overrides it.
 func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
 
-// credentials returns what is sent to the user's origin only. A Host is no secret.
+// credentials returns the parts of a request that only the user's origin gets. A Host is no secret.
 func (c *client) credentials() (all []string) {
 	if c.sendsUser() {
 		all = append(all, "user "+c.User.String())
@@ -121,22 +127,24 @@ func (b *base) bare() *http.Transport {
 	return b.stripped
 }
 
-// guards reports whether there are credentials that are sent to a place.
-func (c *client) guards(p place) bool {
+// guards reports whether there are credentials that are sent to a location.
+func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// withhold notes that a place of another origin gets no credentials, if there are any.
-func (c *client) noteWithheld(from place) {
-	origin := from.url.Scheme + "://" + from.url.Host
-	if !from.trusted && origin != c.withheld && !sameOrigin(from.url, c.given.url) && len(c.credentials()) > 0 {
-		c.withheld, c.untold = origin, true
+// noteWithheld notes that another origin gets no credentials, if there are any.
+func (c *client) noteWithheld(from location) {
+	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
+		return
+	}
+	if origin := from.url.Scheme + "://" + from.url.Host; origin != c.withheld {
+		c.withheld, c.unreported = origin, true
 	}
 }
 
-// refer returns the place that an answer from another one names. If credentials were sent
+// refer returns the location that an answer from another one names. If credentials were sent
 // over https, http is refused with [ErrUntrusted]: an answer could be forged.
-func (c *client) refer(from place, reference string) (place, error) {
+func (c *client) refer(from location, reference string) (location, error) {
 	to, err := from.resolve(reference, c.LocationTrusted)
 	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
 	if downgraded && !c.LocationTrusted && c.guards(from) {
@@ -145,9 +153,9 @@ func (c *client) refer(from place, reference string) (place, error) {
 	return to, err
 }
 
-// mayTakeBody returns an error unless a body that was sent to one place may be sent to
+// mayTakeBody returns an error unless a body that was sent to one location may be sent to
 // another, which an answer names.
-func (c *client) mayTakeBody(from, to place) error {
+func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil
 	}
@@ -184,7 +192,7 @@ func (c *client) do(ctx context.Context, next call) *answer {
 // A redirect is one that was followed.
 type redirect struct {
 	code     int
-	from, to place
+	from, to location
 	toGET    bool // it made a GET of the request
 	start    bool // the request was to start the operation
 }

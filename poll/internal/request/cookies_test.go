@@ -12,7 +12,7 @@ import (
 func TestCookies_areFew(t *testing.T) {
 	t.Parallel()
 	var c cookies
-	at := placeOf(t, "https://h.example.com/")
+	at := locationOf(t, "https://h.example.com/")
 	c.keep(at, []string{"long=" + strings.Repeat("x", maxCookies)})
 	if have := c.of(at); len(have) > 0 {
 		t.Errorf("%d cookies are kept that are too long", len(have))
@@ -40,7 +40,7 @@ func TestCookies_areFew(t *testing.T) {
 func TestCookies_saved(t *testing.T) {
 	t.Parallel()
 	var c, later cookies
-	at := placeOf(t, "https://h.example.com/jobs/1")
+	at := locationOf(t, "https://h.example.com/jobs/1")
 	c.keep(at, []string{"node=a", `q="x y"`, "elsewhere=1; Path=/other"})
 	later.restore(at, append(c.save(at), "; no cookie", "big="+strings.Repeat("x", maxCookies)))
 	for address, want := range map[string]string{
@@ -48,7 +48,7 @@ func TestCookies_saved(t *testing.T) {
 		"https://h.example.com:8443/jobs/1": "", "http://h.example.com/jobs/1": "", "https://www.h.example.com/jobs/1": "",
 	} {
 		r := &http.Request{Header: http.Header{}}
-		later.set(r, placeOf(t, address))
+		later.set(r, locationOf(t, address))
 		if have := r.Header.Get("Cookie"); have != want {
 			t.Errorf("%s: have %q, want %q", address, have, want)
 		}

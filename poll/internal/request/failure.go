@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -75,9 +75,9 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
 		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
-	refusal, refused := errors.AsType[proxyError](err)
+	refusal, refused := errors.AsType[connect.ProxyError](err)
 	if refused {
-		f.Kind, f.Reason = refusal.kind(), refusal.Error()
+		f.Kind, f.Reason = kindOf(refusal), refusal.Error()
 	}
 	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		f.Reason = "the proxy: " + f.Reason
@@ -101,7 +101,7 @@ func innermost(err error) error {
 	return err
 }
 
-// quoted matches what errors quote of an answer.
+// quoted matches the quotes of an answer in an error.
 var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
 
 // clean returns the text of an error of net/http. That can hold the URL with its query, the
@@ -117,8 +117,8 @@ func (c *client) clean(err error, at *url.URL) string {
 	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
-// meanings are what errors mean, by themselves or, where net/http has no type for them, by
-// what is in their text. Those without words speak for themselves. The numbers above 10000
+// meanings are those of errors, by their type or, where net/http has none, by a part of their
+// text. The text of one without words is shown as it is. The numbers above 10000
 // are those of Windows, which no other system has.
 var meanings = [...]struct {
 	errs  []error
@@ -172,16 +172,8 @@ func meaning(err error) *status.Failure {
 	return f
 }
 
-// A proxyError is the code of a proxy that refuses to connect to the server.
-type proxyError int
-
-func (e proxyError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
-}
-
-// kind says what the refusal means: that of a proxy with too much to do, its policy, or its
-// own trouble.
-func (e proxyError) kind() status.FailureKind {
+// kindOf says what the refusal of a proxy means: too much to do, its policy, or its own trouble.
+func kindOf(e connect.ProxyError) status.FailureKind {
 	switch {
 	case e == http.StatusTooManyRequests:
 		return status.FailureThrottled
@@ -189,15 +181,4 @@ func (e proxyError) kind() status.FailureKind {
 		return status.FailureHopeless
 	}
 	return status.FailureTransient
-}
-
-// ObserveProxy makes t return the refusal of a proxy as an error. The proxy's own text can be
-// anything, and is not repeated.
-func ObserveProxy(t *http.Transport) {
-	t.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
-		return proxyError(answer.StatusCode)
-	}
 }

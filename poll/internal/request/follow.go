@@ -29,15 +29,15 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	return follow{r}, err
 }
 
-// A link is a place that an answer names.
+// A link is a location that an answer names.
 type link struct {
-	to      place
+	to      location
 	monitor status.Monitor
-	source  string // what named it, in words
+	source  string // the header or document that named it, in words
 }
 
-// find returns where an answer links to. Without a link, the error says what is wrong with
-// what might have been one, if anything.
+// find returns where an answer links to. Without a link, the error says why
+// a header or a document that names one could not be used, if there is any.
 func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	if f.explicit() {
 		to, err := f.resolve(c, a.asked.at, a.env(ctx), text)
@@ -53,7 +53,7 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	return l, problem
 }
 
-// headerLink returns what a header of an answer links to; the first that is present counts:
+// headerLink returns the link in a header of an answer; the first that is present counts:
 // Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
 // sections 10.2.2 and 15.3.3. Any answer of a monitor can name another URL for it, in the
 // header that named the monitor; with MonitorGiven every header counts.
@@ -135,7 +135,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	return reference{source: s, values: []*expr.Expr{x}}, err
 }
 
-// inBraces is what to write in place of what builds a URL in jq.
+// inBraces is the hint for a URL that is built as in jq.
 const inBraces = "values of a URL stand in braces, as in /jobs/{.id}"
 
 // errShown refuses a secret in a URL.
@@ -216,20 +216,20 @@ func (r reference) sample() string { return strings.Join(r.texts, "0") }
 // is none.
 type reader func(x *expr.Expr, env *expr.Env) (string, error)
 
-// resolve returns the place that a document from another one names.
-func (r reference) resolve(c *client, from place, env *expr.Env, read reader) (place, error) {
+// resolve returns the location that a document from another one names.
+func (r reference) resolve(c *client, from location, env *expr.Env, read reader) (location, error) {
 	text, err := r.fill(from.url, env, read)
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	to, err := c.refer(from, text)
 	switch {
 	case err == nil:
 		return to, nil
 	case r.texts != nil: // which can hold secrets
-		return place{}, fmt.Errorf("the URL that it builds %w", err)
+		return location{}, fmt.Errorf("the URL that it builds %w", err)
 	}
-	return place{}, fmt.Errorf("the value of %s %w", r.source, err)
+	return location{}, fmt.Errorf("the value of %s %w", r.source, err)
 }
 
 // fill puts values of a document into the URL, escaped for their place, so that none can
@@ -263,7 +263,7 @@ func escape(text, before string) string {
 	case strings.ContainsAny(before, "?#"):
 		return url.QueryEscape(text)
 	case absolute && !strings.Contains(rest, "/"):
-		return url.PathEscape(text) // what is escaped makes the host malformed
+		return url.PathEscape(text) // an escape in a host makes it malformed
 	}
 	return strings.ReplaceAll(url.PathEscape(strings.TrimLeft(text, "/")), "%2F", "/")
 }

@@ -66,7 +66,7 @@ func TestFork(t *testing.T) {
 					return replied(`{"project":"p"}`, "X-Group: g", "Set-Cookie: sid=sid; Path=/")
 				}),
 			}, test.element)
-			if fork.StartDue() || fork.Place() != placeOf(t, strings.Fields(test.want)[1]).origin() {
+			if fork.StartDue() || fork.Place() != locationOf(t, strings.Fields(test.want)[1]).origin() {
 				t.Errorf("start %t, place %s", fork.StartDue(), fork.Place())
 			}
 			for range 2 {

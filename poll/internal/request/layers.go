@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Attempt is what a run says of the attempt that it has a [Session] make.
+// An Attempt has the limits of the attempt that a [Session] is to make.
 type Attempt struct {
 	Last    bool          // no other may follow: the whole answer is asked for
 	Pace    Pace          // nil = no limiter
@@ -22,15 +22,15 @@ type Attempt struct {
 
 // A Pace spaces the requests of an attempt behind its first.
 type Pace interface {
-	// Wait waits until a further request may go to a place.
-	Wait(ctx context.Context, place string) error
-	// Done tells what came of it, and reports whether it was refused for load and may be
+	// Wait waits until a further request may go to an origin.
+	Wait(ctx context.Context, origin string) error
+	// Done reports the answer to the limiter, and whether it was refused for load and may be
 	// made again before the deadline.
-	Done(place string, o status.Observation) (again bool)
+	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a further request may go to a place.
-func (a Attempt) wait(ctx context.Context, to place) error {
+// wait waits until a further request may go to a location.
+func (a Attempt) wait(ctx context.Context, to location) error {
 	if a.Pace == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (a Attempt) wait(ctx context.Context, to place) error {
 type call struct {
 	Attempt
 	method string
-	at     place
+	at     location
 	body   []byte
 	start  bool    // it starts the operation
 	single bool    // no further pages are read, whatever the answer says
@@ -73,7 +73,7 @@ func (a *answer) remark(words string) {
 	}
 }
 
-// env returns what an expression can see of an answer.
+// env returns the variables of an answer for an expression.
 func (a *answer) env(ctx context.Context) *expr.Env {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
@@ -87,11 +87,11 @@ type layer interface {
 	do(ctx context.Context, next call) *answer
 }
 
-// layers returns what makes the calls of a session: the client, and around it the layers that
+// layers returns the outermost layer of a session: the client, and around it the layers that
 // its request asks for.
 func layers(c *client, next *pager) layer {
 	all := layer(c)
-	if !c.NoConditional && next == nil && !asksForPart(c.Header) {
+	if next == nil && !asksForPart(c.Header) {
 		all = &conditional{layer: all}
 	}
 	if c.Refresh != nil {
@@ -158,7 +158,7 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 	return a
 }
 
-// confirm returns the answer that a 304 confirms, with what that says about asking again.
+// confirm returns the answer that a 304 confirms, with the hints of the 304.
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.Observation
@@ -170,11 +170,14 @@ func confirm(kept, a *answer) *answer {
 // conditionsOn returns the header fields that make the request after an answer conditional, by
 // the validators in the header of the answer.
 func conditionsOn(header http.Header) http.Header {
+	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
+	if etag == "" && lastModified == "" {
+		return nil
+	}
 	conditions := http.Header{}
-	if etag := header.Get("ETag"); etag != "" {
+	if etag != "" {
 		conditions["If-None-Match"] = []string{etag}
 	}
-	lastModified := header.Get("Last-Modified")
 	modified, err := http.ParseTime(lastModified)
 	if err != nil {
 		return conditions

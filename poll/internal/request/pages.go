@@ -22,8 +22,8 @@ const (
 	mostTries = 10
 )
 
-// errLastPage means that a page names no next one; a [safeError] around it says what is
-// missing for that.
+// errLastPage means that a page names no next one; a [safeError] around it says which
+// value is missing.
 var errLastPage = errors.New("is the last page")
 
 var byteOrderMark = []byte("\ufeff")
@@ -66,12 +66,12 @@ func (p pages) do(ctx context.Context, next call) *answer {
 	return whole
 }
 
-// after returns the place of the page after page n, no URL if that is the last. seen has the
+// after returns the location of the page after page n, no URL if that is the last. seen has the
 // numbers of the pages.
-func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int) (place, error) {
+func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
 	to, err := p.next.after(ctx, p.client, a, n)
 	if err != nil || to.url == nil {
-		return place{}, err
+		return location{}, err
 	}
 	if len(a.asked.body) > 0 {
 		err = p.client.mayTakeBody(a.asked.at, to)
@@ -170,9 +170,9 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	return &pager{reference: r}, err
 }
 
-// after returns the place of the page after an answer, the n-th page, no URL if that is the
+// after returns the location of the page after an answer, the n-th page, no URL if that is the
 // last.
-func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (place, error) {
+func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (location, error) {
 	to, err := p.of(ctx, c, a)
 	known := p.known
 	p.known = true
@@ -180,34 +180,34 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (place, 
 	missing, isMissing := errors.AsType[*safeError](err)
 	switch {
 	case unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0:
-		return place{}, nil // an empty list of JSON lines; a later page without text may have been lost
+		return location{}, nil // an empty list of JSON lines; a later page without text may have been lost
 	case !errors.Is(err, errLastPage):
 		return to, err
 	case !isMissing:
-		return place{}, nil
+		return location{}, nil
 	}
-	// A page that tells of another one is not taken for the last.
+	// A page is not the last one if its document names a further page.
 	if member := status.NextPage(a.Body); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = status.AdviceNext
-		return place{}, f
+		return location{}, f
 	}
 	// What would name the next page may be misspelled, which nothing else would show.
 	if !known && missing.words != "" {
 		a.Doubt = "no next page: " + missing.words
 	}
-	return place{}, nil
+	return location{}, nil
 }
 
-// of returns the place of the page after an answer, or [errLastPage].
-func (p *pager) of(ctx context.Context, c *client, a *answer) (to place, err error) {
+// of returns the location of the page after an answer, or [errLastPage].
+func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		return place{}, &safeError{cause: errLastPage}
+		return location{}, &safeError{cause: errLastPage}
 	}
 	if to, err = c.refer(a.asked.at, target); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)

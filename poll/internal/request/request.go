@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// DefaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
-	DefaultMaxRedirects = 50
+	// defaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
+	defaultMaxRedirects = 50
 	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
 	// mostRedirects bounds MaxRedirects: a server that redirects for ever must not delay the
@@ -48,10 +48,8 @@ type Request struct {
 	FollowEach      bool
 	Next            string
 	LookupEnv       func(name string) (string, bool)
-	NoConditional   bool
 	LocationTrusted bool
-	Transport       http.RoundTripper
-	Through         string
+	Transport       http.RoundTripper // or a [connect.Known]
 }
 
 // complete checks the request, except for Follow and Next, and fills in defaults. The error
@@ -70,7 +68,7 @@ func (r *Request) complete() (err error) {
 	}
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.MaxBody = cmp.Or(r.MaxBody, defaultMaxBody)
-	r.MaxRedirects = min(cmp.Or(r.MaxRedirects, DefaultMaxRedirects), mostRedirects)
+	r.MaxRedirects = min(cmp.Or(r.MaxRedirects, defaultMaxRedirects), mostRedirects)
 	r.Transport = cmp.Or(r.Transport, http.DefaultTransport)
 	return nil
 }

@@ -8,11 +8,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// saved is what a session leaves to a later one: no header, and no credentials but the
+// saved is the state of a session that a later one goes on from: no header, and no credentials but the
 // cookies of the URL that is followed, which may be known to one server behind it only. It
 // has no validators either: the answer that a 304 would confirm is not kept.
 type saved struct {
@@ -32,11 +33,11 @@ type saved struct {
 	Statement     string `json:"statement,omitempty"`
 }
 
-// Save returns what a later session of the same request goes on from; nil if it can as
-// well begin anew.
+// Save returns the state that a later session of the same request goes on from; nil if that
+// can as well begin anew.
 func (s *Session) Save() json.RawMessage {
 	k := s.saved()
-	if s.following {
+	if s.phase == following {
 		k.Cookies = s.client.cookies.save(s.at)
 	}
 	return s.marshal(k)
@@ -44,29 +45,29 @@ func (s *Session) Save() json.RawMessage {
 
 // saved returns all that is saved but for the cookies.
 func (s *Session) saved() saved {
-	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
-	if k.Led = len(s.led); s.following || k.StartDue && k.Led > 0 {
+	k := saved{StartDue: s.phase == startDue, Sent: s.phase != s.first && s.first == unsent, Statement: s.statement}
+	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
-	if s.location.url != nil && s.locationErr == nil {
-		k.Result, k.ResultTrusted = s.location.url.String(), s.location.trusted
+	if s.named.url != nil && s.namedErr == nil {
+		k.Result, k.ResultTrusted = s.named.url.String(), s.named.trusted
 	}
 	return k
 }
 
 func (s *Session) marshal(k saved) json.RawMessage {
-	text, _ := json.Marshal(k) // it has only text and numbers
-	if string(text) == "{}" && !s.starts() {
+	if s.phase == s.first && s.phase != startDue {
 		return nil
 	}
+	text, _ := json.Marshal(k) // it has only text and numbers
 	return text
 }
 
-// KeepsEnviron reports whether what Save returns can hold a variable of the environment: the
+// KeepsEnviron reports whether the result of Save can hold a variable of the environment: the
 // URL that is followed is built from one.
 func (s *Session) KeepsEnviron() bool { return s.follow.namesEnviron() }
 
-// Resume makes a session go on where an earlier one was. It does not believe that a place
+// Resume makes a session go on where an earlier one was. It does not believe that a location
 // is trusted where a new session would not trust it.
 func (s *Session) Resume(text json.RawMessage) error {
 	var k saved
@@ -81,7 +82,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
-		s.at, s.monitor, s.following = at, k.Monitor, !k.StartDue
+		s.at, s.monitor = at, k.Monitor
 		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), mostSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
@@ -90,15 +91,22 @@ func (s *Session) Resume(text json.RawMessage) error {
 		}
 	}
 	if k.Result != "" {
-		s.location, s.locationErr = s.again(k.Result, k.ResultTrusted)
+		s.named, s.namedErr = s.again(k.Result, k.ResultTrusted)
 	}
-	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
+	switch s.statement = k.Statement; {
+	case k.At != "" && !k.StartDue:
+		s.phase = following
+	case !k.StartDue && (s.first == startDue || k.Sent):
+		s.phase = s.second
+	default:
+		s.phase = s.first
+	}
 	return nil
 }
 
-// again returns the place of a URL that an answer had named. Whoever did not trust it then
-// does not trust it now.
-func (s *Session) again(url string, trusted bool) (place, error) {
+// again returns the location of a URL that an answer had named. One that was not trusted then is
+// not trusted now.
+func (s *Session) again(url string, trusted bool) (location, error) {
 	to, err := s.client.refer(s.client.given, url)
 	if errors.Is(err, ErrUntrusted) && !trusted {
 		err = nil
@@ -110,35 +118,35 @@ func (s *Session) again(url string, trusted bool) (place, error) {
 // Identity returns all that makes the next attempt, with credentials. It is nil if the answer
 // is not to be shared: the request may change something, and no name vouches that it does
 // not; the elements of the answer are followed, which changes the session of one run; or it is
-// not known what the request goes through, or which credentials it will have.
+// not known how the request will connect, or which credentials it will have.
 func (s *Session) Identity(name string) []byte {
 	c := s.client
 	method, body := http.MethodGet, ""
-	if !s.following {
+	if s.phase != following {
 		method, body = c.Method, string(c.Body)
 	}
 	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
-	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.Through != "" || c.Transport == http.DefaultTransport)
-	if s.startDue || s.each || name == "" && !isRead || !isKnown {
+	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.through != "" || c.Transport == http.DefaultTransport)
+	if s.phase == startDue || s.each || name == "" && !isRead || !isKnown {
 		return nil
 	}
 	machine := ""
-	if name == "" && IsLocal(s.at.url.Hostname()) {
-		machine = Machine()
+	if name == "" && connect.IsLocal(s.at.url.Hostname()) {
+		machine = connect.Machine()
 	}
-	k := s.saved() // what the answers mean, and lead to
+	k := s.saved() // on which the meaning of the answers depends
 	return fmt.Appendf(nil, "%q", []any{
 		machine,
-		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.Through,
+		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
-		s.following, k.Monitor, k.Result, k.ResultTrusted,
+		s.phase == following, k.Monitor, k.Result, k.ResultTrusted,
 	})
 }
 
-// Leave returns what the last answer left for the sessions of others: where to look next.
+// Leave returns the state after the last answer, for the sessions of others.
 func (s *Session) Leave() json.RawMessage { return s.marshal(s.saved()) }
 
-// Adopt takes over an answer, and what it left in the session of another.
+// Adopt takes over an answer to another session, and the state of that session after it.
 func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
 	if o.Kind != status.KindHTTP || o.Code == nil {
 		return errors.New("it is no HTTP answer")
@@ -168,7 +176,7 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := s.client.client(s.client.header)
 	own.renewed = slices.Clone(s.client.renewed)
 	own.withheld = s.client.withheld
-	fork := &Session{client: own, follow: s.follow, at: to, following: true, monitor: status.MonitorBuilt}
+	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: status.MonitorBuilt}
 	fork.outer = layers(own, nil)
 	return fork, nil
 }

@@ -32,8 +32,8 @@ func TestResumeTrustsNoMoreThanANewSession(t *testing.T) {
 		switch {
 		case want.at == "" && err == nil:
 			t.Errorf("%s: no error, at %s", kept, s.at.url)
-		case want.at != "" && (err != nil || s.at.url.String() != want.at || s.at.trusted != want.trusted || s.client.guards(s.at) != want.trusted || s.startDue):
-			t.Errorf("%s: %v, at %s, trusted %t, guarded %t, start due %t", kept, err, s.at.url, s.at.trusted, s.client.guards(s.at), s.startDue)
+		case want.at != "" && (err != nil || s.at.url.String() != want.at || s.at.trusted != want.trusted || s.client.guards(s.at) != want.trusted || s.StartDue()):
+			t.Errorf("%s: %v, at %s, trusted %t, guarded %t, start due %t", kept, err, s.at.url, s.at.trusted, s.client.guards(s.at), s.StartDue())
 		}
 	}
 }

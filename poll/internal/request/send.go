@@ -57,14 +57,14 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	return a
 }
 
-func (c *client) transport(to place) http.RoundTripper {
+func (c *client) transport(to location) http.RoundTripper {
 	if bare := c.bare(); bare != nil && !to.trusted {
 		return bare
 	}
 	return c.Transport
 }
 
-// request builds the request of a call. A place that is not trusted gets only headers
+// request builds the request of a call. A location that is not trusted gets only headers
 // that may go anywhere.
 func (c *client) request(ctx context.Context, next call) *http.Request {
 	u := *next.at.url // a transport may change it, though it should not
@@ -226,19 +226,19 @@ const (
 	mostCookies = 1 << 20
 )
 
-// cookies keeps what answers set, for later requests of the same run. Unlike in a browser
+// cookies keeps the cookies of answers for later requests of the same run. Unlike in a browser
 // a cookie stays with the origin that has set it, whatever its Domain. A cookie set by an untrusted
 // origin is not sent to the same origin once it is trusted.
 type cookies struct {
 	mu   sync.Mutex
-	jars map[string]*cookiejar.Jar // of each place
+	jars map[string]*cookiejar.Jar // of each location
 	size int                       // of all that answers have set
 }
 
-func cookieKey(p place) string { return fmt.Sprint(p.origin(), p.trusted) }
+func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
 
 // keep takes the values of Set-Cookie.
-func (c *cookies) keep(from place, values []string) {
+func (c *cookies) keep(from location, values []string) {
 	size := len(strings.Join(values, ""))
 	if size == 0 || size > maxCookies {
 		return
@@ -256,19 +256,22 @@ func (c *cookies) keep(from place, values []string) {
 	c.jars[key].SetCookies(from.url, answer.Cookies())
 }
 
-// of returns the cookies that are sent to a place.
-func (c *cookies) of(at place) []*http.Cookie {
+// of returns the cookies that are sent to a location.
+func (c *cookies) of(at location) []*http.Cookie {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.jars) == 0 {
+		return nil
+	}
 	if jar := c.jars[cookieKey(at)]; jar != nil {
 		return jar.Cookies(at.url)
 	}
 	return nil
 }
 
-// set adds the cookies of a place to a request. They replace those of the same name that
+// set adds the cookies of a location to a request. They replace those of the same name that
 // the user sends there.
-func (c *cookies) set(req *http.Request, to place) {
+func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {
 		return
@@ -282,8 +285,8 @@ func (c *cookies) set(req *http.Request, to place) {
 	}
 }
 
-// save returns the cookies of a place for a later run, maxCookies at most.
-func (c *cookies) save(at place) (values []string) {
+// save returns the cookies of a location for a later run, maxCookies at most.
+func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
 		value := cookie.String()
@@ -294,8 +297,8 @@ func (c *cookies) save(at place) (values []string) {
 	return values
 }
 
-// restore keeps what save returned, for all paths of the same origin.
-func (c *cookies) restore(at place, values []string) {
+// restore keeps cookies that save returned, for all paths of the same origin.
+func (c *cookies) restore(at location, values []string) {
 	for _, value := range values {
 		c.keep(at, []string{value + "; Path=/"})
 	}

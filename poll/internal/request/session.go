@@ -23,24 +23,35 @@ type Session struct {
 	next   *pager // nil for an answer of one page
 	each   bool   // the elements of an answer say where to look
 
-	// startDue is true while the request that starts the operation is to be sent; sent, once
-	// one that changes something and starts nothing has been.
-	startDue, sent bool
-	// location is the Location of the answer to it, if there is one; locationErr is
-	// [ErrUntrusted] if it is not to be asked for.
-	location    place
-	locationErr error
-
-	at        place      // where the next attempt looks
-	led       []redirect // of the request that starts the operation, to at, while that is due
-	following bool       // at was named by an answer
-	monitor   status.Monitor
-	statement string // the last one in the answers from there, "" for none
+	phase     phase
+	first     phase          // of a new session
+	second    phase          // if no answer names a URL to follow
+	at        location       // where the next attempt looks
+	led       []redirect     // of the request that starts the operation, to at, while that is due
+	monitor   status.Monitor // of at, while it is followed
+	statement string         // the last one in the answers from there, "" for none
 	attempt   Attempt
+
+	// named is the Location in the answer to the start, if there is one; namedErr is
+	// [ErrUntrusted] if it must not be requested.
+	named    location
+	namedErr error
 
 	listed *answer   // the last good one if its elements say where to look, nil before there is one
 	doc    *expr.Doc // of listed
 }
+
+// A phase says what the next attempt sends.
+type phase int
+
+const (
+	given     phase = iota // the request that was given, which starts nothing
+	unsent                 // the same for the first time; it changes something
+	startDue               // the request that starts the operation
+	started                // nothing: it was sent, and its answer names nothing to follow
+	returned               // a GET of the URL that was given; the operation was started
+	following              // a GET of a URL that an answer has named
+)
 
 // NewSession returns the session of a request, or an error if it cannot be sent.
 func NewSession(r Request) (*Session, error) {
@@ -58,18 +69,23 @@ func NewSession(r Request) (*Session, error) {
 			"or a URL with expressions in braces")
 	}
 	s.next, err = parsePager(r.Next, environ)
-	s.outer, s.startDue = layers(c, s.next), s.starts()
+	s.outer = layers(c, s.next)
+	switch {
+	case isSafe(c.Method):
+		s.first, s.second = given, given
+	case s.follow.word == "none":
+		s.first, s.second = unsent, given
+	case s.follow.word == "self":
+		s.first, s.second = startDue, returned
+	default:
+		s.first, s.second = startDue, started
+	}
+	s.phase = s.first
 	return s, err
 }
 
-// starts reports whether the request starts an operation: it changes something, and the user
-// does not say otherwise.
-func (s *Session) starts() bool { return s.changes() && s.follow.word != "none" }
-
-func (s *Session) changes() bool { return !isSafe(s.client.Method) }
-
-// GoesOn reports whether what a look asks for depends on the answers to earlier ones.
-func (s *Session) GoesOn() bool { return s.starts() || s.follow.explicit() }
+// GoesOn reports whether the request of a look depends on the answers to earlier looks.
+func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
 
 // Renew takes over the header of a session of the same request.
 func (s *Session) Renew(from *Session) {
@@ -83,12 +99,12 @@ func (s *Session) Renew(from *Session) {
 
 // StartDue reports whether the next attempt sends the request that starts the
 // operation.
-func (s *Session) StartDue() bool { return s.startDue }
+func (s *Session) StartDue() bool { return s.phase == startDue }
 
 // Place returns the scheme, host and port that the next attempt asks first.
 func (s *Session) Place() string { return s.at.origin() }
 
-// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// Credentials returns the parts of a request that only the origin of the given URL gets: equal for
 // equal credentials, "" if there are none. It is secret.
 func (s *Session) Credentials() string {
 	all := s.client.credentials()
@@ -102,10 +118,10 @@ func (s *Session) Credentials() string {
 // Look makes one attempt.
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.attempt = a
-	switch {
-	case s.startDue:
+	switch s.phase {
+	case startDue:
 		o = s.start(ctx, a)
-	case !s.following && s.starts() && s.follow.word != "self":
+	case started:
 		o.Kind, o.Following.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
@@ -113,8 +129,8 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	default:
 		o = s.look(ctx, a)
 	}
-	if c := s.client; c.untold {
-		c.untold = false
+	if c := s.client; c.unreported {
+		c.unreported = false
 		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
 	}
 	return o
@@ -123,13 +139,15 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 // look makes an attempt that starts nothing.
 func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
 	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
-	if !s.following && !s.starts() {
+	if s.phase == given || s.phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	got := s.outer.do(ctx, next)
 	o := s.observe(ctx, got)
-	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
-	o.Following.Due = s.follow.word == "none" && s.changes() && !s.sent
+	if s.phase == unsent && !got.unsent && !o.RefusedForLoad() {
+		s.phase = given
+	}
+	o.Following.Due = s.phase == unsent
 	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
 		remarkRedirect(&o, got)
 	}
@@ -138,7 +156,7 @@ func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
 
 // leadsOn reports whether the next answer only says where to look.
 func (s *Session) leadsOn() bool {
-	return !s.following && s.follow.explicit() && !s.each
+	return s.phase != following && s.follow.explicit() && !s.each
 }
 
 // observe makes the observation of a look, and notes where its answer says to look from
@@ -152,7 +170,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	}
 	o.Following.Earlier = s.statement
 	switch {
-	case s.following:
+	case s.phase == following:
 		s.observeFollowed(&o, got)
 	case s.leadsOn() && o.Good():
 		s.findLink(ctx, &o, got)
@@ -167,7 +185,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	return o
 }
 
-// observeFollowed notes what an answer from where an earlier one led says.
+// observeFollowed notes the answer from a URL that an earlier answer named.
 func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	// The body of a 202 is not the document that was asked for.
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
@@ -204,7 +222,7 @@ func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answ
 
 // goTo makes the next attempts look where a link points, and says so.
 func (s *Session) goTo(l link, o *status.Observation) {
-	s.at, s.monitor, s.following = l.to, l.monitor, true
+	s.at, s.monitor, s.phase = l.to, l.monitor, following
 	o.Following.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
 }
@@ -237,14 +255,13 @@ func isHTML(a *answer) bool {
 
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials: it goes on where redirects have led it, so
-// that whoever redirects it does not see it again.
+// that the redirecting server does not get it again.
 func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
 	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
-			s.startDue, s.following = false, true
-			s.at, s.monitor = r.to, status.MonitorCreated
+			s.at, s.monitor, s.phase = r.to, status.MonitorCreated, following
 			return s.observe(ctx, got)
 		}
 	}
@@ -255,7 +272,7 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 		s.at, s.led = got.asked.at, got.asked.redirects
 		return o
 	}
-	s.startDue, s.at, s.led = false, c.given, nil
+	s.phase, s.at, s.led = s.second, c.given, nil
 	if got.Failure == nil {
 		s.started(ctx, &o, got)
 		return o
@@ -274,17 +291,19 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
 	c := s.client
 	switch {
-	case got.Moved && isMissing(got): // that says nothing of what was given
-		s.following = s.follow.word != "self"
+	case got.Moved && isMissing(got): // a 404 elsewhere says nothing of the given URL
+		if s.phase == started {
+			s.phase = following
+		}
 		o.Following.Next = urlName(s.at.url)
 	case s.each && o.Good():
 		s.list(ctx, o, got)
-	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
+	case s.phase == returned && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
-		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
-			s.location, s.locationErr = location, err
+			s.named, s.namedErr = named, err
 		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
@@ -348,7 +367,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
 		return nil, ""
 	}
-	at, err := s.resultPlace(last)
+	at, err := s.resultLocation(last)
 	if err == nil && (at.url == nil || at.same(s.at)) {
 		return nil, ""
 	}
@@ -376,22 +395,22 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	}, what
 }
 
-// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// resultLocation returns where the result is, no URL if that is not named. A location that is named
 // but unusable is an error: the status document is not the result.
-func (s *Session) resultPlace(last status.Observation) (place, error) {
+func (s *Session) resultLocation(last status.Observation) (location, error) {
 	var operation struct{ ResourceLocation any }
 	decode(last.Body, "resourceLocation", &operation)
 	switch reference, isText := operation.ResourceLocation.(string); {
 	case reference != "":
 		return s.client.refer(s.at, reference)
 	case !isText && operation.ResourceLocation != nil:
-		return place{}, errors.New("is no text")
+		return location{}, errors.New("is no text")
 	}
 	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:
 		return s.client.given, nil
 	case http.MethodPost:
-		return s.location, s.locationErr
+		return s.named, s.namedErr
 	}
-	return place{}, nil
+	return location{}, nil
 }

@@ -21,7 +21,7 @@ func TestIdentityOfWhoFollows(t *testing.T) {
 		`{"at":"` + op + `","monitor":2,"result":"https://api.example.com/b"}`,
 		`{"at":"` + op + `","monitor":2,"result":"https://api.example.com/b","result_trusted":true}`,
 	} {
-		s, err := NewSession(Request{URL: op, Through: "x"})
+		s, err := NewSession(Request{URL: op})
 		if err != nil {
 			t.Fatal(err)
 		}

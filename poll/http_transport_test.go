@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/status"
 )
@@ -87,7 +87,7 @@ func serveTLS(t *testing.T, config *tls.Config) *httptest.Server {
 }
 
 // once probes url over a transport that c describes.
-func once(t *testing.T, c Connect, url string) status.Observation {
+func once(t *testing.T, c connect.Options, url string) status.Observation {
 	t.Helper()
 	transport, err := c.Transport()
 	if err != nil {
@@ -117,22 +117,22 @@ func TestConnectCertificates(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		server  tls.Certificate
-		connect Connect
+		options connect.Options
 		reason  string // "" for an answer
 	}{
-		{"trusted", good, Connect{CACert: goodFile}, ""},
-		{"not checked", good, Connect{Insecure: true}, ""},
-		{"expired but not checked", old, Connect{Insecure: true}, ""},
-		{"unknown authority", good, Connect{}, "certificate not trusted: certificate signed by unknown authority"},
-		{"another authority", good, Connect{CACert: otherFile}, "certificate not trusted: certificate signed by unknown authority"},
-		{"expired", old, Connect{CACert: oldFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
-		{"not valid yet", early, Connect{CACert: earlyFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
-		{"another host", other, Connect{CACert: otherFile}, "certificate not trusted: cannot validate certificate for 127.0.0.1 because "},
+		{"trusted", good, connect.Options{CACert: goodFile}, ""},
+		{"not checked", good, connect.Options{Insecure: true}, ""},
+		{"expired but not checked", old, connect.Options{Insecure: true}, ""},
+		{"unknown authority", good, connect.Options{}, "certificate not trusted: certificate signed by unknown authority"},
+		{"another authority", good, connect.Options{CACert: otherFile}, "certificate not trusted: certificate signed by unknown authority"},
+		{"expired", old, connect.Options{CACert: oldFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
+		{"not valid yet", early, connect.Options{CACert: earlyFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
+		{"another host", other, connect.Options{CACert: otherFile}, "certificate not trusted: cannot validate certificate for 127.0.0.1 because "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{test.server}})
-			o := once(t, test.connect, server.URL+"/?k=s3cret")
+			o := once(t, test.options, server.URL+"/?k=s3cret")
 			if test.reason == "" {
 				if o.Failure != nil || string(o.Body) != "HTTP/2.0" {
 					t.Errorf("have %q, %v; want an answer by HTTP/2", o.Body, o.Failure)
@@ -224,7 +224,7 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 				}
 			}
 			homeURL, abroadURL = home.start(t, pair), abroad.start(t, pair)
-			transport, err := Connect{Insecure: true, Cert: file}.Transport()
+			transport, err := connect.Options{Insecure: true, Cert: file}.Transport()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +265,7 @@ func TestKeepAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		transport, err := Connect{}.Transport()
+		transport, err := connect.Options{}.Transport()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,115 +286,4 @@ func TestKeepAlive(t *testing.T) {
 			t.Errorf("%d connections, want 1", opened)
 		}
 	})
-}
-
-func TestDialLocalhost(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ listens, address, want string }{
-		{"127.0.0.1:80", "localhost:80", "localhost:80 [::1]:80 127.0.0.1:80"},
-		{"[::1]:80", "LOCALHOST.:80", "LOCALHOST.:80 [::1]:80"},
-		{"[::1]:80", "a.localhost:80", "a.localhost:80 [::1]:80"},
-		{"[::1]:80", "localhost.example.com:80", "localhost.example.com:80"},
-		{"h:80", "h:80", "h:80"},
-	} {
-		var asked []string
-		dial := func(_ context.Context, _, address string) (net.Conn, error) {
-			asked = append(asked, address)
-			if address != test.listens {
-				return nil, net.ErrClosed
-			}
-			return nil, nil
-		}
-		dialFirst(t.Context(), dial, "tcp", test.address)
-		if have := strings.Join(asked, " "); have != test.want {
-			t.Errorf("%s: have %s, want %s", test.address, have, test.want)
-		}
-	}
-}
-
-func TestTCP(t *testing.T) {
-	t.Parallel()
-	for want, dial := range map[string]func(context.Context) (net.Conn, error){
-		"":                   func(context.Context) (net.Conn, error) { return &net.TCPConn{}, nil },
-		"connection refused": func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
-		"timed out after 5s without a connection": func(ctx context.Context) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
-			defer cancel()
-			probe := TCP{Address: "db:5432", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-			o := probe.Look(ctx, Attempt{Number: 1})
-			if o.Kind != status.KindTCP || o.Good() != (want == "") {
-				t.Fatalf("have %+v", o)
-			}
-			if f := o.Failure; f != nil && (f.Kind != status.FailureTransient || f.Reason != want) {
-				t.Errorf("have %+v, want %s", f, want)
-			}
-		})
-	}
-}
-
-func TestTCPCheck(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		address string
-		ok      bool
-	}{
-		{"db:5432", true}, {"[::1]:80", true}, {"db:https", true},
-		{"db", false}, {":80", false}, {"db:", false}, {"db:99999", false}, {"db:nope", false}, {"", false},
-	} {
-		if err := (TCP{Address: test.address}).Check(); (err == nil) != test.ok {
-			t.Errorf("%q: %v", test.address, err)
-		}
-	}
-}
-
-// One name of a file means another file in another directory, and later.
-func TestThroughTellsFilesApart(t *testing.T) {
-	dirs := [...]string{t.TempDir(), t.TempDir()}
-	through := func(c Connect) (all []string) {
-		for i, dir := range dirs {
-			t.Chdir(dir)
-			if err := os.WriteFile("ca.pem", []byte{byte('a' + i)}, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, c.Through())
-		}
-		return all
-	}
-	for _, c := range []Connect{{CACert: "ca.pem"}, {UnixSocket: "api.sock"}} {
-		if got := through(c); got[0] == got[1] || got[0] == "" {
-			t.Errorf("%+v goes through the same: %q", c, got)
-		}
-	}
-	if got := through(Connect{}); got[0] != got[1] || got[0] == "" {
-		t.Errorf("nothing but the directory makes a difference: %q", got)
-	}
-	if got := through(Connect{CACert: os.DevNull}); got[0] != "" {
-		t.Errorf("what can be read once only is known: %q", got[0])
-	}
-	t.Setenv("SSL_CERT_FILE", "x")
-	if got, other := through(Connect{})[0], through(Connect{Insecure: true})[0]; got == other || !strings.Contains(got, `"x"`) {
-		t.Errorf("SSL_CERT_FILE makes no difference: %q", got)
-	}
-}
-
-// What can never connect is an error at once, without the password of a proxy.
-func TestConnectMistakes(t *testing.T) {
-	t.Parallel()
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []Connect{
-		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
-		{Proxy: "ftp://h"}, {Proxy: "http://"}, {Proxy: "h:8o"}, {Proxy: "http://me:s3cret%@h"},
-	} {
-		if _, err := c.Transport(); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%+v: have %v", c, err)
-		}
-	}
 }

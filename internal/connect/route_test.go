@@ -1,4 +1,4 @@
-package poll
+package connect
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestConnectRoutes(t *testing.T) {
+func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		routes          map[string][]string
@@ -33,7 +33,7 @@ func TestConnectRoutes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var dialed []string
-			dial := Connect{Routes: test.routes}.dial(func(_ context.Context, _, address string) (net.Conn, error) {
+			dial := Options{Routes: test.routes}.dial(func(_ context.Context, _, address string) (net.Conn, error) {
 				dialed = append(dialed, address)
 				if strings.HasPrefix(address, "closed.test:") {
 					return nil, errors.New(address + " is closed")
@@ -51,16 +51,16 @@ func TestConnectRoutes(t *testing.T) {
 		})
 	}
 	for from, to := range map[string]string{"a": "b:80", "a:80": "b", "a:81": "b:80:"} {
-		_, err := Connect{Routes: map[string][]string{from: {"10.0.0.7:80", to}}}.Transport()
+		_, err := Options{Routes: map[string][]string{from: {"10.0.0.7:80", to}}}.Transport()
 		if err == nil || !strings.Contains(err.Error(), from) && !strings.Contains(err.Error(), to) {
 			t.Errorf("%s to %s: have error %v", from, to, err)
 		}
 	}
 }
 
-func TestConnectRoutesPastTheProxy(t *testing.T) {
+func TestRoutesPastTheProxy(t *testing.T) {
 	t.Parallel()
-	transport, err := Connect{Proxy: "http://proxy.test:3128", Routes: map[string][]string{
+	transport, err := Options{Proxy: "http://proxy.test:3128", Routes: map[string][]string{
 		"a.test:80": {"10.0.0.7:8080"}, "b.test:443": {"10.0.0.7:8443"},
 	}}.Transport()
 	if err != nil {

@@ -1,4 +1,5 @@
-package poll
+// Package connect makes the connections of requests: by which certificates, proxy, socket or address.
+package connect
 
 import (
 	"cmp"
@@ -17,15 +18,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/pollcli/poll/poll/internal/request"
-	"github.com/pollcli/poll/status"
 )
 
-// Connect makes the Transport of an [HTTP]. The zero value verifies certificates against
-// the system's authorities and takes the proxy from the environment (HTTP_PROXY,
-// HTTPS_PROXY, NO_PROXY).
-type Connect struct {
+// Options say how to connect. The zero value verifies certificates against the system's
+// authorities and takes the proxy from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+type Options struct {
 	// Insecure accepts any certificate.
 	Insecure bool
 	// CACert names a PEM file of the authorities to trust; "" means the system's.
@@ -47,25 +44,25 @@ type Connect struct {
 	Routes map[string][]string
 }
 
-// Transport returns a transport that connects as c says, for any number of probes at once:
+// Transport returns a transport that connects as o says, for any number of probes at once:
 // it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file,
 // the route or the variable of the environment that cannot be used.
-func (c Connect) Transport() (*http.Transport, error) {
-	config, err := c.tls()
+func (o Options) Transport() (*http.Transport, error) {
+	config, err := o.tls()
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := c.proxy()
+	proxy, err := o.proxy()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkRoutes(); err != nil {
+	if err := o.checkRoutes(); err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		Proxy:                  proxy,
-		DialContext:            c.dial(dialer.DialContext),
+		DialContext:            o.dial(dialer.DialContext),
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
@@ -77,28 +74,34 @@ func (c Connect) Transport() (*http.Transport, error) {
 		// and time out. Over HTTP/1 a timeout ends the connection.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
-	request.ObserveProxy(t)
+	t.OnProxyConnectResponse = checkProxy
 	return t, nil
 }
 
-func (c Connect) tls() (*tls.Config, error) {
-	config := &tls.Config{InsecureSkipVerify: c.Insecure}
-	if c.CACert != "" {
-		pem, err := readPEM(c.CACert)
+// A Known transport is one of which it is known where it leads.
+type Known struct {
+	http.RoundTripper
+	ID string // of the [Options]
+}
+
+func (o Options) tls() (*tls.Config, error) {
+	config := &tls.Config{InsecureSkipVerify: o.Insecure}
+	if o.CACert != "" {
+		pem, err := readPEM(o.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
+			return nil, fmt.Errorf("no PEM certificate in %s", o.CACert)
 		}
 	}
 	switch {
-	case c.Cert != "":
-		pair, err := readPair(c.Cert, c.Key)
+	case o.Cert != "":
+		pair, err := readPair(o.Cert, o.Key)
 		config.Certificates = []tls.Certificate{pair}
 		return config, err
-	case c.Key != "":
+	case o.Key != "":
 		return nil, errors.New("a client key needs a client certificate")
 	}
 	return config, nil
@@ -137,17 +140,17 @@ func readPEM(name string) ([]byte, error) {
 }
 
 // proxy returns which proxy a request goes through; nil means none for all of them.
-func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
+func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	proxy := http.ProxyFromEnvironment
 	switch {
-	case c.UnixSocket != "", c.Proxy == "direct":
+	case o.UnixSocket != "", o.Proxy == "direct":
 		return nil, nil
-	case c.Proxy == "":
+	case o.Proxy == "":
 		if err := checkProxies(os.Getenv); err != nil {
 			return nil, err
 		}
 	default:
-		u, err := parseProxy(c.Proxy)
+		u, err := parseProxy(o.Proxy)
 		if err != nil {
 			return nil, fmt.Errorf("the proxy %w", err)
 		}
@@ -155,14 +158,14 @@ func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}
 	return func(r *http.Request) (*url.URL, error) {
 		port := cmp.Or(r.URL.Port(), map[string]string{"http": "80", "https": "443"}[r.URL.Scheme])
-		if len(c.routed(r.URL.Hostname(), port)) > 0 {
+		if len(o.routed(r.URL.Hostname(), port)) > 0 {
 			return nil, nil
 		}
 		return proxy(r)
 	}, nil
 }
 
-// errProxy is wrapped by the error of [Connect.Transport] if an environment variable
+// errProxy is wrapped by the error of [Options.Transport] if an environment variable
 // should hold the URL of a proxy but does not.
 var errProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
@@ -199,8 +202,8 @@ func parseProxy(text string) (*url.URL, error) {
 }
 
 // checkRoutes reports a route from or to something other than "host:port".
-func (c Connect) checkRoutes() error {
-	for from, addresses := range c.Routes {
+func (o Options) checkRoutes() error {
+	for from, addresses := range o.Routes {
 		for _, address := range append([]string{from}, addresses...) {
 			if _, _, err := net.SplitHostPort(address); err != nil {
 				return fmt.Errorf("route %q: %w", from, err)
@@ -212,12 +215,12 @@ func (c Connect) checkRoutes() error {
 
 // routed returns the addresses to connect to in place of a host and port, none if no route is
 // for them.
-func (c Connect) routed(host, port string) (addresses []string) {
-	if len(c.Routes) == 0 {
+func (o Options) routed(host, port string) (addresses []string) {
+	if len(o.Routes) == 0 {
 		return nil
 	}
 	for _, from := range [][2]string{{host, port}, {host, ""}, {"", port}, {"", ""}} {
-		for _, to := range c.Routes[strings.ToLower(net.JoinHostPort(from[0], from[1]))] {
+		for _, to := range o.Routes[strings.ToLower(net.JoinHostPort(from[0], from[1]))] {
 			toHost, toPort, _ := net.SplitHostPort(to)
 			addresses = append(addresses, net.JoinHostPort(cmp.Or(toHost, host), cmp.Or(toPort, port)))
 		}
@@ -228,23 +231,23 @@ func (c Connect) routed(host, port string) (addresses []string) {
 // A dialFunc connects, as the DialContext of a [net.Dialer] does.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial returns what connects as c says.
-func (c Connect) dial(dial dialFunc) dialFunc {
+// dial returns the function that connects as o says.
+func (o Options) dial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if c.UnixSocket != "" {
-			return dial(ctx, "unix", c.UnixSocket)
+		if o.UnixSocket != "" {
+			return dial(ctx, "unix", o.UnixSocket)
 		}
 		host, port, _ := net.SplitHostPort(address)
-		if routed := c.routed(host, port); routed != nil {
-			return dialFirst(ctx, dial, network, routed...)
+		if routed := o.routed(host, port); routed != nil {
+			return DialFirst(ctx, dial, network, routed...)
 		}
-		return dialFirst(ctx, dial, network, address)
+		return DialFirst(ctx, dial, network, address)
 	}
 }
 
-// dialFirst connects to the first of some addresses that opens. For localhost it tries both
+// DialFirst connects to the first of some addresses that opens. For localhost it tries both
 // loopback addresses (RFC 6761 section 6.3), even if the system's resolver knows only one.
-func dialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (conn net.Conn, err error) {
+func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (conn net.Conn, err error) {
 	for _, address := range addresses {
 		all := []string{address}
 		host, port, _ := net.SplitHostPort(address)
@@ -260,11 +263,11 @@ func dialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 	return nil, err
 }
 
-// Through returns what the connections of c go through: those for whom it is equal reach the
-// same servers with the same rights, and trust the same. It may hold secrets. It is "" if that
+// ID identifies the connections of o: with equal IDs they reach the same servers with the same
+// rights, and trust the same. It may hold secrets. It is "" if that
 // is not known.
-func (c Connect) Through() string {
-	for _, file := range []*string{&c.CACert, &c.Cert, &c.Key} {
+func (o Options) ID() string {
+	for _, file := range []*string{&o.CACert, &o.Cert, &o.Key} {
 		if *file == "" {
 			continue
 		}
@@ -283,18 +286,18 @@ func (c Connect) Through() string {
 	} {
 		parts = append(parts, os.Getenv(name))
 	}
-	to := append(parts[:4:4], c.Proxy)
-	for _, addresses := range c.Routes {
+	to := append(parts[:4:4], o.Proxy)
+	for _, addresses := range o.Routes {
 		to = append(to, addresses...)
 	}
-	if c.UnixSocket != "" {
-		c.UnixSocket, _ = filepath.Abs(c.UnixSocket)
+	if o.UnixSocket != "" {
+		o.UnixSocket, _ = filepath.Abs(o.UnixSocket)
 		to = []string{"localhost"}
 	}
 	if slices.ContainsFunc(to, leadsToLocal) {
-		parts = append(parts, request.Machine())
+		parts = append(parts, Machine())
 	}
-	return fmt.Sprintf("%#v %q", c, parts)
+	return fmt.Sprintf("%#v %q", o, parts)
 }
 
 // leadsToLocal reports whether an address, or the URL of a proxy, means another one elsewhere.
@@ -303,48 +306,21 @@ func leadsToLocal(address string) bool {
 		return false
 	}
 	u, err := parseProxy(address)
-	return err != nil || request.IsLocal(u.Hostname())
+	return err != nil || IsLocal(u.Hostname())
 }
 
-// TCP is a [Probe] that connects to an address and closes the connection at once.
-type TCP struct {
-	// Address is "host:port", as for [net.Dial].
-	Address string
-	// Dial connects; nil means the DialContext of a [net.Dialer].
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+// A ProxyError is the code of a proxy that refuses to connect to the server.
+type ProxyError int
+
+func (e ProxyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
 }
 
-// Check returns an error if Address is not a host and a known port.
-func (p TCP) Check() error {
-	host, port, err := net.SplitHostPort(p.Address)
-	if err != nil || host == "" || port == "" {
-		return fmt.Errorf("%q is not host:port", p.Address)
+// checkProxy makes an error of a proxy's refusal. The proxy's own text can be anything, and is not
+// repeated.
+func checkProxy(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return fmt.Errorf("%q is no port", port)
-	}
-	return nil
-}
-
-// Target returns "tcp://" and the address.
-func (p TCP) Target() string { return "tcp://" + p.Address }
-
-// Place returns what Target does.
-func (p TCP) Place() string { return p.Target() }
-
-// Look connects once.
-func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
-	o := status.Observation{Kind: status.KindTCP}
-	dial := p.Dial
-	if dial == nil {
-		dial = new(net.Dialer).DialContext
-	}
-	began := time.Now()
-	conn, err := dialFirst(ctx, dial, "tcp", p.Address)
-	if err != nil {
-		o.Failure = request.NoConnection(ctx, err, began)
-		return o
-	}
-	conn.Close()
-	return o
+	return ProxyError(answer.StatusCode)
 }

@@ -1,4 +1,6 @@
-package process
+// Package cmdexe makes the command line of a cmd.exe, and of one that runs a batch file. Neither reads
+// the quoting of other programs.
+package cmdexe
 
 import (
 	"errors"

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func placeOf(t testing.TB, s string) place {
+func locationOf(t testing.TB, s string) location {
 	t.Helper()
 	u, err := url.Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return place{url: u, trusted: true}
+	return location{url: u, trusted: true}
 }
 
 func clientOf(t testing.TB, r Request) *client {
@@ -39,7 +39,7 @@ func TestRefer(t *testing.T) {
 		{"https://[::1]/a", "https://[::1]:443/c", "https://[::1]:443/c", true},
 		{"https://secure.example/a", "https://ſecure.example/c", "https://%C5%BFecure.example/c", false},
 	} {
-		have, err := placeOf(t, test.from).resolve(test.reference, false)
+		have, err := locationOf(t, test.from).resolve(test.reference, false)
 		if err != nil {
 			t.Errorf("%s and %s: %v", test.from, test.reference, err)
 			continue
@@ -50,7 +50,7 @@ func TestRefer(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "ftp://h/", "javascript:alert(1)", "http://", "http://[::1", "http://h:x/", "%zz"} {
-		if have, err := placeOf(t, "https://h/a").resolve(bad, false); err == nil {
+		if have, err := locationOf(t, "https://h/a").resolve(bad, false); err == nil {
 			t.Errorf("%q: have %s", bad, have.url)
 		}
 	}
@@ -91,7 +91,7 @@ func FuzzLocation(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
-		to, err := placeOf(t, "https://h/a/b").resolve(reference, false)
+		to, err := locationOf(t, "https://h/a/b").resolve(reference, false)
 		if err != nil {
 			if len(reference) > 12 && strings.Contains(err.Error(), reference) {
 				t.Errorf("the reference is in the error: %v", err)

@@ -1,20 +1,21 @@
-package request
+package connect
 
 import (
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// Machine returns what tells this machine from others. A network namespace is a machine of
+// Machine identifies this machine among others. A network namespace is a machine of
 // its own.
-func Machine() string {
+var Machine = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // a container has one of its own
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, _ := os.Readlink("/proc/self/ns/net")
 	return name + "\n" + string(boot) + network
-}
+})
 
 // IsLoopback reports whether the name or address of a host surely means another one on each
 // machine.

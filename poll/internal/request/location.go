@@ -19,50 +19,50 @@ const maxURL = 16 << 10
 // ErrUntrusted is poll.ErrUntrusted.
 var ErrUntrusted = errors.New("the other origin is not trusted")
 
-// A place is a URL and whether the user's credentials may be sent to it.
-type place struct {
+// A location is a URL and whether the user's credentials may be sent to it.
+type location struct {
 	url     *url.URL // without userinfo; never changed
 	trusted bool
 }
 
-// newPlace returns the place of a URL, which is then the place's.
-func newPlace(u *url.URL, trusted bool) place {
+// newLocation returns the location of a URL, which must not be used for anything else.
+func newLocation(u *url.URL, trusted bool) location {
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port is no port (RFC 3986 section 6.2.3)
-	return place{url: u, trusted: trusted}
+	return location{url: u, trusted: trusted}
 }
 
 // resolve resolves a reference in an answer from p, such as a Location. Trust ends when the
 // origin changes, and does not come back, even if another origin redirects to the first
 // one.
-func (p place) resolve(reference string, trustAll bool) (place, error) {
+func (p location) resolve(reference string, trustAll bool) (location, error) {
 	if reference == "" {
-		return place{}, errors.New("is empty")
+		return location{}, errors.New("is empty")
 	}
 	u, err := p.url.Parse(strings.TrimSpace(reference))
 	switch {
 	case err != nil:
-		return place{}, errors.New("is malformed")
+		return location{}, errors.New("is malformed")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return place{}, errors.New("is neither http nor https")
+		return location{}, errors.New("is neither http nor https")
 	case u.Hostname() == "":
-		return place{}, errors.New("has no host")
+		return location{}, errors.New("has no host")
 	case len(u.String()) > maxURL:
-		return place{}, fmt.Errorf("is longer than %d bytes", maxURL)
+		return location{}, fmt.Errorf("is longer than %d bytes", maxURL)
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return newPlace(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
+	return newLocation(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
 }
 
 // same reports whether a request to p and one to q are the same.
-func (p place) same(q place) bool {
+func (p location) same(q location) bool {
 	return p.url != nil && q.url != nil && p.trusted == q.trusted && p.identity() == q.identity()
 }
 
-// identity tells whether the requests for two URLs are the same.
-func (p place) identity() string { return p.origin() + p.url.RequestURI() }
+// identity is equal for URLs whose requests are the same.
+func (p location) identity() string { return p.origin() + p.url.RequestURI() }
 
-func (p place) origin() string { return origin(p.url) }
+func (p location) origin() string { return origin(p.url) }
 
 // origin returns the scheme, host and port of a URL (RFC 6454 section 5). The two spellings
 // of an internationalized name count as two hosts, which is on the safe side.
@@ -131,7 +131,9 @@ func ParseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// TargetName is poll.TargetName.
+// TargetName returns a name of a target that is free of secrets: the scheme, host and
+// path of a URL, without userinfo, query and fragment, and the base name of anything
+// else, such as the path of a program. It returns "" for "".
 func TargetName(s string) string {
 	if scheme := schemePrefix().FindString(s); scheme != "" {
 		u, err := url.Parse(s)

@@ -1,0 +1,55 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/poll/internal/request"
+	"github.com/pollcli/poll/status"
+)
+
+// TCP is a [Probe] that connects to an address and closes the connection at once.
+type TCP struct {
+	// Address is "host:port", as for [net.Dial].
+	Address string
+	// Dial connects; nil means the DialContext of a [net.Dialer].
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Check returns an error if Address is not a host and a known port.
+func (p TCP) Check() error {
+	host, port, err := net.SplitHostPort(p.Address)
+	if err != nil || host == "" || port == "" {
+		return fmt.Errorf("%q is not host:port", p.Address)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q is no port", port)
+	}
+	return nil
+}
+
+// Target returns "tcp://" and the address.
+func (p TCP) Target() string { return "tcp://" + p.Address }
+
+// Place returns the same as Target.
+func (p TCP) Place() string { return p.Target() }
+
+// Look connects once.
+func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
+	o := status.Observation{Kind: status.KindTCP}
+	dial := p.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	began := time.Now()
+	conn, err := connect.DialFirst(ctx, dial, "tcp", p.Address)
+	if err != nil {
+		o.Failure = request.NoConnection(ctx, err, began)
+		return o
+	}
+	conn.Close()
+	return o
+}
