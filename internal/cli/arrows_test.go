@@ -33,7 +33,7 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request", "backoff"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "status"}},

@@ -29,19 +29,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
 // prefix begins the name of each record. It has to change with the meaning of a record.
-const prefix = "poll-2-"
+const prefix = "poll-3-"
 
 const (
 	// bound is how long a call waits for the store, and settling how long it does at first,
 	// when many processes begin together.
 	bound, settling = 500 * time.Millisecond, 2 * time.Second
-	// tries is how often a change is tried that others are always faster with: for about two seconds.
-	tries = 40
 	// pause is how long nothing is asked of a store that failed, and at most as long again.
 	pause = 500 * time.Millisecond
 )
@@ -79,11 +78,11 @@ type Fleet struct {
 	began time.Time
 	said  sync.Map
 
-	mu     sync.Mutex
-	places map[string]*place
-	down   map[string]time.Time // until when a record is not asked for; "" is all of them
-	clock  int64                // what that of the store showed last
-	moved  time.Time            // when it showed that first
+	mu      sync.Mutex
+	origins map[string]*origin
+	down    map[string]time.Time // until when a record is not asked for; "" is all of them
+	clock   int64                // what that of the store showed last
+	moved   time.Time            // when it showed that first
 }
 
 var (
@@ -129,8 +128,8 @@ const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
 		store: s, where: where, o: o, began: time.Now(),
-		rules:  pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
-		places: map[string]*place{}, down: map[string]time.Time{},
+		rules:   pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
+		origins: map[string]*origin{}, down: map[string]time.Time{},
 	}
 }
 
@@ -151,10 +150,10 @@ func (f *Fleet) mac(use, text string) []byte {
 
 // A store keeps small records.
 type store interface {
-	// swap puts next in the place of the record under a key if that is old, and reports whether
-	// it did. If not, now is the record, "" for none. An empty next only looks. at is the
-	// store's time in microseconds.
-	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	// change puts what a step makes of the record under a key, "" for none, in its place, if that
+	// differs. at is the store's time in microseconds. The step may be taken again. Nothing is
+	// waited for longer than bound.
+	change(bound time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
 
@@ -174,7 +173,11 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 	if f.isDown(key) {
 		return false
 	}
-	err := f.swap(key, func(text string, now int64) string {
+	var refused error
+	err := f.store.change(max(bound, time.Until(f.began.Add(settling))), key, func(text string, now int64) string {
+		if refused = f.checkClock(now); refused != nil {
+			return text
+		}
 		rec := read[R](f, text)
 		before := rec
 		if step(&rec, now); rec == before {
@@ -183,7 +186,7 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 		next, _ := json.Marshal(rec) // of numbers and texts
 		return string(next)
 	})
-	if err != nil {
+	if err = cmp.Or(err, refused); err != nil {
 		f.failed(key, err)
 	}
 	return err == nil
@@ -201,31 +204,13 @@ func read[R record](f *Fleet, text string) (rec R) {
 	return rec
 }
 
-// swap looks at a record until its next one is in its place.
-func (f *Fleet) swap(key string, step func(text string, now int64) string) error {
-	for try := range tries {
-		text, now, _, err := f.call(key, "", "")
-		if err != nil {
-			return err
-		}
-		next := step(text, now)
-		if next == text {
-			return nil
-		}
-		if _, _, swapped, err := f.call(key, text, next); swapped || err != nil {
-			return err
-		}
-		time.Sleep(rand.N(time.Millisecond << min(try, 7)))
-	}
-	return context.DeadlineExceeded
+// draw returns a wait of a schedule at a step.
+func draw(s backoff.Schedule, n int) time.Duration {
+	return s.Wait(backoff.Step{N: n}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 }
 
-func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
-	defer cancel()
-	now, at, swapped, err := f.store.swap(ctx, key, old, next)
-	return now, at, swapped, cmp.Or(err, f.checkClock(at))
-}
+// within returns a time between half of one and that.
+func within(d time.Duration) time.Duration { return draw(backoff.Equal{Of: backoff.Fixed(d)}, 0) }
 
 // checkClock refuses a clock of the store that cannot tell how long anything lasts.
 func (f *Fleet) checkClock(at int64) error {
@@ -255,7 +240,7 @@ func (f *Fleet) failed(key string, err error) {
 		key = ""
 	}
 	f.mu.Lock()
-	f.down[key] = time.Now().Add(pause + rand.N(pause))
+	f.down[key] = time.Now().Add(within(2 * pause))
 	f.mu.Unlock()
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {

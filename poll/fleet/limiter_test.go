@@ -82,7 +82,7 @@ func crowdOf(t *testing.T, n int, a *api, e *fake, perSecond float64, known bool
 		got := make([]int, n)
 		for i := range got {
 			latency := 20*time.Millisecond + rand.N(20*time.Millisecond)
-			limiter := newFleet(e, "here", Options{PerSecond: perSecond, Known: known})
+			limiter := newFleet(swapping{e}, "here", Options{PerSecond: perSecond, Known: known})
 			phase := rnd.Float64()
 			all.Go(func() {
 				time.Sleep(time.Duration(phase * float64(100*time.Millisecond)))

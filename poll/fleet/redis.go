@@ -17,10 +17,12 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/pollcli/poll/backoff"
 )
 
 // openServer reads the URL of a Redis.
-func openServer(scheme, where string, config *tls.Config) (*server, string, error) {
+func openServer(scheme, where string, config *tls.Config) (store, string, error) {
 	u, err := url.Parse(where)
 	if err != nil {
 		return nil, "", fmt.Errorf("the %s URL cannot be read: in a password, write %%40 for @, %%2F for / and %%23 for #", scheme)
@@ -47,7 +49,7 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 	if scheme == "rediss" {
 		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialing}, Config: config}).DialContext
 	}
-	return &server{
+	return swapping{&server{
 		network: network, host: host, pools: map[string]*redis.Pool{}, routes: map[string]string{},
 		options: []redis.DialOption{
 			redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,7 +59,7 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 			redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
 			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
 		},
-	}, shown, nil
+	}}, shown, nil
 }
 
 //go:embed swap.lua
@@ -113,6 +115,42 @@ type server struct {
 	mu     sync.Mutex
 	pools  map[string]*redis.Pool // by host
 	routes map[string]string      // where a cluster has a key, if that is not host
+}
+
+// A swapping store swaps a record for another, and does so again if others were faster.
+type swapping struct{ swapper }
+
+type swapper interface {
+	// swap puts next in the place of the record under a key if that is old, and reports whether
+	// it did. If not, now is the record, "" for none. An empty next only looks.
+	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	close()
+}
+
+// tries is how often a change is tried that others are always faster with: for about two seconds.
+const tries = 40
+
+func (s swapping) change(bound time.Duration, key string, step func(text string, at int64) string) error {
+	swap := func(old, next string) (string, int64, bool, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), bound)
+		defer cancel()
+		return s.swap(ctx, key, old, next)
+	}
+	for try := range tries {
+		text, at, _, err := swap("", "")
+		if err != nil {
+			return err
+		}
+		next := step(text, at)
+		if next == text {
+			return nil
+		}
+		if _, _, swapped, err := swap(text, next); swapped || err != nil {
+			return err
+		}
+		time.Sleep(draw(backoff.Full{Of: backoff.Cap{Of: backoff.Exponential{Base: time.Millisecond}, Max: 128 * time.Millisecond}}, try))
+	}
+	return context.DeadlineExceeded
 }
 
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
