@@ -160,9 +160,12 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 	return now.Add(max(0, left))
 }
 
-// Close ends the wait. One for the same that begins soon after has short waits again.
+// Close ends the wait. One for the same that begins soon after has short waits again, if they have
+// grown.
 func (w *wait) Close() {
-	if w.stopRenewing(); w.askID == 0 {
+	isAsking := w.lastSeen < w.askID
+	hasGrown := w.schedule(w.step, 1) > 2*w.schedule(1, 1)
+	if w.stopRenewing(); w.askID == 0 || !isAsking && !hasGrown {
 		return
 	}
 	change(w.f, w.key, func(l *lease, at int64) {

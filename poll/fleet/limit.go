@@ -16,6 +16,10 @@ const (
 	// farthest is how far ahead anything is believed that others may have written. Records live
 	// longer.
 	farthest = time.Hour
+	// freeFor is how long a process goes by what it knows of a place without a limit.
+	freeFor = 20 * time.Millisecond
+	// mostMembers is how many processes are believed at most.
+	mostMembers = 10_000
 	// startShare is the share of a rate that is not known with which a place begins.
 	startShare = 0.25
 )
@@ -40,7 +44,8 @@ type origin struct {
 	window    int64     // that of the last heartbeat
 	reason    string    // of its closing
 
-	fallback *poll.Pacer // while the store is away
+	fallback  *poll.Pacer // while the store is away
+	uncounted float64     // requests since refreshed, where there is no limit
 }
 
 // Next returns when the next request may go to a place.
@@ -48,6 +53,10 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	o := f.origin(name)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.shared.Free() && time.Since(o.refreshed) < freeFor {
+		o.uncounted++
+		return time.Now(), ""
+	}
 	var slot pace.Slot
 	var same, isClosed bool
 	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
@@ -137,11 +146,12 @@ func (o *origin) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared 
 			l.Void(now)
 		}
 		l.Settle(f.rules, now)
+		l.Sent += o.uncounted
 		counted = l.heartbeat(now, o.window, u)
 		step(l, f.rules, now)
 		next, next.Seen = *l, now
 	}); shared {
-		o.shared, o.refreshed, o.window, o.fallback = next, time.Now(), counted, nil
+		o.shared, o.refreshed, o.window, o.fallback, o.uncounted = next, time.Now(), counted, nil, 0
 	}
 	return shared
 }
@@ -185,13 +195,12 @@ type members struct {
 }
 
 const (
-	window      = 30_000_000 // microseconds
-	sampled     = 50         // about as many processes send a heartbeat in a window
-	mostMembers = 10_000
+	window  = 30_000_000 // microseconds
+	sampled = 50         // about as many processes are counted in a window
 )
 
-// heartbeat counts a process once in each window. A sample of many is enough, each for several, or
-// they would do nothing else: u is between 0 and 1. It returns the window of the last heartbeat.
+// heartbeat counts a process once in each window. A sample of many is enough, each for several,
+// or they would do nothing else: u is between 0 and 1. It returns the window.
 func (m *members) heartbeat(now, last int64, u float64) (counted int64) {
 	if w := now / window; w != m.Window {
 		if m.Before = m.Here; w != m.Window+1 {

@@ -136,7 +136,9 @@ func TestKey(t *testing.T) {
 func TestFleet_keys(t *testing.T) {
 	t.Parallel()
 	f := newFleet(swapping{&memory{}}, "here", Options{})
-	key := func(o Options, place string) string { return newFleet(swapping{&memory{}}, "here", o).origin(place).key }
+	key := func(o Options, place string) string {
+		return newFleet(swapping{&memory{}}, "here", o).origin(place).key
+	}
 	token := func(string) string { return "token" }
 	for name, test := range map[string]struct {
 		one, other string

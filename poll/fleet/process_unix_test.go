@@ -65,8 +65,8 @@ func TestRedis_paused(t *testing.T) {
 func TestDirectory_strangers(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path, victim string) error{
-		"a link":               func(path, victim string) error { return os.Symlink(victim, path) },
-		"a pipe":               func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link": func(path, victim string) error { return os.Symlink(victim, path) },
+		"a pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 	} {
 		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 		if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {

@@ -5,16 +5,17 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Machine returns what tells this machine from others. A network namespace is a machine of
-// its own.
-func Machine() string {
+// its own. It is looked up once.
+var Machine = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // a container has one of its own
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, _ := os.Readlink("/proc/self/ns/net")
 	return name + "\n" + string(boot) + network
-}
+})
 
 // IsLoopback reports whether the name or address of a host surely means another one on each
 // machine.
