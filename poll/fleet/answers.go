@@ -25,10 +25,8 @@ const (
 // first takes the lease on the question and asks. The others look again when the answer should be
 // there. All compute the same time for the next attempt. Only answers to later requests count.
 func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) poll.Question {
-	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
-	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
-		f: f, place: place, key: f.key("question-", string(identity)), seal: seal,
+		f: f, place: place, key: f.key("question-", string(identity)), secret: f.mac("seal", string(identity)),
 		schedule: schedule, joined: time.Now(), stopRenewing: func() {},
 	}
 }
@@ -38,7 +36,7 @@ type wait struct {
 	f        *Fleet
 	place    string
 	key      string
-	seal     cipher.AEAD
+	secret   []byte // of the answers
 	schedule func(step int, u float64) time.Duration
 	joined   time.Time
 
@@ -183,14 +181,21 @@ func (w *wait) sealed(answer []byte, number int64) *string {
 	case len(answer) > mostAnswer:
 		return new("")
 	}
-	return new(base64.StdEncoding.EncodeToString(w.seal.Seal(nil, nil, answer, w.about(number))))
+	return new(base64.StdEncoding.EncodeToString(w.seal().Seal(nil, nil, answer, w.about(number))))
 }
 
 // open returns the answer; nil if there is none.
 func (w *wait) open(l *lease) []byte {
 	sealed, _ := base64.StdEncoding.DecodeString(l.Answer)
-	answer, _ := w.seal.Open([]byte{}, nil, sealed, w.about(l.Answered))
+	answer, _ := w.seal().Open([]byte{}, nil, sealed, w.about(l.Answered))
 	return answer
+}
+
+// seal encrypts answers. It is large beside the wait.
+func (w *wait) seal() cipher.AEAD {
+	block, _ := aes.NewCipher(w.secret) // of 32 bytes, as it has to be
+	seal, _ := cipher.NewGCMWithRandomNonce(block)
+	return seal
 }
 
 // about is what an answer is bound to: an old one is none to a new request.

@@ -204,13 +204,10 @@ func read[R record](f *Fleet, text string) (rec R) {
 	return rec
 }
 
-// draw returns a wait of a schedule at a step.
-func draw(s backoff.Schedule, n int) time.Duration {
-	return s.Wait(backoff.Step{N: n}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+// within returns a time at random between half of one and all of it.
+func within(d time.Duration) time.Duration {
+	return backoff.Equal{Of: backoff.Fixed(d)}.Wait(backoff.Step{}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 }
-
-// within returns a time between half of one and that.
-func within(d time.Duration) time.Duration { return draw(backoff.Equal{Of: backoff.Fixed(d)}, 0) }
 
 // checkClock refuses a clock of the store that cannot tell how long anything lasts.
 func (f *Fleet) checkClock(at int64) error {

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/pollcli/poll/backoff"
 )
 
 // openServer reads the URL of a Redis.
@@ -148,7 +146,7 @@ func (s swapping) change(bound time.Duration, key string, step func(text string,
 		if _, _, swapped, err := swap(text, next); swapped || err != nil {
 			return err
 		}
-		time.Sleep(draw(backoff.Full{Of: backoff.Cap{Of: backoff.Exponential{Base: time.Millisecond}, Max: 128 * time.Millisecond}}, try))
+		time.Sleep(within(time.Millisecond << min(try, 7)))
 	}
 	return context.DeadlineExceeded
 }
