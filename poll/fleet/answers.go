@@ -65,6 +65,7 @@ func (w *wait) Claim(now time.Time) poll.Turn {
 	})
 	switch {
 	case !shared:
+		w.askID = 0
 		return poll.Turn{Ask: true, Alone: true}
 	case asks != 0:
 		w.begin(asks)
@@ -83,13 +84,12 @@ func (w *wait) isNews(l *lease, at int64) bool {
 
 // take returns the answer of another process. If it cannot be read, this process asks for itself.
 func (w *wait) take(l *lease, at int64, now time.Time) poll.Turn {
-	w.lastSeen = l.Answered
+	w.lastSeen, w.askID = l.Answered, 0
 	answer := w.open(l)
 	if answer == nil {
 		return poll.Turn{Ask: true}
 	}
 	w.step++
-	w.askID = 0
 	return poll.Turn{Answer: answer, Next: now.Add(max(0, w.left(l, at)))}
 }
 

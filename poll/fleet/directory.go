@@ -24,11 +24,12 @@ const (
 // stays.
 //
 // A record is the first line of its file, which is written in place: to replace a file takes thirty
-// times as long. Nothing is synced. If a process or the machine dies meanwhile, what is left is the
-// old record, the new one, or no JSON, which is no record. A process then asks once more.
+// times as long. Nothing is synced: if a process or the machine dies meanwhile, the old record is
+// left, or the new one, or no JSON, which counts as no record. A process then asks once more.
 type directory string
 
-// openDirectory returns a directory, of which it removes what nobody needs any more.
+// openDirectory returns a directory, from which it removes old records. A lock stays: another
+// process may hold it.
 func openDirectory(path string) (directory, error) {
 	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +44,7 @@ func openDirectory(path string) (directory, error) {
 	return d, nil
 }
 
-// check refuses what is no directory, and one that others may put files into.
+// check refuses a path that is no directory, or one that others may put files into.
 func (d directory) check() error {
 	info, err := os.Stat(string(d))
 	switch {
@@ -100,7 +101,7 @@ func (d directory) lock(bound time.Duration, key string) (unlock func() error, e
 	return l.Close, err
 }
 
-// yield takes what is no file out of the way of one.
+// yield moves anything at a path aside that is no file.
 func yield(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))

@@ -1,14 +1,13 @@
-// Package fleet has processes that poll the same place be polite to it together: they share
-// how fast it is asked, that it is closed, and what it answered, in a directory of one machine
-// or in Redis.
+// Package fleet lets processes that poll the same place be polite to it together: they share
+// its rate, its closing and its answers, in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
 //
-// No wait fails because of what is shared. If the store is away, slow or full, or says what makes
-// no sense, each process goes on alone, at the last rate that it was told, and says so once.
+// No wait fails because of the store. If it is away, slow or full, or its records make no sense,
+// each process goes on alone, at its part of the last shared rate, and notes that once.
 package fleet
 
 import (
@@ -51,22 +50,22 @@ type Options struct {
 	// not known begins with a quarter.
 	PerSecond float64
 	Known     bool
-	// Name says whose limit it is. All with the same name keep to one, at whatever place.
+	// Name is that of the limit. All with the same name keep to one, at any place.
 	// Without a name each place has a limit, and a loopback address one for each machine.
 	Name string
-	// Key returns what else makes a limit at a place, such as the credentials that are sent
-	// there; nil means nothing. It is not called if there is a Name.
+	// Key returns a text that tells limits at a place apart, such as the credentials that are sent
+	// there. Nil means that there is one limit. It is not called if there is a Name.
 	Key func(place string) string
-	// Secret keeps who can read what is shared from guessing whose limits and answers these
-	// are. All processes need the same; empty means none.
+	// Secret keeps readers of the store from guessing URLs and credentials. All processes need
+	// the same; empty means none.
 	Secret []byte
-	// Note is told, once, why this process goes on alone, in words without passwords. It
-	// may be called from any goroutine. Nil means that nobody is told.
+	// Note is called once with the reason for which this process goes on alone. The reason has no
+	// password. Note may be called from any goroutine; nil is for none.
 	Note func(string)
 }
 
-// A Fleet is what processes share: a [poll.Limiter] that spaces the requests of all of them
-// together, and [poll.Answers]. It may be used from several goroutines.
+// A Fleet is a [poll.Limiter] that spaces the requests of all processes together, and
+// [poll.Answers] of all of them. It may be used from several goroutines.
 //
 // A call takes half a second at most, and two seconds at the beginning. Nothing that is shared
 // is believed for longer than an hour.
@@ -81,7 +80,7 @@ type Fleet struct {
 	mu      sync.Mutex
 	origins map[string]*origin
 	down    map[string]time.Time // until when a record is not asked for; "" is all of them
-	clock   int64                // what that of the store showed last
+	clock   int64                // the last time of the store
 	moved   time.Time            // when it showed that first
 }
 
@@ -90,7 +89,7 @@ var (
 	_ poll.Answers = (*Fleet)(nil)
 )
 
-// Open returns the fleet of those who name the same place: a directory, which is created,
+// Open returns the fleet of all processes that name the same place: a directory, which is created,
 // redis://HOST, rediss://HOST, with encryption, or unix:///PATH, each of them with
 // USER:PASSWORD@ before HOST and a database behind it if need be. An error means that where
 // can never be right; it has no password. Otherwise it is reached when it is needed.
@@ -133,11 +132,11 @@ func newFleet(s store, where string, o Options) *Fleet {
 	}
 }
 
-// Close gives back what the fleet holds. Who still uses it goes on alone.
+// Close releases the connections of the fleet. A wait that still uses it goes on alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name under which a record is shared. Without the secret nobody can tell what
-// it is about.
+// key returns the name under which a record is shared. Its subject is hidden from a reader
+// without the secret.
 func (f *Fleet) key(kind, text string) string {
 	return prefix + kind + hex.EncodeToString(f.mac(kind, text)[:16])
 }
@@ -150,9 +149,9 @@ func (f *Fleet) mac(use, text string) []byte {
 
 // A store keeps small records.
 type store interface {
-	// change puts what a step makes of the record under a key, "" for none, in its place, if that
-	// differs. at is the store's time in microseconds. The step may be taken again. Nothing is
-	// waited for longer than bound.
+	// change replaces the record under a key, "" for none, by the result of a step, if that
+	// differs. at is the store's time in microseconds. The step may be taken again. No single
+	// operation takes longer than bound.
 	change(bound time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
@@ -160,7 +159,7 @@ type store interface {
 // life is how long a record is kept that nobody changes.
 const life = 2 * time.Hour
 
-// A record is what processes share under a key. One of which nothing is known is the zero value.
+// A record is shared under a key. The zero value is that of a missing record.
 type record interface {
 	comparable
 	isValid() bool

@@ -13,8 +13,8 @@ const (
 	leaseVersion = 3
 )
 
-// A lease is what is shared of a question: which process may ask, and what the last one was
-// answered. Its times are in microseconds of the store's clock. Requests are numbered by their start
+// A lease is shared by all waits for a question: it says whether a process asks, and has the last
+// answer. Its times are in microseconds of the store's clock. Requests are numbered by their start
 // time, forced to increase, so that a clock set back cannot make an old answer look new. Its methods
 // are steps.
 type lease struct {

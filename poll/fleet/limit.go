@@ -16,7 +16,7 @@ const (
 	// farthest is how far ahead anything is believed that others may have written. Records live
 	// longer.
 	farthest = time.Hour
-	// freeFor is how long a process goes by what it knows of a place without a limit.
+	// freeFor is how long a place without a limit is taken for free, without a look at the store.
 	freeFor = 20 * time.Millisecond
 	// mostMembers is how many processes are believed at most.
 	mostMembers = 10_000
@@ -24,7 +24,7 @@ const (
 	startShare = 0.25
 )
 
-// A limit is what is shared of an origin.
+// A limit is the shared record of an origin.
 type limit struct {
 	pace.Record
 	members
@@ -32,7 +32,7 @@ type limit struct {
 
 func (l limit) isValid() bool { return l.Valid() }
 
-// An origin is what this process knows of a place. Times of slots are this process's.
+// An origin is the state of a place in this process. Times of slots are by the clock of this process.
 type origin struct {
 	key    string
 	joined time.Time
@@ -76,7 +76,7 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	return at, cmp.Or(o.reason, "another process was told to wait")
 }
 
-// Done reports what came of a request.
+// Done reports the outcome of a request.
 func (f *Fleet) Done(name string, result poll.Feedback) {
 	if !result.Refused && result.Reset <= 0 {
 		return
@@ -120,7 +120,7 @@ func (f *Fleet) origin(name string) *origin {
 	return o
 }
 
-// limitOf returns what tells the limit of a place from others.
+// limitOf returns the text that tells the limit of a place from others.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -165,7 +165,7 @@ func (o *origin) moved(now int64) limit {
 	return rec
 }
 
-// pacer returns what spaces the requests of this process without the store. It gets an equal share of
+// pacer returns a limiter for the requests of this process without the store. It gets an equal share of
 // the last shared rate, and starts at a random offset.
 func (o *origin) pacer(r pace.Rules, name string) *poll.Pacer {
 	if o.fallback != nil {

@@ -105,7 +105,7 @@ func (r *reply) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A server is a Redis, or what speaks its language: a single one or a cluster.
+// A server is a Redis or compatible with it: a single one or a cluster.
 type server struct {
 	network, host string
 	options       []redis.DialOption
@@ -115,7 +115,7 @@ type server struct {
 	routes map[string]string      // where a cluster has a key, if that is not host
 }
 
-// A swapping store swaps a record for another, and does so again if others were faster.
+// A swapping store changes a record by compare-and-swap, and tries again if others were faster.
 type swapping struct{ swapper }
 
 type swapper interface {
@@ -204,7 +204,7 @@ func (s *server) pool(key string) *redis.Pool {
 	return pool
 }
 
-// moved reports whether a cluster has a key elsewhere, and notes where. What no longer
+// moved reports whether a cluster has a key elsewhere, and notes where. A server that no longer
 // answers is forgotten: the cluster may have moved its keys.
 func (s *server) moved(key string, err error) bool {
 	s.mu.Lock()
@@ -234,7 +234,7 @@ type errRefused string
 
 func (e errRefused) Error() string { return "it answers with an error (" + string(e) + ")" }
 
-// inWords says what an error means for those who share. It has nothing of what was sent.
+// inWords makes an error plain. It has no part of the request.
 func inWords(err error) error {
 	var said redis.Error
 	if !errors.As(err, &said) {
