@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -17,8 +18,8 @@ const (
 	mostAnswer = 64 << 10
 	// firstLook is the shortest time after which an answer is looked for.
 	firstLook = 20 * time.Millisecond
-	// renewAfter is how often a lease is renewed.
-	renewAfter = leaseTime / 2 * time.Microsecond
+	// usualAsks is how many requests of a process have a lease of the usual length.
+	usualAsks = 500
 )
 
 // Question begins a wait for answers of a place. Nobody is elected: the process whose time comes
@@ -53,13 +54,14 @@ func (w *wait) Claim(now time.Time) poll.Turn {
 	var at, asks int64
 	var left time.Duration
 	w.f.refresh(w.place)
+	length := min(leaseTime*(1+w.f.asks.Load()/usualAsks), mostLease)
 	shared := change(w.f, w.key, func(rec *lease, when int64) {
 		if w.lastSeen == 0 {
 			w.lastSeen = max(rec.Number, when-1)
 		}
 		at, asks, left = when, 0, w.left(rec, when)
 		if left <= 0 && !w.isNews(rec, at) {
-			asks = rec.take(at, w.lastSeen, w.step)
+			asks = rec.take(at, w.lastSeen, w.step, length)
 		}
 		l = *rec
 	})
@@ -68,7 +70,7 @@ func (w *wait) Claim(now time.Time) poll.Turn {
 		w.askID = 0
 		return poll.Turn{Ask: true, Alone: true}
 	case asks != 0:
-		w.begin(asks)
+		w.begin(asks, length)
 		return poll.Turn{Ask: true}
 	case w.isNews(&l, at):
 		return w.take(&l, at, now)
@@ -119,20 +121,25 @@ func (w *wait) left(l *lease, at int64) time.Duration {
 
 // begin notes that this process makes a request, and renews its lease until it has. One that lasts
 // for much longer than the schedule and the lease hangs perhaps.
-func (w *wait) begin(number int64) {
-	patience := max(3*w.wait(&lease{}), micros(leaseTime*3/2))
+func (w *wait) begin(number, length int64) {
+	patience := max(3*w.wait(&lease{}), micros(length*3/2))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	renewals := time.AfterFunc(renewAfter, func() { w.renew(ctx, number) })
-	w.askID, w.stopRenewing = number, func() { renewals.Stop(); cancel() }
+	renewals := time.AfterFunc(micros(length/2), func() { w.renew(ctx, number, length) })
+	w.f.asks.Add(1)
+	w.askID, w.stopRenewing = number, sync.OnceFunc(func() {
+		renewals.Stop()
+		cancel()
+		w.f.asks.Add(-1)
+	})
 }
 
 // renew renews the lease of a request again and again.
-func (w *wait) renew(ctx context.Context, number int64) {
+func (w *wait) renew(ctx context.Context, number, length int64) {
 	for ctx.Err() == nil {
-		change(w.f, w.key, func(l *lease, now int64) { l.renew(now, number) })
+		change(w.f, w.key, func(l *lease, now int64) { l.renew(now, number, length) })
 		select {
 		case <-ctx.Done():
-		case <-time.After(renewAfter):
+		case <-time.After(micros(length / 2)):
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -76,6 +77,7 @@ type Fleet struct {
 	rules pace.Rules
 	began time.Time
 	said  sync.Map
+	asks  atomic.Int64 // requests that this process has a lease for
 
 	mu      sync.Mutex
 	origins map[string]*origin

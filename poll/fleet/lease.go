@@ -5,6 +5,9 @@ import "math"
 const (
 	// leaseTime is how long a process that asks is waited for without a renewal, in microseconds.
 	leaseTime = 5_000_000
+	// mostLease is how long one of a process is that asks for thousands: to renew that many often
+	// costs more than to ask.
+	mostLease = 6 * leaseTime
 	// forgottenAfter is the time after which a wait does not go on from the step of others, in microseconds.
 	forgottenAfter = 60_000_000
 	// mostSteps is more than any wait takes.
@@ -32,23 +35,23 @@ func (l lease) isValid() bool {
 }
 
 // isHeld reports whether a process asks. No lease is longer, unless a clock was set.
-func (l *lease) isHeld(now int64) bool { return l.Expires > now && l.Expires <= now+leaseTime }
+func (l *lease) isHeld(now int64) bool { return l.Expires > now && l.Expires <= now+mostLease }
 
 // take begins a request with a number above two others. The waits of others get the answer to it,
 // and not the one before.
-func (l *lease) take(now, seen int64, step int) (number int64) {
+func (l *lease) take(now, seen int64, step int, length int64) (number int64) {
 	if now-l.Ended > forgottenAfter {
 		l.Step = 0
 	}
 	l.V, l.Number, l.Step = leaseVersion, max(now, l.Number+1, seen+1), max(l.Step, step)
-	l.Expires, l.Answered, l.Answer = now+leaseTime, 0, ""
+	l.Expires, l.Answered, l.Answer = now+length, 0, ""
 	return l.Number
 }
 
 // renew prolongs the lease of a request, unless that has ended or another one has begun.
-func (l *lease) renew(now, number int64) {
+func (l *lease) renew(now, number, length int64) {
 	if l.Number == number && l.Expires != 0 {
-		l.Expires = now + leaseTime
+		l.Expires = now + length
 	}
 }
 

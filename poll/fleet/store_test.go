@@ -116,7 +116,7 @@ func testCounts(t *testing.T, where string) {
 		f, _ := open(t, where)
 		all.Go(func() {
 			for range times {
-				if change(f, "count", func(l *lease, now int64) { l.Ended = now; l.take(now, 0, 0); l.Step++ }) {
+				if change(f, "count", func(l *lease, now int64) { l.Ended = now; l.take(now, 0, 0, leaseTime); l.Step++ }) {
 					counted.Add(1)
 				}
 			}
