@@ -33,7 +33,7 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask", "backoff"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status"}},

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Machine identifies this machine among others. A network namespace is a machine of
-// its own.
+// Machine returns what tells this machine from others. A network namespace is a machine of
+// its own. It is looked up once.
 var Machine = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // a container has one of its own
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

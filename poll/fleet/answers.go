@@ -7,23 +7,28 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ask"
 )
 
-// mostAnswer is the size of an answer that is shared, at most.
-const mostAnswer = 64 << 10
+const (
+	// mostAnswer is the size of an answer that is shared, at most.
+	mostAnswer = 64 << 10
+	// firstLook is the shortest time after which an answer is looked for.
+	firstLook = 20 * time.Millisecond
+	// usualAsks is how many requests of a process have a lease of the usual length.
+	usualAsks = 500
+)
 
-// Question begins a wait for answers of a place. Nobody is elected: whose time comes first asks,
-// and has the lease on the question until then; the others look again when the answer should be
-// there. All compute the same time for the next attempt. Only what is asked for later counts.
+// Question begins a wait for answers of a place. Nobody is elected: the process whose time comes
+// first takes the lease on the question and asks. The others look again when the answer should be
+// there. All compute the same time for the next attempt. Only answers to later requests count.
 func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question {
-	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
-	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
-		f: f, place: place, key: f.key("question-", string(identity)), seal: seal,
-		schedule: schedule, joined: time.Now(), quiet: func() {},
+		f: f, place: place, key: f.key("question-", string(identity)), secret: f.mac("seal", string(identity)),
+		schedule: schedule, joined: time.Now(), stopRenewing: func() {},
 	}
 }
 
@@ -32,172 +37,173 @@ type wait struct {
 	f        *Fleet
 	place    string
 	key      string
-	seal     cipher.AEAD
+	secret   []byte // of the answers
 	schedule func(step int, u float64) time.Duration
 	joined   time.Time
 
-	seen int64 // answers of asks up to this one do not count; 0 before the first look
-	step int
-	mine bool // the last attempt was made here
+	lastSeen int64 // answers to requests up to this number do not count; 0 before the first look
+	step     int
+	askID    int64 // the number of the last request, 0 if another process made it, or it was in vain
 
-	asks  int64              // the ask that is under way here, 0 for none
-	quiet context.CancelFunc // ends its signs of life
+	stopRenewing context.CancelFunc
 }
 
-// Claim is called when an attempt is due.
+// Claim is called when an attempt is due. A process that finds no answer and no lease asks.
 func (w *wait) Claim(now time.Time) ask.Turn {
-	var q question
+	var l lease
 	var at, askID int64
 	var left time.Duration
-	w.f.hear(w.place)
-	shared := change(w.f, w.key, func(rec *question, when int64) {
-		if w.seen == 0 {
-			w.seen = max(rec.N, when-1)
+	w.f.refresh(w.place)
+	length := min(leaseTime*(1+w.f.asks.Load()/usualAsks), mostLease)
+	shared := change(w.f, w.key, func(rec *lease, when int64) {
+		if w.lastSeen == 0 {
+			w.lastSeen = max(rec.Number, when-1)
 		}
 		at, askID, left = when, 0, w.left(rec, when)
-		if left <= 0 && !w.isNew(rec, at) {
-			askID = rec.claim(at, w.seen, w.step)
+		if left <= 0 && !w.isNews(rec, at) {
+			askID = rec.take(at, w.lastSeen, w.step, length)
 		}
-		q = *rec
+		l = *rec
 	})
 	switch {
 	case !shared:
+		w.askID = 0
 		return ask.Turn{Ask: true, Unshared: true}
 	case askID != 0:
-		w.begin(askID)
+		w.begin(askID, length)
 		return ask.Turn{Ask: true}
-	case w.isNew(&q, at):
-		return w.take(&q, at, now)
+	case w.isNews(&l, at):
+		return w.take(&l, at, now)
 	}
 	return ask.Turn{Next: now.Add(left)}
 }
 
-// isNew reports whether a question has an answer that counts and was not taken, in the time of
-// another store, too.
-func (w *wait) isNew(q *question, at int64) bool {
-	return q.Had > w.seen && micros(at-q.Had) < time.Since(w.joined)
+// isNews reports whether there is an answer to a request of after this wait began, also by the
+// clock of another store.
+func (w *wait) isNews(l *lease, at int64) bool {
+	return l.Answered > w.lastSeen && micros(at-l.Answered) < time.Since(w.joined)
 }
 
-// take returns the answer that a question has. If that is none, this process asks for itself.
-func (w *wait) take(q *question, at int64, now time.Time) ask.Turn {
-	w.seen = q.Had
-	answer := w.open(q)
+// take returns the answer of another process. If it cannot be read, this process asks for itself.
+func (w *wait) take(l *lease, at int64, now time.Time) ask.Turn {
+	w.lastSeen, w.askID = l.Answered, 0
+	answer := w.open(l)
 	if answer == nil {
 		return ask.Turn{Ask: true}
 	}
 	w.step++
-	w.mine = false
-	return ask.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at)))}
+	return ask.Turn{Answer: answer, Next: now.Add(max(0, w.left(l, at)))}
 }
 
 // wait returns the wait after the last attempt.
-func (w *wait) wait(q *question) time.Duration {
-	return w.schedule(max(q.Step, w.step), q.jitter())
-}
+func (w *wait) wait(l *lease) time.Duration { return w.schedule(max(l.Step, w.step), l.jitter()) }
 
-// left returns how long it is until the next attempt or, while another asks, the next look. Who
-// finds no lease that can be, and no time of the last attempt, asks.
-func (w *wait) left(q *question, at int64) time.Duration {
-	if q.isHeld(at) {
-		look := 20*time.Millisecond + max(0, micros(at-q.N))/4
-		return min(look+rand.N(look), micros(q.Until-at)+rand.N(micros(lease/20)))
-	}
-	age := micros(at - q.Ended)
-	if q.Until != 0 || age < 0 { // the asker has died, or the clock was set back
+// left returns how long it is until the next attempt or, while another process asks, the next look.
+// It is due at once if that process has died, or if a clock was set.
+func (w *wait) left(l *lease, at int64) time.Duration {
+	age := micros(at - l.Ended)
+	switch {
+	case l.isHeld(at):
+		return within(max(2*firstLook, min(micros(at-l.Number)/2, micros(l.Expires-at))))
+	case l.Expires != 0 || age < 0:
 		return 0
 	}
-	wait := w.wait(q)
-	if age > 2*(wait+micros(lease)) { // nobody has been here for long
-		q.Step = 0
-	}
+	wait := w.wait(l)
 	left := wait - age
-	if w.step == 0 {
+	if w.step == 0 { // the first attempt comes early
 		left = min(left, wait/2-time.Since(w.joined))
 	}
-	if left > 0 && !w.mine { // who asked last is ahead, so that the others find the answer
-		took := min(max(0, micros(q.Ended-q.N)), wait)
-		left += 20*time.Millisecond + took*3/2 + rand.N(1+min(wait/10, time.Second))
+	if left > 0 && w.askID == 0 { // the process that asked last is ahead, so that the others find the answer
+		left += firstLook + within(min(wait/10, time.Second))
 	}
 	return left
 }
 
-// begin notes that this process makes an ask, and shows that it is alive until it has. One that
-// lasts for much longer than the schedule and the lease hangs perhaps.
-func (w *wait) begin(n int64) {
-	patience := max(3*w.wait(&question{}), micros(lease*3/2))
-	ctx, quiet := context.WithTimeout(context.Background(), patience)
-	w.asks, w.quiet = n, quiet
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(micros(lease / 3)):
-			}
-			change(w.f, w.key, func(q *question, now int64) {
-				if q.N == n && q.Until != 0 { // no other has begun
-					q.Until = now + lease
-				}
-			})
+// begin notes that this process makes a request, and renews its lease until it has. One that lasts
+// for much longer than the schedule and the lease hangs perhaps.
+func (w *wait) begin(number, length int64) {
+	patience := max(3*w.wait(&lease{}), micros(length*3/2))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	renewals := time.AfterFunc(micros(length/2), func() { w.renew(ctx, number, length) })
+	w.f.asks.Add(1)
+	w.askID, w.stopRenewing = number, sync.OnceFunc(func() {
+		renewals.Stop()
+		cancel()
+		w.f.asks.Add(-1)
+	})
+}
+
+// renew renews the lease of a request again and again.
+func (w *wait) renew(ctx context.Context, number, length int64) {
+	for ctx.Err() == nil {
+		change(w.f, w.key, func(l *lease, now int64) { l.renew(now, number, length) })
+		select {
+		case <-ctx.Done():
+		case <-time.After(micros(length / 2)):
 		}
-	}()
+	}
 }
 
 // Answered shares the answer to the attempt that Claim gave to this process.
 func (w *wait) Answered(answer []byte) (next time.Time) {
-	now, n := time.Now(), w.asks
-	w.end()
+	now, number := time.Now(), w.askID
+	w.stopRenewing()
 	w.step++
-	w.mine = answer != nil && n != 0
+	if answer == nil {
+		w.askID = 0
+	}
 	if len(answer) > mostAnswer {
 		w.f.say("long", "an answer of more than 64 KiB is not shared: each process asks for itself")
 	}
-	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another asks
-	change(w.f, w.key, func(q *question, at int64) {
-		if q.answered(at, n, w.sealed(answer, q)) {
-			left = w.left(q, at)
+	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another process asks
+	change(w.f, w.key, func(l *lease, at int64) {
+		if l.end(at, number, w.sealed(answer, number)) {
+			left = w.left(l, at)
 		}
 	})
-	w.seen = max(w.seen, n)
+	w.lastSeen = max(w.lastSeen, number)
 	return now.Add(max(0, left))
 }
 
-// end ends the signs of life.
-func (w *wait) end() {
-	w.quiet()
-	w.asks = 0
-}
-
-// Close ends the wait. Who waits for the same soon after begins with short waits again.
+// Close ends the wait. One for the same that begins soon after has short waits again, if they have
+// grown.
 func (w *wait) Close() {
-	n := w.asks
-	if w.end(); n == 0 && !w.mine {
+	isAsking := w.lastSeen < w.askID
+	hasGrown := w.schedule(w.step, 1) > 2*w.schedule(1, 1)
+	if w.stopRenewing(); w.askID == 0 || !isAsking && !hasGrown {
 		return
 	}
-	change(w.f, w.key, func(q *question, at int64) {
-		q.answered(at, n, nil)
-		q.Step = 0
+	change(w.f, w.key, func(l *lease, at int64) {
+		l.end(at, w.askID, nil)
+		l.Step = 0
 	})
 }
 
-// sealed encrypts the answer to the newest ask: only who could have asked can read it, or make
-// one. It returns nil for none, and nothing for one that is too long.
-func (w *wait) sealed(answer []byte, q *question) *string {
+// sealed encrypts the answer to a request, so that only a process that could have asked can read it,
+// or make one. It returns nil for none, and "" for one that is too long.
+func (w *wait) sealed(answer []byte, number int64) *string {
 	switch {
 	case answer == nil:
 		return nil
 	case len(answer) > mostAnswer:
 		return new("")
 	}
-	return new(base64.StdEncoding.EncodeToString(w.seal.Seal(nil, nil, answer, w.about(q.N))))
+	return new(base64.StdEncoding.EncodeToString(w.seal().Seal(nil, nil, answer, w.about(number))))
 }
 
-// open returns the answer that a question has; nil if there is none.
-func (w *wait) open(q *question) []byte {
-	sealed, _ := base64.StdEncoding.DecodeString(q.Answer)
-	answer, _ := w.seal.Open([]byte{}, nil, sealed, w.about(q.Had))
+// open returns the answer; nil if there is none.
+func (w *wait) open(l *lease) []byte {
+	sealed, _ := base64.StdEncoding.DecodeString(l.Answer)
+	answer, _ := w.seal().Open([]byte{}, nil, sealed, w.about(l.Answered))
 	return answer
 }
 
-// about is what an answer is bound to: an old one is none to a new ask.
-func (w *wait) about(n int64) []byte { return fmt.Appendf(nil, "%s %d", w.key, n) }
+// seal encrypts answers. It is large beside the wait.
+func (w *wait) seal() cipher.AEAD {
+	block, _ := aes.NewCipher(w.secret) // of 32 bytes, as it has to be
+	seal, _ := cipher.NewGCMWithRandomNonce(block)
+	return seal
+}
+
+// about is what an answer is bound to: an old one is none to a new request.
+func (w *wait) about(number int64) []byte { return fmt.Appendf(nil, "%s %d", w.key, number) }

@@ -78,7 +78,7 @@ func waits(t *testing.T, e *fake, n int, within, done time.Duration, schedule fu
 		for i := range n {
 			all.Go(func() {
 				time.Sleep(time.Duration(float64(within) * float64(i) / float64(n)))
-				f := newFleet(e, "here", Options{})
+				f := newFleet(swapping{e}, "here", Options{})
 				knew := waitFor(it, f, schedule, func() bool { return fails(i) })
 				mu.Lock()
 				defer mu.Unlock()
@@ -156,12 +156,12 @@ func TestAnswers_failing(t *testing.T) {
 func TestAnswers_hanging(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := newFake()
-		hung := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond)
+		hung := newFleet(swapping{e}, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		if turn := hung.Claim(time.Now()); !turn.Ask {
 			t.Fatalf("%+v", turn)
 		}
 		it := &thing{begun: time.Now(), took: time.Millisecond}
-		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew > 14*time.Second || knew < 9*time.Second {
+		if knew := waitFor(it, newFleet(swapping{e}, "here", Options{}), everySecond, healthy); knew > 14*time.Second || knew < 9*time.Second {
 			t.Errorf("the other knows after %s", knew)
 		}
 		hung.Answered([]byte("late"))
@@ -188,14 +188,14 @@ func TestAnswers_since(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				e := newFake()
-				if got := waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy); got > time.Second {
+				if got := waitFor(&thing{begun: time.Now()}, newFleet(swapping{e}, "here", Options{}), everySecond, healthy); got > time.Second {
 					t.Fatal(got)
 				}
 				old := maps.Clone(e.records) // it has "done"
 				time.Sleep(time.Minute)
 				it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
 				time.AfterFunc(time.Second, func() { fail(e, old) })
-				if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
+				if knew := waitFor(it, newFleet(swapping{e}, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
 					t.Errorf("knew after %s", knew)
 				}
 			})
@@ -228,7 +228,7 @@ func testLostStore(t *testing.T, things int) {
 	for i := range 50 {
 		all.Go(func() {
 			time.Sleep(time.Second * time.Duration(i) / 50)
-			f := newFleet(e, "here", Options{PerSecond: 10, Known: true})
+			f := newFleet(swapping{e}, "here", Options{PerSecond: 10, Known: true})
 			q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), every)
 			defer q.Close()
 			for time.Since(it.begun) < 20*time.Second {

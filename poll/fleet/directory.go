@@ -1,13 +1,14 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -18,26 +19,32 @@ const (
 	nap        = time.Millisecond // between two attempts to get a lock, which is held for less
 )
 
-// A directory keeps each record in a file, for the processes of one user on one machine. Who
-// looks at a file has the lock of another one, which some of the records share and which stays.
+// A directory keeps each record in a file, for the processes of one user on one machine. A look and
+// its change have one lock, which is that of another file, which some of the records share and which
+// stays.
+//
+// A record is the first line of its file, which is written in place: to replace a file takes thirty
+// times as long. Nothing is synced: if a process or the machine dies meanwhile, the old record is
+// left, or the new one, or no JSON, which counts as no record. A process then asks once more.
 type directory string
 
-// openDirectory returns a directory, of which it removes what nobody needs any more.
+// openDirectory returns a directory, from which it removes old records. A lock stays: another
+// process may hold it.
 func openDirectory(path string) (directory, error) {
 	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	records, _ := filepath.Glob(filepath.Join(path, prefix+"*[0-9a-f]"))
-	for _, record := range records {
-		if info, err := os.Lstat(record); err == nil && time.Since(info.ModTime()) > life {
-			os.Remove(record)
+	files, _ := filepath.Glob(filepath.Join(path, prefix+"*[0-9a-f]"))
+	for _, file := range files {
+		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > life {
+			os.Remove(file)
 		}
 	}
 	return d, nil
 }
 
-// check refuses what is no directory, and one that others may put files into.
+// check refuses a path that is no directory, or one that others may put files into.
 func (d directory) check() error {
 	info, err := os.Stat(string(d))
 	switch {
@@ -51,47 +58,50 @@ func (d directory) check() error {
 	return nil
 }
 
-func (d directory) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
-	path := filepath.Join(string(d), key)
-	unlock, err := d.lock(ctx, path)
+func (d directory) change(bound time.Duration, key string, step func(text string, at int64) string) error {
+	unlock, err := d.lock(bound, key)
 	if err != nil {
-		return "", 0, false, err
+		return err
 	}
 	defer unlock()
-	at = time.Now().UnixMicro()
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	path := filepath.Join(string(d), key)
+	if err := yield(path); err != nil {
+		return err
 	}
-	if now = string(text); err != nil || next == "" || now != old {
-		return now, at, false, err
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
 	}
-	// Who is killed here leaves the old record or the new one, and so does a full disk.
-	// What is there may be a link, or a pipe that nobody reads.
-	os.Remove(path + ".new")
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	_, failed := f.WriteString(next)
-	if err = cmp.Or(err, failed, f.Close()); err == nil {
-		err = os.Rename(path+".new", path)
+	defer f.Close()
+	all, err := io.ReadAll(f)
+	old, _, _ := strings.Cut(string(all), "\n")
+	next := step(old, time.Now().UnixMicro())
+	if err != nil || next == old {
+		return err
 	}
-	return "", at, err == nil, err
+	if _, err = f.WriteAt([]byte(next+"\n"), 0); err != nil {
+		f.Truncate(0) // the disk is full, and the record torn
+	}
+	return err
 }
 
 // lock takes the lock of a record, and makes the directory if it is not there.
-func (d directory) lock(ctx context.Context, path string) (unlock func() error, err error) {
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
+func (d directory) lock(bound time.Duration, key string) (unlock func() error, err error) {
+	if err = d.check(); errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(string(d), 0o700)
+	}
+	if err != nil {
 		return nil, err
 	}
-	shared := filepath.Join(string(d), prefix+path[len(path)-2:]+lockSuffix)
-	if err := cmp.Or(d.check(), yield(path), yield(shared)); err != nil {
-		return nil, err
-	}
-	l := flock.New(shared, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	path := filepath.Join(string(d), prefix+key[len(key)-2:]+lockSuffix)
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	_, err = l.TryLockContext(ctx, nap)
 	return l.Close, err
 }
 
-// yield takes what is no file out of the way of one.
+// yield moves anything at a path aside that is no file.
 func yield(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))

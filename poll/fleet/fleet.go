@@ -1,14 +1,13 @@
-// Package fleet has processes that poll the same place be polite to it together: they share
-// how fast it is asked, that it is closed, and what it answered, in a directory of one machine
-// or in Redis.
+// Package fleet lets processes that poll the same place be polite to it together: they share
+// its rate, its closing and its answers, in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
 //
-// No wait fails because of what is shared. If the store is away, slow or full, or says what makes
-// no sense, each process goes on alone, at the last rate that it was told, and says so once.
+// No wait fails because of the store. If it is away, slow or full, or its records make no sense,
+// each process goes on alone, at its part of the last shared rate, and notes that once.
 package fleet
 
 import (
@@ -27,21 +26,21 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
 // prefix begins the name of each record. It has to change with the meaning of a record.
-const prefix = "poll-2-"
+const prefix = "poll-3-"
 
 const (
 	// bound is how long a call waits for the store, and settling how long it does at first,
 	// when many processes begin together.
 	bound, settling = 500 * time.Millisecond, 2 * time.Second
-	// tries is how often a change is tried that others are always faster with: for about two seconds.
-	tries = 40
 	// pause is how long nothing is asked of a store that failed, and at most as long again.
 	pause = 500 * time.Millisecond
 )
@@ -52,22 +51,22 @@ type Options struct {
 	// not known begins with a quarter.
 	PerSecond float64
 	Known     bool
-	// Name says whose limit it is. All with the same name keep to one, at whatever place.
+	// Name is that of the limit. All with the same name keep to one, at any place.
 	// Without a name each place has a limit, and a loopback address one for each machine.
 	Name string
-	// Key returns what else makes a limit at a place, such as the credentials that are sent
-	// there; nil means nothing. It is not called if there is a Name.
+	// Key returns a text that tells limits at a place apart, such as the credentials that are sent
+	// there. Nil means that there is one limit. It is not called if there is a Name.
 	Key func(place string) string
-	// Secret keeps who can read what is shared from guessing whose limits and answers these
-	// are. All processes need the same; empty means none.
+	// Secret keeps readers of the store from guessing URLs and credentials. All processes need
+	// the same; empty means none.
 	Secret []byte
-	// Note is told, once, why this process goes on alone, in words without passwords. It
-	// may be called from any goroutine. Nil means that nobody is told.
+	// Note is called once with the reason for which this process goes on alone. The reason has no
+	// password. Note may be called from any goroutine; nil is for none.
 	Note func(string)
 }
 
-// A Fleet is what processes share: a [poll.Limiter] that spaces the requests of all of them
-// together, and [poll.Answers]. It may be used from several goroutines.
+// A Fleet is a [poll.Limiter] that spaces the requests of all processes together, and
+// [poll.Answers] of all of them. It may be used from several goroutines.
 //
 // A call takes half a second at most, and two seconds at the beginning. Nothing that is shared
 // is believed for longer than an hour.
@@ -78,12 +77,13 @@ type Fleet struct {
 	rules pace.Rules
 	began time.Time
 	said  sync.Map
+	asks  atomic.Int64 // requests that this process has a lease for
 
-	mu     sync.Mutex
-	places map[string]*place
-	down   map[string]time.Time // until when a record is not asked for; "" is all of them
-	clock  int64                // what that of the store showed last
-	moved  time.Time            // when it showed that first
+	mu      sync.Mutex
+	origins map[string]*origin
+	down    map[string]time.Time // until when a record is not asked for; "" is all of them
+	clock   int64                // the last time of the store
+	moved   time.Time            // when it showed that first
 }
 
 var (
@@ -91,7 +91,7 @@ var (
 	_ poll.Answers = (*Fleet)(nil)
 )
 
-// Open returns the fleet of those who name the same place: a directory, which is created,
+// Open returns the fleet of all processes that name the same place: a directory, which is created,
 // redis://HOST, rediss://HOST, with encryption, or unix:///PATH, each of them with
 // USER:PASSWORD@ before HOST and a database behind it if need be. An error means that where
 // can never be right; it has no password. Otherwise it is reached when it is needed.
@@ -129,16 +129,16 @@ const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
 		store: s, where: where, o: o, began: time.Now(),
-		rules:  pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
-		places: map[string]*place{}, down: map[string]time.Time{},
+		rules:   pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
+		origins: map[string]*origin{}, down: map[string]time.Time{},
 	}
 }
 
-// Close gives back what the fleet holds. Who still uses it goes on alone.
+// Close releases the connections of the fleet. A wait that still uses it goes on alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name under which a record is shared. Without the secret nobody can tell what
-// it is about.
+// key returns the name under which a record is shared. Its subject is hidden from a reader
+// without the secret.
 func (f *Fleet) key(kind, text string) string {
 	return prefix + kind + hex.EncodeToString(f.mac(kind, text)[:16])
 }
@@ -151,17 +151,17 @@ func (f *Fleet) mac(use, text string) []byte {
 
 // A store keeps small records.
 type store interface {
-	// swap puts next in the place of the record under a key if that is old, and reports whether
-	// it did. If not, now is the record, "" for none. An empty next only looks. at is the
-	// store's time in microseconds.
-	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	// change replaces the record under a key, "" for none, by the result of a step, if that
+	// differs. at is the store's time in microseconds. The step may be taken again. No single
+	// operation takes longer than bound.
+	change(bound time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
 
 // life is how long a record is kept that nobody changes.
 const life = 2 * time.Hour
 
-// A record is what processes share under a key. One of which nothing is known is the zero value.
+// A record is shared under a key. The zero value is that of a missing record.
 type record interface {
 	comparable
 	isValid() bool
@@ -174,7 +174,11 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 	if f.isDown(key) {
 		return false
 	}
-	err := f.swap(key, func(text string, now int64) string {
+	var refused error
+	err := f.store.change(max(bound, time.Until(f.began.Add(settling))), key, func(text string, now int64) string {
+		if refused = f.checkClock(now); refused != nil {
+			return text
+		}
 		rec := read[R](f, text)
 		before := rec
 		if step(&rec, now); rec == before {
@@ -183,7 +187,7 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 		next, _ := json.Marshal(rec) // of numbers and texts
 		return string(next)
 	})
-	if err != nil {
+	if err = cmp.Or(err, refused); err != nil {
 		f.failed(key, err)
 	}
 	return err == nil
@@ -201,30 +205,9 @@ func read[R record](f *Fleet, text string) (rec R) {
 	return rec
 }
 
-// swap looks at a record until its next one is in its place.
-func (f *Fleet) swap(key string, step func(text string, now int64) string) error {
-	for try := range tries {
-		text, now, _, err := f.call(key, "", "")
-		if err != nil {
-			return err
-		}
-		next := step(text, now)
-		if next == text {
-			return nil
-		}
-		if _, _, swapped, err := f.call(key, text, next); swapped || err != nil {
-			return err
-		}
-		time.Sleep(rand.N(time.Millisecond << min(try, 7)))
-	}
-	return context.DeadlineExceeded
-}
-
-func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
-	defer cancel()
-	now, at, swapped, err := f.store.swap(ctx, key, old, next)
-	return now, at, swapped, cmp.Or(err, f.checkClock(at))
+// within returns a time at random between half of one and all of it.
+func within(d time.Duration) time.Duration {
+	return backoff.Equal{Of: backoff.Fixed(d)}.Wait(backoff.Step{}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 }
 
 // checkClock refuses a clock of the store that cannot tell how long anything lasts.
@@ -255,7 +238,7 @@ func (f *Fleet) failed(key string, err error) {
 		key = ""
 	}
 	f.mu.Lock()
-	f.down[key] = time.Now().Add(pause + rand.N(pause))
+	f.down[key] = time.Now().Add(within(2 * pause))
 	f.mu.Unlock()
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {

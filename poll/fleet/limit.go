@@ -16,102 +16,111 @@ const (
 	// farthest is how far ahead anything is believed that others may have written. Records live
 	// longer.
 	farthest = time.Hour
+	// freeFor is how long a place without a limit is taken for free, without a look at the store.
+	freeFor = 20 * time.Millisecond
+	// mostMembers is how many processes are believed at most.
+	mostMembers = 10_000
 	// startShare is the share of a rate that is not known with which a place begins.
 	startShare = 0.25
 )
 
-// A limit is what is shared of a place.
+// A limit is the shared record of an origin.
 type limit struct {
 	pace.Record
-	crowd
+	members
 }
 
 func (l limit) isValid() bool { return l.Valid() }
 
-// A place is what this process knows of a place. Times of slots are this process's.
-type place struct {
+// An origin is the state of a place in this process. Times of slots are by the clock of this process.
+type origin struct {
 	key    string
 	joined time.Time
 
 	mu sync.Mutex
 	pace.Given
-	told   limit     // what all share
-	heard  time.Time // when that was told, zero for never
-	window int64     // the last one that was signed in to
-	reason string    // of its closing
+	shared    limit     // as it was last
+	refreshed time.Time // when that was, zero for never
+	window    int64     // that of the last heartbeat
+	reason    string    // of its closing
 
-	alone *poll.Pacer // while the store is away
+	fallback  *poll.Pacer // while the store is away
+	uncounted float64     // requests since refreshed, where there is no limit
 }
 
 // Next returns when the next request may go to a place.
 func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
-	p := f.place(name)
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	o := f.origin(name)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.shared.Free() && time.Since(o.refreshed) < freeFor {
+		o.uncounted++
+		return time.Now(), ""
+	}
 	var slot pace.Slot
 	var same, isClosed bool
-	if !p.change(f, func(l *limit, r pace.Rules, now int64) {
-		slot, same = p.Again(&l.Record, r, now, had.UnixMicro())
+	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
+		slot, same = o.Again(&l.Record, r, now, had.UnixMicro())
 		at, isClosed = time.Now().Add(micros(slot.At-now)), l.Closed > now
 	}) {
-		return p.pacer(f.rules, name).Next(name, had)
+		return o.pacer(f.rules, name).Next(name, had)
 	}
 	if same {
 		at = had
 	}
-	p.Keep(time.Now().UnixMicro(), at.UnixMicro(), slot)
+	o.Keep(time.Now().UnixMicro(), at.UnixMicro(), slot)
 	if !isClosed {
-		p.reason = ""
+		o.reason = ""
 		return at, ""
 	}
-	return at, cmp.Or(p.reason, "another process was told to wait")
+	return at, cmp.Or(o.reason, "another process was told to wait")
 }
 
-// Done tells what came of a request.
+// Done reports the outcome of a request.
 func (f *Fleet) Done(name string, result poll.Feedback) {
 	if !result.Refused && result.Reset <= 0 {
 		return
 	}
-	p := f.place(name)
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	o := f.origin(name)
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	var closed bool
-	if !p.change(f, func(l *limit, r pace.Rules, now int64) {
+	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
 		closed = l.Learn(r, now, pace.Result{
 			Sent: now - time.Since(result.Sent).Microseconds(), Refused: result.Refused, Wait: result.Wait.Microseconds(),
 			Remaining: result.Remaining, Reset: result.Reset.Microseconds(),
 		})
 	}) {
-		p.pacer(f.rules, name).Done(name, result)
+		o.pacer(f.rules, name).Done(name, result)
 	}
 	if closed {
-		p.reason = result.Reason
+		o.reason = result.Reason
 	}
 }
 
-// hear registers this process at a place and refreshes its limit. The requests of the process do the
-// same, but others may make all of them.
-func (f *Fleet) hear(name string) {
-	p := f.place(name)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.heard) > min(micros(window)/2, time.Since(p.joined)/2) { // at first more and more join
-		p.change(f, func(*limit, pace.Rules, int64) {})
+// refresh counts this process at a place and reads the limit. Requests of the process do the same,
+// but others may make all of them.
+func (f *Fleet) refresh(name string) {
+	o := f.origin(name)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.refreshed) > min(micros(window)/2, time.Since(o.joined)/2) { // at first more and more join
+		o.change(f, func(*limit, pace.Rules, int64) {})
 	}
 }
 
-func (f *Fleet) place(name string) *place {
+func (f *Fleet) origin(name string) *origin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := f.places[name]
-	if p == nil {
-		p = &place{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), Given: pace.Given{}}
-		f.places[name] = p
+	o := f.origins[name]
+	if o == nil {
+		o = &origin{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), Given: pace.Given{}}
+		f.origins[name] = o
 	}
-	return p
+	return o
 }
 
-// limitOf returns what tells the limit of a place from others.
+// limitOf returns the text that tells the limit of a place from others.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -126,83 +135,83 @@ func (f *Fleet) limitOf(name string) string {
 	return text
 }
 
-// change takes a step on the limit that all request. It reports false without the store.
-func (p *place) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared bool) {
-	var told limit
-	var signed int64
+// change takes a step on the limit. It reports false without the store.
+func (o *origin) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared bool) {
+	var next limit
+	var counted int64
 	u := rand.Float64()
-	if shared = change(f, p.key, func(l *limit, now int64) {
-		if l.V == 0 && !p.heard.IsZero() { // it was lost: who has a slot takes another
-			*l = p.moved(now)
+	if shared = change(f, o.key, func(l *limit, now int64) {
+		if l.V == 0 && !o.refreshed.IsZero() { // it was lost: a slot of before is void
+			*l = o.moved(now)
 			l.Void(now)
 		}
 		l.Settle(f.rules, now)
-		signed = l.signIn(now, p.window, u)
+		l.Sent += o.uncounted
+		counted = l.heartbeat(now, o.window, u)
 		step(l, f.rules, now)
-		told, told.Seen = *l, now
+		next, next.Seen = *l, now
 	}); shared {
-		p.told, p.heard, p.window, p.alone = told, time.Now(), signed, nil
+		o.shared, o.refreshed, o.window, o.fallback, o.uncounted = next, time.Now(), counted, nil, 0
 	}
 	return shared
 }
 
-// moved returns what was told as it is at a time of another clock.
-func (p *place) moved(now int64) limit {
-	rec := p.told
-	by := now - rec.Seen - time.Since(p.heard).Microseconds()
+// moved returns the last shared limit as it is at a time of another clock.
+func (o *origin) moved(now int64) limit {
+	rec := o.shared
+	by := now - rec.Seen - time.Since(o.refreshed).Microseconds()
 	rec.Next, rec.Closed, rec.Since, rec.Reset = rec.Next+by, rec.Closed+by, rec.Since+by, rec.Reset+by
 	rec.Seen = now
 	return rec
 }
 
-// pacer returns what spaces the requests of this process without the store. It gets an equal share of
+// pacer returns a limiter for the requests of this process without the store. It gets an equal share of
 // the last shared rate, and starts at a random offset.
-func (p *place) pacer(r pace.Rules, name string) *poll.Pacer {
-	if p.alone != nil {
-		return p.alone
+func (o *origin) pacer(r pace.Rules, name string) *poll.Pacer {
+	if o.fallback != nil {
+		return o.fallback
 	}
 	now := time.Now().UnixMicro()
-	l := p.moved(now)
+	l := o.moved(now)
 	l.Settle(r, now)
 	opens := max(now, l.Closed)
-	p.alone = &poll.Pacer{PerSecond: l.Rate(r, opens) / l.size()}
+	o.fallback = &poll.Pacer{PerSecond: l.Rate(r, opens) / l.size()}
 	wait := micros(opens - now)
-	if l.size() > 1 && p.alone.PerSecond > 0 {
-		wait += time.Duration(rand.Float64() * float64(time.Second) / p.alone.PerSecond)
+	if l.size() > 1 && o.fallback.PerSecond > 0 {
+		wait += time.Duration(rand.Float64() * float64(time.Second) / o.fallback.PerSecond)
 	}
-	p.alone.Done(name, poll.Feedback{Reset: wait, Reason: p.reason})
-	return p.alone
+	o.fallback.Done(name, poll.Feedback{Reset: wait, Reason: o.reason})
+	return o.fallback
 }
 
 // micros returns a number of microseconds.
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// A crowd counts the processes that have a limit.
-type crowd struct {
+// Members estimate how many processes share a limit.
+type members struct {
 	Window int64   `json:"window"`
 	Here   float64 `json:"here"`   // processes of this window
 	Before float64 `json:"before"` // of the one before
 }
 
 const (
-	window    = 30_000_000 // microseconds
-	signers   = 50         // about as many processes sign in
-	mostCrowd = 10_000
+	window  = 30_000_000 // microseconds
+	sampled = 50         // about as many processes are counted in a window
 )
 
-// signIn counts a process, once in each window. Of many only some sign, each for several, or
-// they would do nothing else: u is between 0 and 1.
-func (c *crowd) signIn(now, last int64, u float64) (signed int64) {
-	if w := now / window; w != c.Window {
-		if c.Before = c.Here; w != c.Window+1 {
-			c.Before = 0
+// heartbeat counts a process once in each window. A sample of many is enough, each for several,
+// or they would do nothing else: u is between 0 and 1. It returns the window.
+func (m *members) heartbeat(now, last int64, u float64) (counted int64) {
+	if w := now / window; w != m.Window {
+		if m.Before = m.Here; w != m.Window+1 {
+			m.Before = 0
 		}
-		c.Window, c.Here = w, 0
+		m.Window, m.Here = w, 0
 	}
-	if each := max(1, c.size()/signers); last != c.Window && u*each < 1 {
-		c.Here += each
+	if each := max(1, m.size()/sampled); last != m.Window && u*each < 1 {
+		m.Here += each
 	}
-	return c.Window
+	return m.Window
 }
 
-func (c *crowd) size() float64 { return min(max(1, c.Here, c.Before), mostCrowd) }
+func (m *members) size() float64 { return min(max(1, m.Here, m.Before), mostMembers) }

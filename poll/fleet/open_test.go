@@ -119,7 +119,7 @@ func TestKey(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, secret := range []string{"", "a", "b"} {
-		f := newFleet(&memory{}, "here", Options{Secret: []byte(secret)})
+		f := newFleet(swapping{&memory{}}, "here", Options{Secret: []byte(secret)})
 		for _, key := range []string{f.key("limit-", "x"), f.key("limit-", "y"), f.key("question-", "x")} {
 			if seen[key] || strings.Contains(key, "x") {
 				t.Errorf("a key is %s", key)
@@ -127,7 +127,7 @@ func TestKey(t *testing.T) {
 			seen[key] = true
 		}
 	}
-	if !seen["poll-2-limit-f2544dbb88fc8266a99437d06b6ab015"] { // programs of other versions share it
+	if !seen["poll-3-limit-f2544dbb88fc8266a99437d06b6ab015"] { // programs of other versions share it
 		t.Errorf("the keys are %v", seen)
 	}
 }
@@ -135,8 +135,10 @@ func TestKey(t *testing.T) {
 // Of a loopback address each machine has its own limit, unless that has a name.
 func TestFleet_keys(t *testing.T) {
 	t.Parallel()
-	f := newFleet(&memory{}, "here", Options{})
-	key := func(o Options, place string) string { return newFleet(&memory{}, "here", o).place(place).key }
+	f := newFleet(swapping{&memory{}}, "here", Options{})
+	key := func(o Options, place string) string {
+		return newFleet(swapping{&memory{}}, "here", o).origin(place).key
+	}
 	token := func(string) string { return "token" }
 	for name, test := range map[string]struct {
 		one, other string
@@ -164,8 +166,10 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		s, shown, err := openStore(where, nil)
-		if r, ok := s.(*server); ok && err == nil && (r.host == "" || r.network == "tcp" && strings.Contains(shown, "hunter2@")) {
-			t.Errorf("%q: %+v", where, r)
+		if s, ok := s.(swapping); ok && err == nil {
+			if r := s.swapper.(*server); r.host == "" || r.network == "tcp" && strings.Contains(shown, "hunter2@") {
+				t.Errorf("%q: %+v", where, r)
+			}
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", where, err)

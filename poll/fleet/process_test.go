@@ -91,7 +91,7 @@ func testKilled(t *testing.T, where string) {
 	cmd, _ := another(t, where, asksVariable+"=1")
 	cmd.Process.Kill()
 	cmd.Wait()
-	if turn := q.Claim(time.Now()); turn.Ask || time.Until(turn.Next) > micros(lease)*11/10 {
+	if turn := q.Claim(time.Now()); turn.Ask || time.Until(turn.Next) > micros(leaseTime)*11/10 {
 		t.Errorf("%+v", turn)
 	}
 	if len(notes) > 0 {

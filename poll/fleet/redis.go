@@ -20,7 +20,7 @@ import (
 )
 
 // openServer reads the URL of a Redis.
-func openServer(scheme, where string, config *tls.Config) (*server, string, error) {
+func openServer(scheme, where string, config *tls.Config) (store, string, error) {
 	u, err := url.Parse(where)
 	if err != nil {
 		return nil, "", fmt.Errorf("the %s URL cannot be read: in a password, write %%40 for @, %%2F for / and %%23 for #", scheme)
@@ -47,7 +47,7 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 	if scheme == "rediss" {
 		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialing}, Config: config}).DialContext
 	}
-	return &server{
+	return swapping{&server{
 		network: network, host: host, pools: map[string]*redis.Pool{}, routes: map[string]string{},
 		options: []redis.DialOption{
 			redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,7 +57,7 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 			redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
 			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
 		},
-	}, shown, nil
+	}}, shown, nil
 }
 
 //go:embed swap.lua
@@ -105,7 +105,7 @@ func (r *reply) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A server is a Redis, or what speaks its language: a single one or a cluster.
+// A server is a Redis or compatible with it: a single one or a cluster.
 type server struct {
 	network, host string
 	options       []redis.DialOption
@@ -113,6 +113,42 @@ type server struct {
 	mu     sync.Mutex
 	pools  map[string]*redis.Pool // by host
 	routes map[string]string      // where a cluster has a key, if that is not host
+}
+
+// A swapping store changes a record by compare-and-swap, and tries again if others were faster.
+type swapping struct{ swapper }
+
+type swapper interface {
+	// swap puts next in the place of the record under a key if that is old, and reports whether
+	// it did. If not, now is the record, "" for none. An empty next only looks.
+	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	close()
+}
+
+// tries is how often a change is tried that others are always faster with: for about two seconds.
+const tries = 40
+
+func (s swapping) change(bound time.Duration, key string, step func(text string, at int64) string) error {
+	swap := func(old, next string) (string, int64, bool, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), bound)
+		defer cancel()
+		return s.swap(ctx, key, old, next)
+	}
+	for try := range tries {
+		text, at, _, err := swap("", "")
+		if err != nil {
+			return err
+		}
+		next := step(text, at)
+		if next == text {
+			return nil
+		}
+		if _, _, swapped, err := swap(text, next); swapped || err != nil {
+			return err
+		}
+		time.Sleep(within(time.Millisecond << min(try, 7)))
+	}
+	return context.DeadlineExceeded
 }
 
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
@@ -168,7 +204,7 @@ func (s *server) pool(key string) *redis.Pool {
 	return pool
 }
 
-// moved reports whether a cluster has a key elsewhere, and notes where. What no longer
+// moved reports whether a cluster has a key elsewhere, and notes where. A server that no longer
 // answers is forgotten: the cluster may have moved its keys.
 func (s *server) moved(key string, err error) bool {
 	s.mu.Lock()
@@ -198,7 +234,7 @@ type errRefused string
 
 func (e errRefused) Error() string { return "it answers with an error (" + string(e) + ")" }
 
-// inWords says what an error means for those who share. It has nothing of what was sent.
+// inWords makes an error plain. It has no part of the request.
 func inWords(err error) error {
 	var said redis.Error
 	if !errors.As(err, &said) {

@@ -28,7 +28,7 @@ func TestStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := serve(t)
-			t.Run("swaps", func(t *testing.T) { testSwap(t, where) })
+			t.Run("changes", func(t *testing.T) { testChange(t, where) })
 			t.Run("counts", func(t *testing.T) { testCounts(t, where) })
 			t.Run("limits", func(t *testing.T) { testLimits(t, where) })
 			t.Run("long answer", func(t *testing.T) { testLongAnswer(t, where) })
@@ -70,7 +70,7 @@ func sends(f *Fleet, notes chan string, n int) string {
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()
 	for range 100 {
-		if change(f, f.key("test-", "x"), func(*question, int64) {}) {
+		if change(f, f.key("test-", "x"), func(*lease, int64) {}) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -78,33 +78,32 @@ func awaitUp(t *testing.T, f *Fleet) {
 	t.Fatal("it is not shared again")
 }
 
-func testSwap(t *testing.T, where string) {
+func testChange(t *testing.T, where string) {
 	s, _, err := openStore(where, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
-	for _, test := range []struct {
-		key, old, next string
-		want           string
-		swapped        bool
-	}{
-		{"a", "", "", "", false},
-		{"a", "x", "1", "", false},
-		{"a", "", "1", "", true},
-		{"a", "", "2", "1", false},
-		{"a", "1", "", "1", false},
-		{"a", "1", "22\x00\xff", "", true},
-		{"b", "1", "2", "", false},
-		{"a", "22", "", "22\x00\xff", false},
-		{"a", "22\x00\xff", "3", "", true},
-		{"a", "", "", "3", false},
-		{"c", "", strings.Repeat("long ", 30_000), "", true},
-		{"c", "", "", strings.Repeat("long ", 30_000), false},
+	for _, test := range []struct{ key, old, next string }{
+		{"aa", "", ""},
+		{"aa", "", "1"},
+		{"aa", "1", "1"},
+		{"aa", "1", "22\x00\xff"},
+		{"ba", "", "2"},
+		{"aa", "22\x00\xff", "3"},
+		{"aa", "3", "3"},
+		{"ca", "", strings.Repeat("long ", 30_000)},
+		{"ca", strings.Repeat("long ", 30_000), "short"},
+		{"ca", "short", "short"},
 	} {
-		now, at, swapped, err := s.swap(t.Context(), prefix+test.key, test.old, test.next)
-		if err != nil || now != test.want || swapped != test.swapped || time.Since(time.UnixMicro(at)).Abs() > time.Minute {
-			t.Fatalf("%.60v: %.60q, %d, %v, %v", test, now, at, swapped, err)
+		err := s.change(10*time.Second, prefix+test.key, func(text string, at int64) string {
+			if text != test.old || time.Since(time.UnixMicro(at)).Abs() > time.Minute {
+				t.Errorf("%.60v: %.60q, %d", test, text, at)
+			}
+			return test.next
+		})
+		if err != nil {
+			t.Fatalf("%.60v: %v", test, err)
 		}
 	}
 }
@@ -118,7 +117,7 @@ func testCounts(t *testing.T, where string) {
 		f, _ := open(t, where)
 		all.Go(func() {
 			for range times {
-				if change(f, "count", func(q *question, now int64) { q.claim(now, 0, 0); q.Step++ }) {
+				if change(f, "count", func(l *lease, now int64) { l.Ended = now; l.take(now, 0, 0, leaseTime); l.Step++ }) {
 					counted.Add(1)
 				}
 			}
@@ -126,9 +125,9 @@ func testCounts(t *testing.T, where string) {
 	}
 	all.Wait()
 	f, _ := open(t, where)
-	change(f, "count", func(q *question, _ int64) {
-		if n := counted.Load(); int64(q.Step) < n || n == 0 {
-			t.Errorf("%d of %d", q.Step, n)
+	change(f, "count", func(l *lease, _ int64) {
+		if n := counted.Load(); int64(l.Step) < n || n == 0 {
+			t.Errorf("%d of %d", l.Step, n)
 		}
 	})
 }
@@ -347,9 +346,7 @@ func TestRedis_longReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.close()
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			if _, _, _, err := s.swap(ctx, "key", "", ""); err == nil || !strings.Contains(err.Error(), "more than a record") {
+			if err := s.change(10*time.Second, "key", func(text string, _ int64) string { return text }); err == nil || !strings.Contains(err.Error(), "more than a record") {
 				t.Errorf("have %v", err)
 			}
 		})
@@ -381,7 +378,7 @@ func TestFleet_clock(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := &clocked{memory{records: map[string]string{}}, clock}
 				notes := make(chan string, 10)
-				f := newFleet(s, "here", Options{PerSecond: 100, Known: true, Note: func(note string) { notes <- note }})
+				f := newFleet(swapping{s}, "here", Options{PerSecond: 100, Known: true, Note: func(note string) { notes <- note }})
 				q := f.Question("place", []byte("thing"), everySecond)
 				asked := 0
 				for range 10 {
@@ -485,11 +482,11 @@ func TestDirectory_locks(t *testing.T) {
 // within an hour.
 func FuzzStore(f *testing.F) {
 	f.Add("", "", int64(0))
-	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":2,"n":5,"had":4,"answer":"YWJj","until":9,"ended":-7}`, int64(5))
-	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":2,"n":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
+	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":3,"number":5,"answered":4,"answer":"YWJj","expires":9,"ended":-7}`, int64(5))
+	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":3,"number":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
 	f.Fuzz(func(t *testing.T, limit, question string, ahead int64) {
 		at := time.Now().UnixMicro() + ahead%(48*time.Hour).Microseconds()
-		g := newFleet(said{limit, at}, "here", Options{PerSecond: 20})
+		g := newFleet(swapping{said{limit, at}}, "here", Options{PerSecond: 20})
 		for range 2 {
 			when, _ := g.Next("place", time.Time{})
 			if time.Until(when) > 2*farthest+time.Minute {
@@ -497,7 +494,7 @@ func FuzzStore(f *testing.F) {
 			}
 			g.Done("place", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Second})
 		}
-		q := newFleet(said{question, at}, "here", Options{}).Question("place", []byte("thing"), everySecond)
+		q := newFleet(swapping{said{question, at}}, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		for range 2 {
 			turn := q.Claim(time.Now())
 			if turn.Answer != nil || time.Until(turn.Next) > 10*time.Second {
