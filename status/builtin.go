@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -52,7 +53,7 @@ func (r Rules) undecided(want string) Verdict {
 func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict {
 	words, monitor := o.answer(), o.Following.Monitor
 	want = cmp.Or(want, words)
-	running := *o.Code == http.StatusAccepted && (!hasCondition || monitor == MonitorLocation || monitor == MonitorResult)
+	running := *o.Code == http.StatusAccepted && (!hasCondition || monitor == MonitorLocation || monitor == MonitorResult || monitor == MonitorSeeOther)
 	switch {
 	case o.Following.Start:
 		return started(o)
@@ -74,9 +75,9 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 func (o *Observation) unconditional(words string) Verdict {
 	v := Verdict{Status: Success, Reason: words}
 	said := o.reported()
-	for _, s := range []statement{said.state, said.sign} {
-		if s.stage >= stageOpen && o.Following.Monitor == MonitorGiven && v.Notes == nil {
-			v.Notes = []string{s.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
+	for _, s := range []document.Statement{said.State, said.Sign} {
+		if s.Stage >= document.Open && o.Following.Monitor == MonitorGiven && v.Notes == nil {
+			v.Notes = []string{say(s) + ", and any good answer is a SUCCESS, since no condition says what is done"}
 			v.Advice.Code = AdviceDone
 		}
 	}

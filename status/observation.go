@@ -280,7 +280,8 @@ const (
 	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
 	MonitorBuilt                   // made from the document of the first answer
 	MonitorResult                  // where a finished operation says its result is
-	MonitorCreated                 // Location of a 201 or 303: what was created, or the result
+	MonitorCreated                 // Location of a 201, or 303 of the start: what was created, or the result
+	MonitorSeeOther                // where a 303 of a monitor led: the result, or the monitor again
 )
 
 // Advice is what can be done about a verdict, as data. The program that reports

@@ -115,6 +115,27 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{created, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
 		{status.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+
+		// the result behind a 303, unless it says that it is none
+		{status.MonitorSeeOther, `{"state":"active"}`, status.Success, "HTTP 200 OK", ""},
+		{status.MonitorSeeOther, `{"id":7,"owner":{"state":"queued"}}`, status.NotReady, `.owner.state is "queued"`, ".owner.state"},
+		{status.MonitorSeeOther, `{"state":"queued"}`, status.NotReady, `.state is "queued"`, ".state"},
+		{status.MonitorSeeOther, `{"running":true}`, status.NotReady, ".running is true", ""},
+		{status.MonitorSeeOther, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
+		{status.MonitorSeeOther, ``, status.Success, "HTTP 200 OK", ""},
+
+		// equal members
+		{followed, `{"state":"queued","state":"done"}`, status.NotReady, `.state is "queued"`, ".state"},
+		{followed, `{"job":{"state":"done","state":"queued"}}`, status.NotReady, `.job.state is "queued"`, ".job.state"},
+		{created, `{"job":{"state":"done"},"job":{"state":"queued"}}`, status.NotReady, `.job.state is "queued"`, ".job.state"},
+		{followed, `{"state":"failed","state":"done"}`, status.Error, `.state is "failed"`, ""},
+
+		// SUCCESS only at the top level and in one envelope
+		{followed, `{"job":{"state":"done"}}`, status.Success, `.job.state is "done"`, ""},
+		{followed, `{"data":{"attributes":{"state":"done"}}}`, status.NotReady, stateless, ""},
+		{followed, `{"data":{"attributes":{"state":"active"}}}`, status.NotReady, `.data.attributes.state is "active"`, ".data.attributes.state"},
+		{followed, `{"status":"done","data":{"attributes":{"state":"running"}}}`, status.NotReady, `.data.attributes.state is "running"`, ".data.attributes.state"},
+		{followed, `{"data":{"attributes":{"state":"failed"}}}`, status.Error, `.data.attributes.state is "failed"`, ""},
 	} {
 		o := answered(200, test.body)
 		o.Following.Monitor = test.monitor

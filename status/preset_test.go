@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -366,7 +367,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		}
 	}
 	page := expr.NewDoc(list.Answer)
-	if kind == KindHTTP && flagOf(line, "--next") == "" && NextPage(list.Answer) != "" {
+	if kind == KindHTTP && flagOf(line, "--next") == "" && document.NextPage(list.Answer) != "" {
 		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
 	}
 	elements, _, problem := each.Elements(page)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -171,7 +172,7 @@ func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
 	switch {
 	case !ok:
 		e.answers = answers // without those of the built-in rules
-	case v.Status == Success && o.reported().wrong.stage != stageUnknown:
+	case v.Status == Success && o.reported().Wrong.Stage != document.Unknown:
 		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want

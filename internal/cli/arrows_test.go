@@ -16,6 +16,9 @@ const module = "github.com/pollcli/poll"
 // leaf is a package that all may use. It has neither flags nor output.
 const leaf = "internal/words"
 
+// document is for all that read answers.
+const document = "internal/document"
+
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
 var floors = []struct {
@@ -35,17 +38,18 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
-	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
+	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, document, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "status"}},
-	{"poll/internal/elements", []string{"status", "status/expr"}},
+	{"poll/internal/elements", []string{document, "status", "status/expr"}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/cause", []string{"status"}},
-	{"status", []string{"status/expr", leaf}},
+	{"status", []string{"status/expr", document, leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
+	{document, nil},
 	{leaf, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -187,7 +188,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (place, 
 		return place{}, nil
 	}
 	// A page that tells of another one is not taken for the last.
-	if member := status.NextPage(a.Body); member != "" {
+	if member := document.NextPage(a.Body); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = status.AdviceNext

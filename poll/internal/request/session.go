@@ -174,8 +174,8 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 		s.statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
-	if isElsewhere(got) {
-		o.Following.Monitor = status.MonitorResult
+	if s.isElsewhere(got) {
+		o.Following.Monitor = status.MonitorSeeOther
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
@@ -209,17 +209,18 @@ func (s *Session) goTo(l link, o *status.Observation) {
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
 }
 
-// isElsewhere reports whether a 303 led from a status document to the result. A 303 to
-// the request that starts the operation does not count.
-func isElsewhere(got *answer) bool {
-	return slices.ContainsFunc(got.asked.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
+// isElsewhere reports whether a 303 led from a status document to another. A 303 of the request
+// that starts the operation does not count.
+func (s *Session) isElsewhere(got *answer) bool {
+	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
+	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.at.identity()
 }
 
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
-	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
+	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
 		return ""
 	}
 	n := len(got.asked.redirects)
