@@ -19,6 +19,11 @@ const (
 	KindTCP                 // an address
 )
 
+// String names what is probed: "a URL".
+func (k Kind) String() string {
+	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
+}
+
 // An Observation is what one attempt saw: plain data, not yet judged.
 //
 // A custom probe sets Body, the document that the rules read, or Failure, and leaves Kind

@@ -100,14 +100,19 @@ func withDetail(words string, env *expr.Env, wrong ...document.Statement) string
 }
 
 // errorDetail say what went wrong.
-var errorDetail = sync.OnceValue(func() (values []*expr.Expr) {
-	for _, source := range strings.Fields(".error.message .error .error.code " +
-		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message") {
+var errorDetail = sync.OnceValue(func() []*expr.Expr {
+	return valuesOf(".error.message .error .error.code " +
+		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message")
+})
+
+// valuesOf compiles expressions that blanks separate.
+func valuesOf(sources string) (values []*expr.Expr) {
+	for source := range strings.FieldsSeq(sources) {
 		x, _ := expr.CompileValue(source)
 		values = append(values, x)
 	}
 	return values
-})
+}
 
 // reported returns what the document of an answer says about its operation.
 func (o *Observation) reported() document.Report {

@@ -26,7 +26,7 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status/presets", "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/targets", []string{leaf}},
 	{"docs", nil},
@@ -44,6 +44,7 @@ var floors = []struct {
 	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/cause", []string{"status"}},
+	{"status/presets", []string{"status", "status/expr"}},
 	{"status", []string{"status/expr", document, leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
