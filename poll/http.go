@@ -34,7 +34,7 @@ const (
 // browsers do (RFC 9110 section 15.4), except for a 301 or 302 after a POST, which leaves
 // open whether anything was done. An HTML page that a
 // redirect leads to may be a login page, so while an operation is followed such an answer
-// is in doubt ([status.Observation.Doubt]).
+// is in doubt (its Doubt).
 //
 // Credentials stay with the origin (scheme, host and port) of URL. Another origin, named
 // by a redirect or an answer, gets only the headers Accept*, User-Agent and Content-Type:
@@ -110,7 +110,7 @@ type HTTP struct {
 	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
 	// a document that tells of another page, that is a failure, too. A page that cannot be
 	// had, or names an earlier one as the next, makes the whole attempt a failure, see
-	// [status.Observation.Page]. The answer to a request that starts operations is one page.
+	// Page of the observation. The answer to a request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.

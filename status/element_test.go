@@ -3,6 +3,7 @@ package status
 import (
 	"testing"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -26,9 +27,9 @@ func elementRules(t testing.TB, lines ...ruleLine) (rules Rules) {
 }
 
 // observedElement is the element of an answer that the server gave with 200.
-func observedElement(element string, presence Presence) Observation {
+func observedElement(element string, presence detail.Presence) Observation {
 	page := expr.NewDoc([]byte(`{"limit":3,"jobs":[` + element + `]}`))
-	return Observation{Kind: KindHTTP, Code: new(200), Body: []byte(element), Within: page, Presence: presence, Target: "job-1"}
+	return Observation{Kind: KindHTTP, Code: new(200), Body: []byte(element), Within: page, Answer: detail.Answer{Presence: presence}, Target: "job-1"}
 }
 
 func TestClassifyElement(t *testing.T) {
@@ -39,29 +40,29 @@ func TestClassifyElement(t *testing.T) {
 	for _, test := range []struct {
 		rules    []ruleLine
 		element  string
-		presence Presence
+		presence detail.Presence
 		want     Status
 		reason   string
 	}{
-		{[]ruleLine{done, failed}, `{"state":"done"}`, Present, Success, `.state is "done"`},
-		{[]ruleLine{done, failed}, `{"state":"failed"}`, Present, Error, `.state is "failed"`},
-		{[]ruleLine{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3`},
-		{[]ruleLine{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
-		{[]ruleLine{until(`$name == "job-1"`)}, `1`, Present, Success, `$name is "job-1"`},
-		{[]ruleLine{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
+		{[]ruleLine{done, failed}, `{"state":"done"}`, detail.Present, Success, `.state is "done"`},
+		{[]ruleLine{done, failed}, `{"state":"failed"}`, detail.Present, Error, `.state is "failed"`},
+		{[]ruleLine{until(`.n >= $json.limit`)}, `{"n":3}`, detail.Present, Success, `.n is 3`},
+		{[]ruleLine{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, detail.Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
+		{[]ruleLine{until(`$name == "job-1"`)}, `1`, detail.Present, Success, `$name is "job-1"`},
+		{[]ruleLine{until(`$gone`), failed}, `{"state":"new"}`, detail.Present, NotReady, `$gone is false, want true`},
 
-		{[]ruleLine{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]ruleLine{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]ruleLine{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{done, failed}, ``, detail.Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, detail.Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{until(`$status == 200`), until(`!$gone`)}, ``, detail.Missing, NotReady, `it is not in the answer`},
 
-		{[]ruleLine{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
-		{[]ruleLine{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
+		{[]ruleLine{done, {Status: Error, Expr: `.state != "new"`}}, ``, detail.Unknown, NotReady, `.state is unknown: the answer holds no list`},
+		{[]ruleLine{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, detail.Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
-		{[]ruleLine{done, until(`$attempt >= 0`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]ruleLine{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]ruleLine{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
-		{[]ruleLine{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]ruleLine{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, Gone, Error, `$gone is true`},
+		{[]ruleLine{done, until(`$attempt >= 0`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$status == 200`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$gone or .state == "done"`)}, ``, detail.Gone, Success, `$gone is true`},
+		{[]ruleLine{until(`$gone and .state == "done"`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, detail.Gone, Error, `$gone is true`},
 	} {
 		o := observedElement(test.element, test.presence)
 		v := elementRules(t, test.rules...).Classify(t.Context(), o)
@@ -78,8 +79,8 @@ func TestElementStates(t *testing.T) {
 		`{"status":"succeeded"}`: Success, `{"status":"failed"}`: Error, `{"status":"running"}`: NotReady,
 		`{"status":"done","error":{"code":1}}`: Error,
 	} {
-		o := observedElement(element, Present)
-		o.Following.Monitor = MonitorLocation
+		o := observedElement(element, detail.Present)
+		o.Following.Monitor = detail.MonitorLocation
 		if v := (Rules{}).Classify(t.Context(), o); v.Status != want {
 			t.Errorf("%s is %v (%s), want %v", element, v.Status, v.Reason, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -33,7 +34,7 @@ func (r Rules) followed(o *Observation) Verdict {
 	isFlag := s.Raw == "true" || s.Raw == "false"
 	isOpen := s.Stage >= document.Open || s.Stage == document.Unknown && said.Sign.Stage != document.Unknown
 	switch {
-	case o.Following.Monitor == MonitorSeeOther && !isOpen: // so it is the result
+	case o.Following.Monitor == detail.MonitorSeeOther && !isOpen: // so it is the result
 		return Verdict{Status: Success, Reason: o.answer()}
 	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
 		return Verdict{Status: NotReady, Reason: say(said.Sign)}
@@ -43,13 +44,13 @@ func (r Rules) followed(o *Observation) Verdict {
 		return Verdict{Status: Error, Reason: withDetail(say(s), env)}
 	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
 		return Verdict{Status: Error, Reason: withDetail(say(s), env, said.Wrong)}
-	case s.Stage == document.Done, s.Stage == document.Odd && o.Following.Monitor != MonitorAzure && r.readsNotReady():
+	case s.Stage == document.Done, s.Stage == document.Odd && o.Following.Monitor != detail.MonitorAzure && r.readsNotReady():
 		return Verdict{Status: Success, Reason: say(s)}
 	case s.Stage == document.Open && isFlag:
 		return Verdict{Status: NotReady, Reason: say(s)}
 	}
 	return Verdict{Status: NotReady, Reason: say(s) + ", which is no known final state: a condition can say what is",
-		Advice: Advice{Code: AdviceFinalStates, Path: s.Path}}
+		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFinalStates, Path: s.Path}}}
 }
 
 // unstated judges a document that does not say how the operation is. What was created, or
@@ -58,12 +59,12 @@ func (r Rules) followed(o *Observation) Verdict {
 func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement) Verdict {
 	words, earlier := o.answer(), o.Following.Earlier
 	text := bytes.TrimSpace(env.Doc.Bytes())
-	isJSON, created := json.Valid(text), o.Following.Monitor == MonitorCreated
+	isJSON, created := json.Valid(text), o.Following.Monitor == detail.MonitorCreated
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isWrong := isJSON && wrong.Stage != document.Unknown
 	switch {
-	case o.Following.Monitor == MonitorAzure:
+	case o.Following.Monitor == detail.MonitorAzure:
 		return r.undecided(words + ", which does not say whether the operation is done: a condition can")
 	case isWrong && earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
@@ -78,7 +79,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}
 	}
 	v := r.undecided(words + " without a state: a condition can say when it is done")
-	v.Advice.Code = AdviceDone
+	v.Advice.Code = detail.AdviceDone
 	return v
 }
 

@@ -15,7 +15,7 @@ import (
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *reader) readRules(t *target) error {
 	var unmet error // why a condition for SUCCESS is left out
-	for _, verdict := range status.Ruled() {
+	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		f := r.Flag(verdict.RuleName())
 		compile := func(text string) (status.Rule, error) {
 			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.world.Lookup))

@@ -59,7 +59,8 @@ func (w World) judgeSample(ctx context.Context, p presets.Preset, body []byte, w
 	if err != nil {
 		return v, err
 	}
-	for _, e := range q.judge(ctx) {
+	all, _ := q.judge(ctx)
+	for _, e := range all {
 		if v = e.Verdict; v.Status != want {
 			break
 		}

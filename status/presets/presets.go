@@ -32,7 +32,7 @@ type Preset struct {
 	// that has failed is enough. A rule that names $json is about the answer. An element of a list
 	// that is judged by itself is the object, and $json the answer that it is in.
 	Object string
-	// Rules are in the order of [Ruled].
+	// The rules are in the order in which they are asked.
 	rules []rule
 	// Detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
@@ -190,7 +190,8 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 func (p *Preset) set(key, value, at string) (err error) {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
-	ruled := slices.IndexFunc(status.Ruled(), func(s status.Status) bool { return s.RuleName() == key })
+	statuses := []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
+	ruled := slices.IndexFunc(statuses, func(s status.Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
 	setting, isSeveral := p.setting(key), key == "id" || key == "print"
 	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each"}, key)
@@ -214,7 +215,7 @@ func (p *Preset) set(key, value, at string) (err error) {
 	case isSetting:
 		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at})
 	default:
-		rule := rule{Status: status.Ruled()[ruled]}
+		rule := rule{Status: statuses[ruled]}
 		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
 		p.rules = append(p.rules, rule)
 		_, err = status.NewRule(rule.Status, rule.Expr)

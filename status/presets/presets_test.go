@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -110,7 +111,9 @@ until: .c
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
-	place := func(r rule) int { return slices.Index(status.Ruled(), r.Status) }
+	place := func(r rule) int {
+		return slices.Index([]status.Status{status.Throttled, status.Error, status.Success, status.NotReady}, r.Status)
+	}
 	for _, p := range All() {
 		names := append([]string{p.Name}, p.Aliases...)
 		for _, name := range names {
@@ -385,7 +388,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		if string(v.Status) != list.Want[name] || v.Rule == "" {
 			t.Errorf("%s: %q (%s) is %v by %s: %s, want %q", line, name, problem, v.Status, v.Rule, v.Reason, list.Want[name])
 		}
-		o.Body, o.Presence = nil, status.Gone
+		o.Body, o.Presence = nil, detail.Gone
 		if v = (status.Rules{Preset: rules}).Classify(t.Context(), o); v.Status != status.NotReady {
 			t.Errorf("%s: once it is gone it is %v", line, v.Status)
 		}
@@ -472,7 +475,7 @@ func TestAzureRules(t *testing.T) {
 	for _, s := range presetSamples(t)["azure-lro"] {
 		o := s.observation(status.KindHTTP)
 		want := preset.Classify(t.Context(), o)
-		o.Following.Monitor = status.MonitorAzure
+		o.Following.Monitor = detail.MonitorAzure
 		have := status.Rules{}.Classify(t.Context(), o)
 		isAtRest := want.Status == status.Success && strings.HasPrefix(want.Reason, "the resource has no")
 		if want.Rule != "" && !isAtRest && (have.Status != want.Status || have.Rule != want.Rule || have.Reason != want.Reason) {

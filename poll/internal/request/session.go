@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -34,7 +35,7 @@ type Session struct {
 	at        place      // where the next attempt looks
 	led       []redirect // of the request that starts the operation, to at, while that is due
 	following bool       // at was named by an answer
-	monitor   status.Monitor
+	monitor   detail.Monitor
 	statement string // the last one in the answers from there, "" for none
 	attempt   Attempt
 
@@ -109,7 +110,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 		o.Kind, o.Following.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
-		o.Failure.Advice.Code = status.AdviceFollow
+		o.Failure.Advice.Code = detail.AdviceFollow
 	default:
 		o = s.look(ctx, a)
 	}
@@ -175,16 +176,16 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
 	if s.isElsewhere(got) {
-		o.Following.Monitor = status.MonitorSeeOther
+		o.Following.Monitor = detail.MonitorSeeOther
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	isLocation := s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated
+	isLocation := s.monitor == detail.MonitorLocation || s.monitor == detail.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
-		o.Following.Monitor = status.MonitorAzure
+		o.Following.Monitor = detail.MonitorAzure
 	}
-	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != status.MonitorGiven {
+	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != detail.MonitorGiven {
 		s.goTo(l, o)
 	}
 }
@@ -245,7 +246,7 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
 			s.startDue, s.following = false, true
-			s.at, s.monitor = r.to, status.MonitorCreated
+			s.at, s.monitor = r.to, detail.MonitorCreated
 			return s.observe(ctx, got)
 		}
 	}
@@ -346,7 +347,7 @@ func remarkRedirect(o *status.Observation, got *answer) {
 //
 // The first look is part of the last attempt, and waits for its Pace.
 func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
-	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
+	if last.Following.Monitor != detail.MonitorAzure || s.monitor != detail.MonitorAzure {
 		return nil, ""
 	}
 	at, err := s.resultPlace(last)
@@ -372,7 +373,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
 			o.Doubt = s.doubt(got)
 		}
-		o.Following.Monitor = status.MonitorResult
+		o.Following.Monitor = detail.MonitorResult
 		return o
 	}, what
 }
