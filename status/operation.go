@@ -100,7 +100,7 @@ func withDetail(words string, env *expr.Env, wrong ...document.Statement) string
 	return words
 }
 
-// errorDetail say what went wrong.
+// errorDetail returns the expressions for what went wrong.
 var errorDetail = sync.OnceValue(func() []*expr.Expr {
 	return valuesOf(".error.message .error .error.code " +
 		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message")

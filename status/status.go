@@ -6,9 +6,9 @@
 //
 //	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if a rule for
 //	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed,  by status, state, phase, done and their like, also in
-//	without such a rule                     the objects around or in the operation: SUCCESS for
-//	                                        a word known to be final, ERROR for one known to be a
+//	the same from a URL that was followed,  by status, state, phase, done and their like: SUCCESS for
+//	without such a rule                     a word known to be final, at the top level or in one
+//	                                        envelope such as .data; ERROR for one known to be a
 //	                                        failure, else NOT_READY; without such a word SUCCESS
 //	                                        for what was created or is the result, ERROR if it
 //	                                        names an error, else NOT_READY

@@ -23,32 +23,32 @@ type Preset struct {
 	Aliases []string // other names of the same rules
 	API     string   // the API, in one line
 	Example string   // a command line, quoted for a shell
-	note    string   // what else a reader should know; "" for nothing
-	many    []string // command lines that wait for many, those without --each one by one
 	File    string   // that it was read from, "" for a built-in one
 	Text    string   // the lines that it was read from, without comments
-	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
+	// Object is the path of the object that the rules are about, such as .job or .builds[], "" for
 	// the answer. With [] they are about each element of a list: all have to be done, and one
 	// that has failed is enough. A rule that names $json is about the answer. An element of a list
 	// that is judged by itself is the object, and $json the answer that it is in.
 	Object string
-	// The rules are in the order in which they are asked.
-	rules []rule
-	// Detail are expressions for the API's own words about a failure. The first
+	// Settings say how to wait. The caller applies them.
+	Settings []Setting
+
+	rules []rule   // in the order in which they are asked
+	note  string   // more for a reader, "" for nothing
+	many  []string // command lines that wait for many, those without --each one by one
+	// detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
 	detail []string
-	// Settings say how to wait, for who runs the wait.
-	Settings []Setting
 }
 
-// A Setting says how to wait for what a preset is about. Its value is not yet read.
+// A Setting says how to wait. Its value is text, not yet parsed.
 type Setting struct {
 	Key    string   // interval, timeout, max-wait, follow, each, id or print
 	Values []string // several of id and print, one of any other
-	At     string   // where the first value stands: "mine.txt:3:11"
+	At     string   // the place of the first value: "mine.txt:3:11"
 }
 
-// A Rule is a rule of a preset, not yet compiled.
+// A rule is a rule of a preset, not yet compiled.
 type rule struct {
 	Status status.Status
 	Expr   string // a condition in the language of package expr
@@ -72,8 +72,8 @@ func Rules(name string, kind status.Kind) (status.Rules, error) {
 	return status.Rules{Preset: rules}, err
 }
 
-// Lookup returns the preset with that name or alias, which is "aws:SERVICE/WAITER" for a
-// waiter of AWS, such as aws:rds/DBInstanceAvailable.
+// Lookup returns the preset with that name or alias. The name of a waiter of AWS is
+// aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
 func Lookup(name string) (Preset, bool) {
 	text := presetText
 	if strings.HasPrefix(name, awsPrefix) {
@@ -239,10 +239,11 @@ func (p *Preset) setting(key string) *Setting {
 	return nil
 }
 
-// Compile returns the rules of p for a kind of probe, in the same order. Those that read what such a
-// probe never has, such as $exit for a URL, are left out; unfit are these, as "until: $exit == 0". That none for SUCCESS is
-// left where p has some, or no rule at all, is an error: any good answer would be a SUCCESS. ofObject is
-// true if what is judged is the object itself, as an element of a list is; $json is still the answer.
+// Compile returns the rules of p for a kind of probe, in the same order. Rules that read a value that
+// such a probe never has, such as $exit for a URL, are left out and named in unfit, as "until: $exit == 0".
+// If no rule is left, or p has rules for SUCCESS and none of these is left, that is an error: any good
+// answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an element of a
+// list; $json is still the answer.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, unfit []string, err error) {
 	if ofObject {
 		p.Object = ""
