@@ -24,9 +24,8 @@ import (
 // An attempt is one request and its redirects. An [http.Transport] is kept from sending a
 // request by any other method again, and a look more than twice. Redirects are followed as
 // browsers do (RFC 9110 section 15.4), except for a 301 or 302 after a POST, which leaves
-// open whether anything was done. An HTML page that a
-// redirect leads to may be a login page, so while an operation is followed such an answer
-// is in doubt ([status.Observation.Doubt]).
+// open whether anything was done. An HTML page that a redirect leads to may be a login
+// page: while an operation is followed, only a condition can say that it is the answer.
 //
 // Credentials stay with the origin (scheme, host and port) of URL. Another origin, named
 // by a redirect or an answer, gets only the headers Accept*, User-Agent and Content-Type:
@@ -102,8 +101,7 @@ type HTTP struct {
 	//
 	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
 	// a document that tells of another page, that is a failure, too. A page that cannot be
-	// had, or names an earlier one as the next, makes the whole attempt a failure, see
-	// [status.Observation.Page]. The answer to a request that starts operations is one page.
+	// had, or names an earlier one as the next, makes the whole attempt a failure. The answer to a request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.

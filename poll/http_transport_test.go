@@ -27,6 +27,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/status"
 )
@@ -142,7 +143,7 @@ func TestConnectCertificates(t *testing.T) {
 			if o.Failure == nil || o.Failure.Kind != status.FailureHopeless || !strings.HasPrefix(o.Failure.Reason, test.reason) {
 				t.Fatalf("have failure %+v, want %q for good", o.Failure, test.reason)
 			}
-			if have := o.Failure.Advice.Code; have != status.AdviceTrust {
+			if have := o.Failure.Advice.Code; have != detail.AdviceTrust {
 				t.Errorf("advice: have %d, want AdviceTrust", have)
 			}
 		})

@@ -69,7 +69,7 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		w.record(j)
 		return
 	}
-	w.tally.Add(o, *v)
+	w.tally.Add(o, v)
 	if v.Status != status.Success {
 		v.Hints = w.tally.FirstHints()
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/status"
@@ -170,14 +171,14 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	case next == "" || !l.Whole:
 	case o.Kind == status.KindCommand:
 		words := next + " tells of another page: a command has to print all, as many do by a flag"
-		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
+		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: detail.Advice{Code: detail.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // what the request layer does not see, since it does not know where the list is
 		l.reader.Partial = cmp.Or(l.reader.Partial, next+" tells of another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {
-		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+		v := status.Verdict{Status: status.Error, Reason: err.Error(), Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceKey}}}
 		if moved || ctx.Err() != nil {
 			v.Status = status.NotReady
 		}
@@ -187,7 +188,7 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	if !l.isCounted() && l.reader.Partial != "" {
 		v.Reason += "; there may be more: " + l.reader.Partial
-		v.Advice.Code = status.AdviceExpect
+		v.Advice.Code = detail.AdviceExpect
 	}
 	if l.forks != nil && o.Following.Start && !l.showsAll() {
 		v.Status, v.Final = status.Error, true
@@ -207,7 +208,7 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 // whole judges an answer whose elements cannot be read. Whatever it is, it is no SUCCESS.
 func (l *list) whole(ctx context.Context, o status.Observation, problem string) status.Verdict {
 	if problem != "" {
-		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.Unknown, nil
+		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), detail.Unknown, nil
 	}
 	v := l.lead.p.Rules.Classify(ctx, o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
@@ -242,14 +243,10 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 	e, o := w.element, l.view(answer.observation, w, last)
 	changed := w.noteChange(&o)
 	v := w.p.Rules.Classify(ctx, o)
-	if o.Presence == status.Present {
-		l.lead.tally.Add(&o, v)
-	}
+	l.lead.tally.Add(&o, &v)
 	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
 		e.lastJudged, e.changedAnswer = &judged{observation: &seen}, l.completeAnswers
-	} else {
-		v.Answers = nil // no event has this verdict
 	}
 	e.lastJudged.verdict, e.lastJudged.begun, e.lastJudged.took = v, answer.begun, answer.took
 	w.record(e.lastJudged)
@@ -261,16 +258,16 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	o.Attempt, o.Target = w.Attempts, w.p.Target
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
-	o.Body, o.Within, o.Presence = nil, last, status.Missing
+	o.Body, o.Within, o.Presence = nil, last, detail.Missing
 	if w.Absent++; l.reader.Partial != "" {
 		w.Absent = 0
 	}
 	switch {
 	case !l.isAbsent(w):
-		o.Body, o.Within, o.Presence = []byte(e.current.Raw), e.current.Doc, status.Present
+		o.Body, o.Within, o.Presence = []byte(e.current.Raw), e.current.Doc, detail.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
-		o.Presence = status.Gone
+		o.Presence = detail.Gone
 	}
 	e.current = nil // it holds on to the whole answer
 	o.Size = int64(len(o.Body))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -223,7 +224,7 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 // threshold, and no note says that more of them were needed.
 func TestALostStartEndsTheRunAtOnce(t *testing.T) {
 	t.Parallel()
-	lost := status.Observation{Kind: status.KindHTTP, Following: status.Following{Start: true}, Failure: &status.Failure{
+	lost := status.Observation{Kind: status.KindHTTP, Answer: detail.Answer{Following: detail.Following{Start: true}}, Failure: &status.Failure{
 		Kind: status.FailureMayHaveStarted, Reason: "the answer was lost",
 	}}
 	p := poll.Poller{

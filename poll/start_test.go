@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -45,7 +46,7 @@ func TestAStartDoesNotWait(t *testing.T) {
 func TestNotThereYet(t *testing.T) {
 	t.Parallel()
 	missing := answer(404)
-	missing.Following.Monitor = status.MonitorLocation
+	missing.Following.Monitor = detail.MonitorLocation
 	have := timeline(t, poll.Poller{
 		Probe: &starting{operation: operation{
 			slow:    map[int]time.Duration{2: 12 * time.Second},

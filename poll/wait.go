@@ -263,7 +263,6 @@ const keptBody = 8 << 10
 // slim drops the parts of the last attempt that the outcome does not need. Events that were emitted
 // keep theirs.
 func (w *wait) slim() {
-	w.last.verdict.Answers = nil
 	o := *w.last.observation
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {

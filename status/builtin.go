@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -22,7 +24,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	case f != nil && f.Kind == FailureThrottled:
 		return throttled(f.Reason, o.Hint)
 	case f != nil:
-		return Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
+		return Verdict{Status: NotReady, Reason: f.Reason, Decision: detail.Decision{Advice: f.Advice}}
 	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != "" && !o.isStray()):
 		return r.goodHTTP(o, want, hasCondition)
 	case o.Code != nil:
@@ -52,11 +54,11 @@ func (r Rules) undecided(want string) Verdict {
 func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict {
 	words, monitor := o.answer(), o.Following.Monitor
 	want = cmp.Or(want, words)
-	running := *o.Code == http.StatusAccepted && (!hasCondition || monitor == MonitorLocation || monitor == MonitorResult)
+	running := *o.Code == http.StatusAccepted && (!hasCondition || monitor == detail.MonitorLocation || monitor == detail.MonitorResult || monitor == detail.MonitorSeeOther)
 	switch {
 	case o.Following.Start:
 		return started(o)
-	case o.Doubt != "" && monitor != MonitorResult: // no condition applies to a result
+	case o.Doubt != "" && monitor != detail.MonitorResult: // no condition applies to a result
 		return r.undecided(o.Doubt + ": a condition can say that it is the answer")
 	case o.Doubt != "" || o.Following.Missing != "":
 		return r.undecided(cmp.Or(o.Doubt, o.Following.Missing))
@@ -64,7 +66,7 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 		return Verdict{Status: NotReady, Reason: want}
 	case hasCondition:
 		return r.undecided(want)
-	case monitor != MonitorGiven && monitor != MonitorResult:
+	case monitor != detail.MonitorGiven && monitor != detail.MonitorResult:
 		return r.followed(o)
 	}
 	return o.unconditional(words)
@@ -74,10 +76,10 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 func (o *Observation) unconditional(words string) Verdict {
 	v := Verdict{Status: Success, Reason: words}
 	said := o.reported()
-	for _, s := range []statement{said.state, said.sign} {
-		if s.stage >= stageOpen && o.Following.Monitor == MonitorGiven && v.Notes == nil {
-			v.Notes = []string{s.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
-			v.Advice.Code = AdviceDone
+	for _, s := range []document.Statement{said.State, said.Sign} {
+		if s.Stage >= document.Open && o.Following.Monitor == detail.MonitorGiven && v.Notes == nil {
+			v.Notes = []string{say(s) + ", and any good answer is a SUCCESS, since no condition says what is done"}
+			v.Advice.Code = detail.AdviceDone
 		}
 	}
 	return v
@@ -99,7 +101,7 @@ func badHTTP(o *Observation) Verdict {
 	case o.Renewed:
 		v.Status = NotReady
 		v.Reason += ", and the credentials have been renewed since"
-	case code == http.StatusNotFound && o.Following.Fresh && o.Following.Monitor != MonitorGiven:
+	case code == http.StatusNotFound && o.Following.Fresh && o.Following.Monitor != detail.MonitorGiven:
 		v.Status = NotReady
 		v.Reason += ", and it may not be there yet"
 	case o.Page > 1 && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusRequestedRangeNotSatisfiable}, code):
@@ -133,7 +135,7 @@ func started(o *Observation) Verdict {
 		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + f.Missing, Notes: o.Remarks}
 	}
 	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides",
-		Advice: Advice{Code: AdviceFollow}, Notes: o.Remarks}
+		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFollow}}, Notes: o.Remarks}
 }
 
 // leadsNowhere reports whether the answer to the start leaves nothing to look at. A start
@@ -168,7 +170,7 @@ func throttled(reason string, hint *Hint) Verdict {
 		return Verdict{Status: Throttled, Reason: reason}
 	}
 	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
-	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
+	return Verdict{Status: Throttled, Reason: reason, Decision: detail.Decision{TellsHint: true}}
 }
 
 // answer names the status code, and the place to which a redirect led.

@@ -3,11 +3,18 @@ package status
 import (
 	"testing"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
+// A ruleLine is a rule that is not yet compiled.
+type ruleLine struct {
+	Status Status
+	Expr   string
+}
+
 // elementRules compiles the rules of a user.
-func elementRules(t testing.TB, lines ...PresetRule) (rules Rules) {
+func elementRules(t testing.TB, lines ...ruleLine) (rules Rules) {
 	t.Helper()
 	for _, line := range lines {
 		rule, err := NewRule(line.Status, line.Expr)
@@ -20,42 +27,42 @@ func elementRules(t testing.TB, lines ...PresetRule) (rules Rules) {
 }
 
 // observedElement is the element of an answer that the server gave with 200.
-func observedElement(element string, presence Presence) Observation {
+func observedElement(element string, presence detail.Presence) Observation {
 	page := expr.NewDoc([]byte(`{"limit":3,"jobs":[` + element + `]}`))
-	return Observation{Kind: KindHTTP, Code: new(200), Body: []byte(element), Within: page, Presence: presence, Target: "job-1"}
+	return Observation{Kind: KindHTTP, Code: new(200), Body: []byte(element), Within: page, Answer: detail.Answer{Presence: presence}, Target: "job-1"}
 }
 
 func TestClassifyElement(t *testing.T) {
 	t.Parallel()
-	until := func(condition string) PresetRule { return PresetRule{Status: Success, Expr: condition} }
-	failed := PresetRule{Status: Error, Expr: `.state == "failed"`}
+	until := func(condition string) ruleLine { return ruleLine{Status: Success, Expr: condition} }
+	failed := ruleLine{Status: Error, Expr: `.state == "failed"`}
 	done := until(`.state == "done"`)
 	for _, test := range []struct {
-		rules    []PresetRule
+		rules    []ruleLine
 		element  string
-		presence Presence
+		presence detail.Presence
 		want     Status
 		reason   string
 	}{
-		{[]PresetRule{done, failed}, `{"state":"done"}`, Present, Success, `.state is "done"`},
-		{[]PresetRule{done, failed}, `{"state":"failed"}`, Present, Error, `.state is "failed"`},
-		{[]PresetRule{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3`},
-		{[]PresetRule{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
-		{[]PresetRule{until(`$name == "job-1"`)}, `1`, Present, Success, `$name is "job-1"`},
-		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
+		{[]ruleLine{done, failed}, `{"state":"done"}`, detail.Present, Success, `.state is "done"`},
+		{[]ruleLine{done, failed}, `{"state":"failed"}`, detail.Present, Error, `.state is "failed"`},
+		{[]ruleLine{until(`.n >= $json.limit`)}, `{"n":3}`, detail.Present, Success, `.n is 3`},
+		{[]ruleLine{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, detail.Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
+		{[]ruleLine{until(`$name == "job-1"`)}, `1`, detail.Present, Success, `$name is "job-1"`},
+		{[]ruleLine{until(`$gone`), failed}, `{"state":"new"}`, detail.Present, NotReady, `$gone is false, want true`},
 
-		{[]PresetRule{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]PresetRule{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, Missing, NotReady, `it is not in the answer`},
-		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{done, failed}, ``, detail.Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, detail.Missing, NotReady, `it is not in the answer`},
+		{[]ruleLine{until(`$status == 200`), until(`!$gone`)}, ``, detail.Missing, NotReady, `it is not in the answer`},
 
-		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
-		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
+		{[]ruleLine{done, {Status: Error, Expr: `.state != "new"`}}, ``, detail.Unknown, NotReady, `.state is unknown: the answer holds no list`},
+		{[]ruleLine{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, detail.Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
-		{[]PresetRule{done, until(`$attempt >= 0`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]PresetRule{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
-		{[]PresetRule{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
-		{[]PresetRule{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, Gone, Error, `$gone is true`},
+		{[]ruleLine{done, until(`$attempt >= 0`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$status == 200`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$gone or .state == "done"`)}, ``, detail.Gone, Success, `$gone is true`},
+		{[]ruleLine{until(`$gone and .state == "done"`)}, ``, detail.Gone, NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, detail.Gone, Error, `$gone is true`},
 	} {
 		o := observedElement(test.element, test.presence)
 		v := elementRules(t, test.rules...).Classify(t.Context(), o)
@@ -72,56 +79,10 @@ func TestElementStates(t *testing.T) {
 		`{"status":"succeeded"}`: Success, `{"status":"failed"}`: Error, `{"status":"running"}`: NotReady,
 		`{"status":"done","error":{"code":1}}`: Error,
 	} {
-		o := observedElement(element, Present)
-		o.Following.Monitor = MonitorLocation
+		o := observedElement(element, detail.Present)
+		o.Following.Monitor = detail.MonitorLocation
 		if v := (Rules{}).Classify(t.Context(), o); v.Status != want {
 			t.Errorf("%s is %v (%s), want %v", element, v.Status, v.Reason, want)
-		}
-	}
-}
-
-// The rules of a preset are about its object: one in the answer, each of a list, or an element.
-func TestPresetObject(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		object, answer string
-		want           Status
-		reason         string
-	}{
-		{"", `{"state":"up"}`, Success, `.state is "up"`},
-		{".job", `{"job":{"state":"up"}}`, Success, `.job | .state is "up"`},
-		{".job", `{"job":null}`, NotReady, `.job | .state is missing, want == "up"`},
-		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, Success, `.jobs[0] | .state is "up"`},
-		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, Success, ``},
-		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, NotReady, ``},
-		{".jobs[]", `{"jobs":[{"state":"new","why":"no room"},{"state":"down"}]}`, Error, `it is down: no room`},
-		{".jobs[]", `{"jobs":[]}`, NotReady, ``},
-		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, NotReady, ``},
-		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, Success, ``},
-		{".job", `{"job":{"state":"up"},"failures":["x"]}`, Error, `there are failures`},
-		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":3,"buildsNotFound":1}`, Success, ``},
-	} {
-		p := Preset{Name: "thing", Object: test.object, Detail: []string{".why"}, Rules: []PresetRule{
-			{Status: Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
-			{Status: Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: Success, Expr: `.state == "up"`}}}
-		preset, _, err := p.Compile(KindHTTP, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Observation{Kind: KindHTTP, Code: new(200), Body: []byte(test.answer)}
-		v := Rules{Preset: preset}.Classify(t.Context(), o)
-		if v.Status != test.want || test.reason != "" && v.Reason != test.reason {
-			t.Errorf("%s of %s: have %v, %s", test.object, test.answer, v.Status, v.Reason)
-		}
-	}
-	p := Preset{Name: "thing", Object: ".jobs[]", Rules: []PresetRule{{Status: Success, Expr: `jq: .state == "up"`}}}
-	for ofObject, o := range map[bool]Observation{true: observedElement(`{"state":"up"}`, Present), false: {Kind: KindHTTP, Code: new(200), Body: []byte(`{"jobs":[{"state":"up"}]}`)}} {
-		preset, _, err := p.Compile(KindHTTP, ofObject)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v := (Rules{Preset: preset}).Classify(t.Context(), o); v.Status != Success {
-			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
 		}
 	}
 }

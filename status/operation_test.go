@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	t.Parallel()
-	const followed, azure, created = status.MonitorLocation, status.MonitorAzure, status.MonitorCreated
+	const followed, azure, created = detail.MonitorLocation, detail.MonitorAzure, detail.MonitorCreated
 	const stateless = "HTTP 200 OK without a state: a condition can say when it is done"
 	for _, test := range []struct {
-		monitor status.Monitor
+		monitor detail.Monitor
 		body    string
 		want    status.Status
 		reason  string
@@ -114,7 +115,28 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
-		{status.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+		{detail.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+
+		// the result behind a 303, unless it says that it is none
+		{detail.MonitorSeeOther, `{"state":"active"}`, status.Success, "HTTP 200 OK", ""},
+		{detail.MonitorSeeOther, `{"id":7,"owner":{"state":"queued"}}`, status.NotReady, `.owner.state is "queued"`, ".owner.state"},
+		{detail.MonitorSeeOther, `{"state":"queued"}`, status.NotReady, `.state is "queued"`, ".state"},
+		{detail.MonitorSeeOther, `{"running":true}`, status.NotReady, ".running is true", ""},
+		{detail.MonitorSeeOther, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
+		{detail.MonitorSeeOther, ``, status.Success, "HTTP 200 OK", ""},
+
+		// equal members
+		{followed, `{"state":"queued","state":"done"}`, status.NotReady, `.state is "queued"`, ".state"},
+		{followed, `{"job":{"state":"done","state":"queued"}}`, status.NotReady, `.job.state is "queued"`, ".job.state"},
+		{created, `{"job":{"state":"done"},"job":{"state":"queued"}}`, status.NotReady, `.job.state is "queued"`, ".job.state"},
+		{followed, `{"state":"failed","state":"done"}`, status.Error, `.state is "failed"`, ""},
+
+		// SUCCESS only at the top level and in one envelope
+		{followed, `{"job":{"state":"done"}}`, status.Success, `.job.state is "done"`, ""},
+		{followed, `{"data":{"attributes":{"state":"done"}}}`, status.NotReady, stateless, ""},
+		{followed, `{"data":{"attributes":{"state":"active"}}}`, status.NotReady, `.data.attributes.state is "active"`, ".data.attributes.state"},
+		{followed, `{"status":"done","data":{"attributes":{"state":"running"}}}`, status.NotReady, `.data.attributes.state is "running"`, ".data.attributes.state"},
+		{followed, `{"data":{"attributes":{"state":"failed"}}}`, status.Error, `.data.attributes.state is "failed"`, ""},
 	} {
 		o := answered(200, test.body)
 		o.Following.Monitor = test.monitor
@@ -145,7 +167,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 		{`not-ready-if $status == 409`, `{}`, status.NotReady, reason},
 	} {
 		o := answered(200, test.body)
-		o.Following.Monitor, o.Following.Earlier = status.MonitorLocation, `.status is "running"`
+		o.Following.Monitor, o.Following.Earlier = detail.MonitorLocation, `.status is "running"`
 		var own []status.Rule
 		if test.rule != "" {
 			own = rules(t, test.rule)
@@ -154,7 +176,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
 			t.Errorf("%q, %s: have %s, %q; want %s, %q", test.rule, test.body, have.Status, have.Reason, test.want, test.reason)
 		}
-		o.Following.Monitor = status.MonitorResult
+		o.Following.Monitor = detail.MonitorResult
 		if have := (status.Rules{}).Classify(t.Context(), o); have.Status != status.Success {
 			t.Errorf("a result, %s: have %s, %q", test.body, have.Status, have.Reason)
 		}
@@ -166,15 +188,15 @@ func TestRulesAndWhatADocumentSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		rule    string
-		monitor status.Monitor
+		monitor detail.Monitor
 		body    string
 		want    status.Status
 		reason  string
 	}{
-		{`not-ready-if .state == "queued"`, status.MonitorLocation, `{"state":"odd"}`, status.Success, ""},
-		{`not-ready-if .state == "queued"`, status.MonitorLocation, `{"state":"failed"}`, status.Error, ""},
-		{`not-ready-if .state == "queued"`, status.MonitorAzure, `{"state":"odd"}`, status.NotReady, `.state is "odd"`},
-		{`not-ready-if $status == 404`, status.MonitorLocation, `{"state":"running"}`, status.NotReady, `.state is "running"`},
+		{`not-ready-if .state == "queued"`, detail.MonitorLocation, `{"state":"odd"}`, status.Success, ""},
+		{`not-ready-if .state == "queued"`, detail.MonitorLocation, `{"state":"failed"}`, status.Error, ""},
+		{`not-ready-if .state == "queued"`, detail.MonitorAzure, `{"state":"odd"}`, status.NotReady, `.state is "odd"`},
+		{`not-ready-if $status == 404`, detail.MonitorLocation, `{"state":"running"}`, status.NotReady, `.state is "running"`},
 	} {
 		o := answered(200, test.body)
 		o.Following.Monitor = test.monitor
@@ -199,13 +221,13 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status // `}, // this one is Azure's
 	} {
 		o := answered(200, test.body)
-		o.Following.Monitor = status.MonitorAzure
+		o.Following.Monitor = detail.MonitorAzure
 		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), o)
 		if have.Status != status.NotReady || !strings.HasPrefix(have.Reason, test.reason) || strings.Contains(have.Reason, "startswith") {
 			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
 		}
 		var tally status.Tally
-		tally.Add(&o, have)
+		tally.Add(&o, &have)
 		if notes := strings.Join(tally.Notes(status.KindHTTP), "\n"); strings.Contains(notes, "azure") {
 			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
 		}
@@ -224,7 +246,7 @@ func FuzzAnUnfinishedOperation(f *testing.F) {
 		}
 		for _, word := range []string{"running", "queued", "active", "failed"} {
 			document := `{"state":"` + word + `",` + string(member) + `:` + value + `}`
-			for _, monitor := range []status.Monitor{status.MonitorLocation, status.MonitorCreated, status.MonitorAzure} {
+			for _, monitor := range []detail.Monitor{detail.MonitorLocation, detail.MonitorCreated, detail.MonitorAzure} {
 				o := answered(200, document)
 				o.Following.Monitor = monitor
 				if have := (status.Rules{}).Classify(t.Context(), o); have.Status == status.Success {

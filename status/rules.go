@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -56,8 +59,8 @@ func constant(condition string) error {
 // quotedField matches a path that was quoted like a text.
 var quotedField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'](\.[A-Za-z_][\w.\[\]]*)["']`) })
 
-// Ruled returns the statuses that rules are for, in the order in which the rules are asked.
-func Ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
+// ruled returns the statuses that rules are for, in the order in which the rules are asked.
+func ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
 
 // RuleName returns the name of the rules for s: "until" for Success, "" for None.
 func (s Status) RuleName() string {
@@ -97,7 +100,7 @@ func Until(conditions ...string) (Rules, error) {
 //  1. The probe cannot work (certificate not trusted, redirect loop, program
 //     that cannot be run, a start whose answer was lost): ERROR. For a certificate or a
 //     redirect loop, the rules in Own that name $error are asked first.
-//  2. Own, in the order of [Ruled].
+//  2. Own: those for THROTTLED, then those for ERROR, SUCCESS and NOT_READY.
 //  3. Preset, in the same order; then the rules for the Azure status document,
 //     if one is followed.
 //  4. The answer itself, by the table in the package documentation.
@@ -124,20 +127,21 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
 		v.Reason += "; the start is sent once, and its answer names nothing to follow"
-		v.Advice.Code = AdviceFollow
+		v.Advice.Code = detail.AdviceFollow
 	}
+	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
 	// A start is sent once, so its failure is final.
 	v.Final = v.Final || v.Status == Error && o.Following.Start
 	return v
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]Answer, 0, len(r.Own)+len(r.Preset))}
+	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own)+len(r.Preset))}
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
 		}
-		return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
+		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Advice: f.Advice}}
 	}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
 		if v, ok := e.firstMatch(o, rules); ok {
@@ -145,13 +149,13 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		}
 	}
 	if why := o.absence(); why != "" {
-		return Verdict{Status: NotReady, Reason: why, Answers: e.answers}
+		return Verdict{Status: NotReady, Reason: why, answers: e.answers}
 	}
 	if o.Moved && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
-		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, Answers: e.answers}
+		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, answers: e.answers}
 	}
 	want := e.want()
-	if o.Following.Monitor == MonitorAzure {
+	if o.Following.Monitor == detail.MonitorAzure {
 		if v, ok := e.azure(o, want); ok {
 			return v
 		}
@@ -160,7 +164,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if doubt := e.doubt(o, v); doubt != "" {
 		v = r.undecided(doubt)
 	}
-	v.Answers = e.answers
+	v.answers = e.answers
 	return v
 }
 
@@ -171,7 +175,7 @@ func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
 	switch {
 	case !ok:
 		e.answers = answers // without those of the built-in rules
-	case v.Status == Success && o.reported().wrong.stage != stageUnknown:
+	case v.Status == Success && o.reported().Wrong.Stage != document.Unknown:
 		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
@@ -179,13 +183,13 @@ func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
 	return v, ok
 }
 
-// An Answer is the result of one rule for one observation.
-type Answer struct {
-	Rule *Rule
-	// Asked is false if the rule is asked only about good answers and this was not one, or
+// An answer is the result of one rule for one observation.
+type answer struct {
+	rule *Rule
+	// asked is false if the rule is asked only about good answers and this was not one, or
 	// if it does not name $error and nothing else could decide. Result is then empty.
-	Asked  bool
-	Result expr.Result
+	asked  bool
+	result expr.Result
 }
 
 // An evaluation asks rules about one observation.
@@ -193,22 +197,22 @@ type evaluation struct {
 	ctx      context.Context
 	env      *expr.Env // made when the first rule is asked
 	admitted bool      // what the answer holds counts
-	answers  []Answer
+	answers  []answer
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
-	for _, status := range Ruled() {
+	for _, status := range ruled() {
 		for i := range rules {
 			if rules[i].Status != status || rules[i].isBarred(o) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
-			case a.Result.Matched():
+			case a.result.Matched():
 				return e.matched(o, a), true
-			case a.Result.Abandoned():
-				reason := a.Rule.String() + ": " + a.Result.Value().Reason
-				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: e.answers}, true
+			case a.result.Abandoned():
+				reason := a.rule.String() + ": " + a.result.Value().Reason
+				return Verdict{Status: NotReady, Reason: reason, Decision: detail.Decision{Abandoned: true}, answers: e.answers}, true
 			}
 		}
 	}
@@ -218,31 +222,31 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 // isBarred reports whether a rule cannot decide about o. No rule makes a SUCCESS while a request is
 // still due, and what another page or URL says may not count.
 func (r *Rule) isBarred(o *Observation) bool {
-	return r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != MonitorGiven)
+	return r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != detail.MonitorGiven)
 }
 
 // isStray reports whether an answer says that something is not there, and is not of the page that
 // was asked for, but of one behind a redirect, or of what was created.
 func (o *Observation) isStray() bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
-	return isAbsent && (o.Moved || o.Following.Monitor == MonitorCreated)
+	return isAbsent && (o.Moved || o.Following.Monitor == detail.MonitorCreated)
 }
 
-func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
+func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	if e.env == nil {
 		e.env = Environment(o)
 		e.env.Context = e.ctx
 	}
 	u := rule.Expr.Uses()
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
-	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
-	a := Answer{Rule: rule}
+	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == detail.Gone
+	a := answer{rule: rule}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(u)
-	a.Asked = present && counts && (!hopeless || u.Any(expr.UsesError))
-	if a.Asked {
-		a.Result = rule.Expr.Eval(e.env)
+	a.asked = present && counts && (!hopeless || u.Any(expr.UsesError))
+	if a.asked {
+		a.result = rule.Expr.Eval(e.env)
 	}
 	e.answers = append(e.answers, a)
 	return a
@@ -267,19 +271,19 @@ func (o *Observation) isOnlyForGood(u expr.Uses) bool {
 	return u.Any(document) && !u.Any(ofCommand|expr.UsesError)
 }
 
-func (e *evaluation) matched(o *Observation, a Answer) Verdict {
-	reason := a.Rule.Why
-	why := a.Result.Explain()
+func (e *evaluation) matched(o *Observation, a answer) Verdict {
+	reason := a.rule.Why
+	why := a.result.Explain()
 	if reason == "" {
 		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
 	}
-	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
+	if detail := firstText(a.rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
-	if f := o.Failure; f != nil && a.Rule.Expr.Uses().Any(expr.UsesError) {
+	if f := o.Failure; f != nil && a.rule.Expr.Uses().Any(expr.UsesError) {
 		reason += ": " + f.Reason
 	}
-	v := Verdict{Status: a.Rule.Status, Rule: a.Rule.String(), Reason: reason, Notes: why.Notes, Answers: e.answers}
+	v := Verdict{Status: a.rule.Status, Rule: a.rule.String(), Reason: reason, Notes: why.Notes, answers: e.answers}
 	if v.Status == Success && o.Redirect != "" {
 		v.Reason += ", after a redirect to " + o.Redirect
 	}
@@ -287,8 +291,8 @@ func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && a.Rule.Expr.Uses().Any(expr.UsesEach) && o.isOnePage() {
-		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), AdviceEach
+	if v.Status == Success && a.rule.Expr.Uses().Any(expr.UsesEach) && o.isOnePage() {
+		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v
 }
@@ -317,13 +321,13 @@ func (e *evaluation) want() string {
 	var words []string
 	for _, a := range e.answers {
 		switch {
-		case !a.Asked || a.Rule.Status != Success:
-		case a.Rule.Here && e.env.Status != nil:
+		case !a.asked || a.rule.Status != Success:
+		case a.rule.Here && e.env.Status != nil:
 			words = append(words, fmt.Sprintf("it is still there: HTTP %d", *e.env.Status))
-		case a.Rule.Here && e.env.Error == "":
+		case a.rule.Here && e.env.Error == "":
 			words = append(words, "it is still there")
 		default:
-			words = append(words, a.Result.Explain().Lines[0])
+			words = append(words, a.result.Explain().Lines[0])
 		}
 	}
 	slices.Sort(words)
@@ -336,10 +340,10 @@ func (e *evaluation) want() string {
 func (e *evaluation) doubt(o *Observation, v Verdict) string {
 	isSilent := len(o.Body) == 0 && (o.Exit != nil || o.Code != nil && *o.Code == http.StatusNoContent)
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != MonitorGiven || isSilent || a.Rule.Status != NotReady || !a.Asked {
+		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked {
 			continue
 		}
-		if why := a.Result.Explain(); a.Result.Tri == expr.Unknown || len(why.Near) > 0 {
+		if why := a.result.Explain(); a.result.Tri == expr.Unknown || len(why.Near) > 0 {
 			return strings.Join(slices.Concat(why.Lines[:1], why.Near), "; ")
 		}
 	}
@@ -362,12 +366,12 @@ func Environment(o *Observation) *expr.Env {
 	}
 	switch {
 	case o.Failure != nil:
-		env.Error = o.Failure.Class.String()
+		env.Error = cmp.Or(o.Failure.Class, "other")
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
 	case o.Within != nil:
-		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == Gone
+		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == detail.Gone
 		env.Body = o.Within.Bytes()
 	default:
 		env.Doc = expr.NewDoc(o.Body)

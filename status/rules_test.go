@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
+
+var ruled = []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
 
 // rules compiles rules given as "flag expression".
 func rules(t *testing.T, lines ...string) []status.Rule {
@@ -16,10 +19,10 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 	var made []status.Rule
 	for _, l := range lines {
 		flag, condition, _ := strings.Cut(l, " ")
-		if !slices.ContainsFunc(status.Ruled(), func(s status.Status) bool { return s.RuleName() == flag }) {
+		if !slices.ContainsFunc(ruled, func(s status.Status) bool { return s.RuleName() == flag }) {
 			t.Fatalf("%q names no kind of rule", l)
 		}
-		for _, s := range status.Ruled() {
+		for _, s := range ruled {
 			if s.RuleName() != flag {
 				continue
 			}
@@ -39,7 +42,7 @@ func custom(body string, failure *status.Failure) status.Observation {
 
 func start(o *status.Observation) { o.Following.Start = true }
 
-func behind(monitor status.Monitor) func(*status.Observation) {
+func behind(monitor detail.Monitor) func(*status.Observation) {
 	return func(o *status.Observation) { o.Following.Monitor = monitor }
 }
 
@@ -78,7 +81,7 @@ func TestClassify(t *testing.T) {
 		o      status.Observation
 		want   status.Status
 		reason string // a part of it
-		advice status.AdviceCode
+		advice detail.AdviceCode
 		final  bool
 	}{
 		"bare 202":                       {o: answered(202, ""), want: status.NotReady},
@@ -128,12 +131,12 @@ func TestClassify(t *testing.T) {
 		}), want: status.NotReady, reason: "started, now following each element of the answer"},
 		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
-		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow, final: true},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names nothing to follow", advice: detail.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Missing = true, ".url is null"
 		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null", final: true},
-		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow, final: true},
-		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow, final: true},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: detail.AdviceFollow, final: true},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: detail.AdviceFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},
@@ -141,10 +144,10 @@ func TestClassify(t *testing.T) {
 		"start, not implemented":                   {o: with(answered(501, ""), start), want: status.Error, reason: "HTTP 501 Not Implemented", final: true},
 		"start, not found":                         {o: with(answered(404, ""), start), want: status.Error, final: true},
 		"start refused for load":                   {o: with(with(answered(503, ""), hint), start), want: status.Throttled},
-		"Azure's document, done":                   {o: with(answered(200, `{"status":"Succeeded"}`), behind(status.MonitorAzure)), want: status.Success},
-		"behind Location, 202, strict":             {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(status.MonitorLocation)), want: status.NotReady, reason: `"queued"`},
-		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(status.MonitorResult)), want: status.NotReady, reason: `"queued"`},
-		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(status.MonitorLocation)), want: status.Success},
+		"Azure's document, done":                   {o: with(answered(200, `{"status":"Succeeded"}`), behind(detail.MonitorAzure)), want: status.Success},
+		"behind Location, 202, strict":             {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(detail.MonitorLocation)), want: status.NotReady, reason: `"queued"`},
+		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(detail.MonitorResult)), want: status.NotReady, reason: `"queued"`},
+		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(detail.MonitorLocation)), want: status.Success},
 
 		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
 		"connected":                        {o: status.Observation{Kind: status.KindTCP}, want: status.Success},
@@ -196,20 +199,20 @@ func TestCodes(t *testing.T) {
 
 func TestError(t *testing.T) {
 	t.Parallel()
-	class := func(class status.FailureClass) status.Observation {
+	class := func(class string) status.Observation {
 		return with(failed(status.FailureTransient), func(o *status.Observation) { o.Failure.Class = class })
 	}
-	distrusted := with(failed(status.FailureHopeless), func(o *status.Observation) { o.Failure.Class = status.FailureTLS })
-	lost := with(failed(status.FailureMayHaveStarted), func(o *status.Observation) { o.Failure.Class = status.FailureReset })
+	distrusted := with(failed(status.FailureHopeless), func(o *status.Observation) { o.Failure.Class = detail.FailureTLS })
+	lost := with(failed(status.FailureMayHaveStarted), func(o *status.Observation) { o.Failure.Class = detail.FailureReset })
 	for name, test := range map[string]struct {
 		o      status.Observation
 		rule   string
 		want   status.Status
 		reason string
 	}{
-		"any failure":          {class(status.FailureOther), `until $error != null`, status.Success, `$error is "other": no answer`},
+		"any failure":          {class(""), `until $error != null`, status.Success, `$error is "other": no answer`},
 		"an answer":            {answered(200, "{}"), `until $error != null`, status.NotReady, `$error is null, want != null`},
-		"or the document":      {class(status.FailureReset), `until .gone or $error == "reset"`, status.Success, `$error is "reset": no answer`},
+		"or the document":      {class(detail.FailureReset), `until .gone or $error == "reset"`, status.Success, `$error is "reset": no answer`},
 		"a bad document":       {answered(500, `{"gone":true}`), `until .gone or $error == "reset"`, status.Success, ".gone is true"},
 		"not trusted":          {distrusted, `until $attempt >= 0`, status.Error, "no answer"},
 		"not trusted, but so":  {distrusted, `until $error == "tls"`, status.Success, `$error is "tls": no answer`},
@@ -352,7 +355,8 @@ func TestTally(t *testing.T) {
 		}
 		var tally status.Tally
 		for _, o := range test.o {
-			tally.Add(&o, asked.Classify(t.Context(), o))
+			v := asked.Classify(t.Context(), o)
+			tally.Add(&o, &v)
 		}
 		have := tally.Notes(test.o[0].Kind)
 		if len(have) > 1 || (len(have) == 1) != (test.want != "") || !strings.Contains(strings.Join(have, ""), test.want) {
@@ -388,7 +392,8 @@ func TestTallyHints(t *testing.T) {
 		asked := status.Rules{Own: rules(t, test.rules...)}
 		var tally status.Tally
 		for i, o := range test.o {
-			tally.Add(&o, asked.Classify(t.Context(), o))
+			v := asked.Classify(t.Context(), o)
+			tally.Add(&o, &v)
 			if have := strings.Join(tally.FirstHints(), ";;"); have != test.first[i] {
 				t.Errorf("%s: at answer %d: have %q, want %q", name, i+1, have, test.first[i])
 			}
@@ -402,7 +407,7 @@ func TestTallyHints(t *testing.T) {
 // leading returns the answer to a start that leads to next.
 func leading(next, body string) status.Observation {
 	o := answered(202, body)
-	o.Following = status.Following{Start: true, Next: next}
+	o.Following = detail.Following{Start: true, Next: next}
 	return o
 }
 

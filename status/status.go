@@ -6,9 +6,9 @@
 //
 //	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if a rule for
 //	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed,  by status, state, phase, done and their like, also in
-//	without such a rule                     the objects around or in the operation: SUCCESS for
-//	                                        a word known to be final, ERROR for one known to be a
+//	the same from a URL that was followed,  by status, state, phase, done and their like: SUCCESS for
+//	without such a rule                     a word known to be final, at the top level or in one
+//	                                        envelope such as .data; ERROR for one known to be a
 //	                                        failure, else NOT_READY; without such a word SUCCESS
 //	                                        for what was created or is the result, ERROR if it
 //	                                        names an error, else NOT_READY
@@ -30,6 +30,8 @@
 //	throttling
 //	another exit code                       NOT_READY
 package status
+
+import "github.com/pollcli/poll/internal/detail"
 
 // A Status is the state of the operation that is waited for.
 type Status string
@@ -54,24 +56,15 @@ type Verdict struct {
 	Rule string
 	// Reason says why in words: `.state is "pending", want == "done"`.
 	Reason string
-	// TellsHint is true if Reason names the wait that the server asked for.
-	TellsHint bool
-	// Final is true for an ERROR that no further attempt can change: the program cannot
-	// be run, or the operation could not be started. It ends the wait whatever the
-	// threshold.
-	Final bool
-	// Advice is what can be done about the verdict.
-	Advice Advice
-	// Abandoned is true if time ran out while rules were asked. Nothing is decided then,
-	// and Status is NotReady.
-	Abandoned bool
 	// Notes warn of a match that may not mean what it seems to:
 	// `.errors is an empty list, which is true`.
 	Notes []string
 	// Hints suggest what was meant by a rule that reads something the answer does
 	// not have: "did you mean .state?". They are made by [Tally].
 	Hints []string
-	// Answers are the results of the rules, in the order in which they were
+	// What poll's own outputs read.
+	detail.Decision
+	// answers are the results of the rules, in the order in which they were
 	// asked, up to the one that decided.
-	Answers []Answer
+	answers []answer
 }

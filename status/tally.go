@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -23,15 +24,18 @@ type ruleCount struct {
 	exit           int    // that came with the last answer it was not asked about, 0 for none
 }
 
-// Add records the answers behind the verdict on o. What only leads elsewhere, or asks for
-// patience, is left out: the rules are not meant for it.
-func (t *Tally) Add(o *Observation, v Verdict) {
+// Add counts the results of the rules behind the verdict on o, and drops them from it. An answer that
+// only leads elsewhere, one that asks for patience, and an element that is not there are not counted:
+// the rules are not meant for them.
+func (t *Tally) Add(o *Observation, v *Verdict) {
+	answers := v.answers
+	v.answers = nil
 	leads := o.Following.Start && o.Following.Next != "" && v.Status == NotReady
-	if leads || v.Status == Throttled {
+	if leads || v.Status == Throttled || o.Presence != detail.Present {
 		return
 	}
-	for _, a := range v.Answers {
-		if a.Rule.Status.Ends() {
+	for _, a := range answers {
+		if a.rule.Status.Ends() {
 			t.add(o, a)
 		}
 	}
@@ -39,33 +43,33 @@ func (t *Tally) Add(o *Observation, v Verdict) {
 
 // add records one answer, and its hints unless the rule could decide before. For a rule that
 // was not asked, the hints come from it alone.
-func (t *Tally) add(o *Observation, a Answer) {
-	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
+func (t *Tally) add(o *Observation, a answer) {
+	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.rule })
 	if at < 0 {
 		at = len(t.counts)
-		t.counts = append(t.counts, ruleCount{rule: a.Rule})
+		t.counts = append(t.counts, ruleCount{rule: a.rule})
 	}
-	c, known := &t.counts[at], t.counts[at].decided || a.Result.Matched()
-	c.asked = c.asked || a.Asked
-	c.decided = c.decided || a.Asked && (a.Result.Tri != expr.Unknown || a.Result.Missing())
+	c, known := &t.counts[at], t.counts[at].decided || a.result.Matched()
+	c.asked = c.asked || a.asked
+	c.decided = c.decided || a.asked && (a.result.Tri != expr.Unknown || a.result.Missing())
 	if known {
 		return
 	}
-	why := a.Result.Explain()
-	if a.Asked {
+	why := a.result.Explain()
+	if a.asked {
 		c.why = why.Lines[0]
 	} else {
 		if o.Exit != nil && len(o.Body) > 0 {
 			c.exit = *o.Exit
 		}
-		why = a.Rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
+		why = a.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
 	hints := why.Near
-	if a.Rule.Status == Success { // what an error is read from is usually absent
+	if a.rule.Status == Success { // what an error is read from is usually absent
 		hints = slices.Concat(hints, why.Hints)
 	}
 	for _, hint := range hints {
-		if a.Rule.Preset == "" && !slices.Contains(t.hints, hint) {
+		if a.rule.Preset == "" && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
 		}
 	}

@@ -16,6 +16,12 @@ const module = "github.com/pollcli/poll"
 // leaf is a package that all may use. It has neither flags nor output.
 const leaf = "internal/words"
 
+// These are for all that make, judge or show observations. They import nothing of the house.
+const (
+	document = "internal/document"
+	detail   = "internal/detail"
+)
+
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
 var floors = []struct {
@@ -23,29 +29,32 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status/presets", "status", "status/expr", "backoff"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
 	{"internal/targets", []string{leaf}},
 	{"docs", nil},
-	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
+	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},
 	{"internal/ui/term", nil},
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask", "backoff"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff"}},
-	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff", detail}},
+	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status"}},
-	{"poll/internal/elements", []string{"status", "status/expr"}},
+	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
-	{"poll/internal/cause", []string{"status"}},
-	{"status", []string{"status/expr", leaf}},
+	{"poll/internal/cause", []string{"status", detail}},
+	{"status/presets", []string{"status", "status/expr"}},
+	{"status", []string{"status/expr", document, leaf, detail}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
+	{document, nil},
+	{detail, nil},
 	{leaf, nil},
 	{"internal/cmdexe", nil},
 	{"internal/connect", nil},

@@ -225,29 +225,29 @@ func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// judge makes the attempt, and returns the verdict on each element. An answer that has none is
-// judged as a whole.
-func (q *question) judge(ctx context.Context) (all []poll.Event) {
+// judge makes the attempt, and returns the verdict on each element, and what may have been meant. An
+// answer that has none is judged as a whole.
+func (q *question) judge(ctx context.Context) (all []poll.Event, hints []string) {
 	for event := range new(poll.Group).Events(ctx, slices.Values([]poll.Poller{q.list.poller})) {
 		if event.Kind == poll.EventAttempt {
-			all = append(all, event)
+			all, hints = append(all, event), append(hints, event.Verdict.Hints...)
 		}
 	}
 	if len(all) > 1 {
 		all = all[1:]
 	}
-	return all
+	return all, hints
 }
 
 // judgeList prints a line for each element: its name, its verdict, and why. A summary goes to
 // stderr.
 func (q *question) judgeList(ctx context.Context) error {
-	all := q.judge(ctx)
+	all, hints := q.judge(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	var lines strings.Builder
-	var notes, hints []string
+	var notes []string
 	count := map[status.Status]int{}
 	for _, e := range all {
 		name, v := e.Target, e.Verdict
@@ -256,11 +256,7 @@ func (q *question) judgeList(ctx context.Context) error {
 		}
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
 		notes = append(notes, v.Notes...)
-		if count[v.Status]++; v.Status == status.NotReady && hints == nil {
-			var first status.Tally
-			first.Add(e.Observation, v)
-			hints = first.Hints()
-		}
+		count[v.Status]++
 	}
 	slices.Sort(notes)
 	q.say("", q.Notes...)

@@ -392,7 +392,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 	}
 	parts["header"] = identityHeader(parts["header"])
 	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
-		parts["preset"] = []string{fmt.Sprintf("%q", []any{s.preset.Name, s.preset.Object, s.preset.Rules})}
+		parts["preset"] = []string{s.preset.ID()}
 	}
 	return parts
 }

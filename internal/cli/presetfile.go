@@ -14,18 +14,18 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
 // one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted.
-func (w World) findPreset(l *argv.Line, origin, name string) (p status.Preset, err error) {
+func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
 		return w.presetIn(origin, file, one)
 	}
 	mine, unread := w.ownPresets()
-	named := slices.DeleteFunc(slices.Clone(mine), func(p status.Preset) bool { return !p.Named(name) })
-	if p, found := status.LookupPreset(name); found {
+	named := slices.DeleteFunc(slices.Clone(mine), func(p presets.Preset) bool { return !p.Named(name) })
+	if p, found := presets.Lookup(name); found {
 		named = append(named, p)
 	}
 	switch {
@@ -51,16 +51,16 @@ func presetFile(value string) (file, name string, ok bool) {
 }
 
 // presetIn returns the preset of a name in a file, or its only one.
-func (w World) presetIn(origin, file, name string) (p status.Preset, err error) {
-	presets, err := w.readPresets(origin, file)
+func (w World) presetIn(origin, file, name string) (p presets.Preset, err error) {
+	list, err := w.readPresets(origin, file)
 	if err != nil {
 		return p, err
 	}
-	if name == "" && len(presets) == 1 {
-		return presets[0], nil
+	if name == "" && len(list) == 1 {
+		return list[0], nil
 	}
 	var names []string
-	for _, p := range presets {
+	for _, p := range list {
 		if p.Named(name) {
 			return p, nil
 		}
@@ -74,22 +74,22 @@ func (w World) presetIn(origin, file, name string) (p status.Preset, err error) 
 }
 
 // readPresets reads the presets of a file, and checks how they say to wait.
-func (w World) readPresets(origin, file string) ([]status.Preset, error) {
+func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
 	text, err := w.readRegular(file)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
-	presets, err := status.ReadPresets(file, string(text))
-	if err == nil && len(presets) == 0 {
+	list, err := presets.Read(file, string(text))
+	if err == nil && len(list) == 0 {
 		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
 	}
-	for _, p := range presets {
+	for _, p := range list {
 		err = cmp.Or(err, newSpec().use(p, ofAll, argv.Typed))
 	}
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
 	}
-	return presets, nil
+	return list, nil
 }
 
 // usePreset sets the flags that the preset of --preset says, unless they are set.
@@ -102,7 +102,7 @@ func (s *Spec) usePreset(w World, kinds argv.Kinds, rank argv.Rank) error {
 }
 
 // use sets the flags that a preset says, unless they are set.
-func (s *Spec) use(p status.Preset, kinds argv.Kinds, rank argv.Rank) error {
+func (s *Spec) use(p presets.Preset, kinds argv.Kinds, rank argv.Rank) error {
 	s.preset = &p
 	for _, setting := range p.Settings {
 		f := s.Flag(setting.Key)
@@ -121,7 +121,7 @@ const leastInterval = 100 * time.Millisecond
 
 // refuseSetting refuses what a preset must not say: to ask too often, to send a start at each attempt,
 // and another host or variables of the environment in the URL that is followed.
-func refuseSetting(setting status.PresetSetting, value string) error {
+func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
 		return argv.Usagef("%s: %s is less than the %s that a preset may say", setting.At, value, leastInterval)
@@ -149,7 +149,7 @@ func (w World) readRegular(name string) ([]byte, error) {
 
 // ownPresets reads the presets of the user's directory, and returns the first error about one of
 // its files.
-func (w World) ownPresets() (all []status.Preset, unread error) {
+func (w World) ownPresets() (all []presets.Preset, unread error) {
 	dir := w.presetDir()
 	entries, err := os.ReadDir(dir)
 	if dir == "" || errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +161,8 @@ func (w World) ownPresets() (all []status.Preset, unread error) {
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
 			continue // an answer to test a preset with
 		}
-		presets, err := w.readPresets("read the presets", filepath.Join(dir, e.Name()))
-		all, unread = append(all, presets...), cmp.Or(unread, err)
+		list, err := w.readPresets("read the presets", filepath.Join(dir, e.Name()))
+		all, unread = append(all, list...), cmp.Or(unread, err)
 	}
 	return all, unread
 }

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/presets"
 )
 
 func presetsCommand(w World) *argv.Command {
@@ -23,10 +23,10 @@ func presetsCommand(w World) *argv.Command {
 	}
 }
 
-func offeredPresets() []argv.Candidate { return candidates(status.Presets(), status.Waiters()) }
+func offeredPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
 
-func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
-	for _, p := range slices.Concat(presets...) {
+func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
+	for _, p := range slices.Concat(of...) {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
 			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
@@ -37,7 +37,7 @@ func candidates(presets ...[]status.Preset) (list []argv.Candidate) {
 func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
 	service, isAWS := strings.CutPrefix(name, "aws:")
-	presets := make([]status.Preset, 1)
+	list := make([]presets.Preset, 1)
 	switch file, one, isFile := presetFile(name); {
 	case name == "":
 		mine, unread := w.ownPresets()
@@ -45,9 +45,9 @@ func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	case isAWS && !strings.Contains(service, "/"):
 		return showWaiters(ctx, l, service)
 	case isFile && one == "":
-		presets, err = w.readPresets("presets", file)
+		list, err = w.readPresets("presets", file)
 	default:
-		presets[0], err = w.findPreset(l, "presets", name)
+		list[0], err = w.findPreset(l, "presets", name)
 	}
 	if err != nil {
 		return err
@@ -55,14 +55,14 @@ func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	for _, note := range l.Notes {
 		fmt.Fprintln(w.Streams.Err, "poll: "+note)
 	}
-	return w.explain(ctx, l, presets)
+	return w.explain(ctx, l, list)
 }
 
 // showWaiters lists the services of AWS, or the waiters of one.
 func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	var lines string
 	count := map[string]int{}
-	for _, p := range status.Waiters() {
+	for _, p := range presets.Waiters() {
 		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
 		if count[own]++; own == service {
 			lines += fmt.Sprintf("%-52s %s\n", p.Name, p.API)
@@ -85,10 +85,10 @@ const tried = "\nYour own rules come first. Of a preset, throttled-if is tried b
 
 // explain shows presets as they are written, and tests those of files on the answers that stand
 // beside them.
-func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Preset) error {
+func (w World) explain(ctx context.Context, l *argv.Line, list []presets.Preset) error {
 	var parts []string
 	code := ExitSuccess
-	for _, p := range presets {
+	for _, p := range list {
 		text := p.Text + tried
 		if p.File != "" {
 			samples, ok, err := w.testPreset(ctx, p)
@@ -104,10 +104,10 @@ func (w World) explain(ctx context.Context, l *argv.Line, presets []status.Prese
 	return cmp.Or(l.Write(ctx, strings.Join(parts, "\n")), exitWith(code))
 }
 
-func presetList(mine []status.Preset) string {
+func presetList(mine []presets.Preset) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, p := range append(mine, status.Presets()...) {
+	for _, p := range append(mine, presets.All()...) {
 		fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
 		for _, alias := range p.Aliases {
 			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)

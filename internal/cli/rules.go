@@ -9,12 +9,13 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *reader) readRules(t *target) error {
 	var unmet error // why a condition for SUCCESS is left out
-	for _, verdict := range status.Ruled() {
+	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		f := r.Flag(verdict.RuleName())
 		compile := func(text string) (status.Rule, error) {
 			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.world.Lookup))
@@ -117,20 +118,20 @@ func (r *reader) readPreset(t *target) error {
 }
 
 // unknownPreset refuses a name, with the presets of the service that it may stand for.
-func unknownPreset(origin, name string, mine []status.Preset) error {
+func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {
 		return err.Hint("the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
 	if strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(status.Waiters()) {
+		for _, c := range candidates(presets.Waiters()) {
 			names = append(names, c.Word)
 		}
 		service, _, _ := strings.Cut(name, "/")
 		return err.Meant(name, names).Hint("poll presets %s lists the waiters of that service", service)
 	}
-	for _, c := range candidates(mine, status.Presets()) {
+	for _, c := range candidates(mine, presets.All()) {
 		names = append(names, c.Word)
 		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)

@@ -11,12 +11,13 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // testPreset judges the answers that stand beside the file of a preset: NAME.success.json is to be
 // SUCCESS, and so are NAME.success.2.json and the like; error, throttled and not_ready are the
 // other verdicts. It returns a line for each, and whether all are right.
-func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, ok bool, err error) {
+func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, ok bool, err error) {
 	dir, ok := filepath.Dir(p.File), true
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
@@ -51,14 +52,15 @@ func (w World) testPreset(ctx context.Context, p status.Preset) (lines string, o
 
 // judgeSample judges an answer as a URL or a command would give it. With each, it returns the verdict
 // on the first element that is not what is wanted.
-func (w World) judgeSample(ctx context.Context, p status.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
+func (w World) judgeSample(ctx context.Context, p presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
 	q := question{Spec: newSpec(), world: w, env: expr.Env{Body: body}}
 	q.Preset, q.IsCommand = p.Name, strings.Contains(p.Example, " -- ")
 	err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules())
 	if err != nil {
 		return v, err
 	}
-	for _, e := range q.judge(ctx) {
+	all, _ := q.judge(ctx)
+	for _, e := range all {
 		if v = e.Verdict; v.Status != want {
 			break
 		}

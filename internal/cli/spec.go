@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
@@ -25,7 +26,7 @@ type Spec struct {
 	// conditions
 	Gone, Strict     bool
 	Preset           string
-	preset           *status.Preset // of that name
+	preset           *presets.Preset // of that name
 	SuccessThreshold threshold
 	ErrorThreshold   int
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -40,7 +41,7 @@ func grounds(o *poll.Outcome, prefix string) []string {
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
-	if v.Advice.Code == status.AdviceNext {
+	if v.Advice.Code == detail.AdviceNext {
 		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
 	}
 	return oneLines("hint: ", list)
@@ -55,17 +56,16 @@ func instead(o *poll.Outcome) string {
 		return ""
 	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
 		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is evaluated on the result
+	case obs.Code == nil, obs.Following.Monitor == detail.MonitorResult: // no condition is evaluated on the result
 		return ""
 	}
 	code, starts := *obs.Code, obs.Following.Start
 	// These may mean that the resource does not exist yet, or is still locked.
 	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
-	decidesSuccess := func(a status.Answer) bool { return a.Rule.Status == status.Success }
 	switch {
 	case starts && later:
 		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
-		if slices.ContainsFunc(o.Verdict.Answers, decidesSuccess) {
+		if o.Verdict.AsksSuccess {
 			end = "done"
 		} else { // being accepted is then enough, and no condition says so yet
 			again += " --until '$status<300'"
@@ -80,15 +80,15 @@ func instead(o *poll.Outcome) string {
 }
 
 // remedy returns the flags that follow a verdict's advice, "" for none.
-func remedy(a status.Advice) string {
-	text := map[status.AdviceCode]string{
-		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
-		status.AdviceFollow:      "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none",
-		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
-		status.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
-		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
-		status.AdviceExpect:      "to say how many elements are enough: --expect N",
-		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
+func remedy(a detail.Advice) string {
+	text := map[detail.AdviceCode]string{
+		detail.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
+		detail.AdviceFollow:      "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none",
+		detail.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
+		detail.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
+		detail.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
+		detail.AdviceExpect:      "to say how many elements are enough: --expect N",
+		detail.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -137,7 +138,7 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 	}
 	told := advice(o)
 	r.setReason(oneLine(decisive(o)))
-	if o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown {
+	if o.Observation != nil && o.Observation.Presence == detail.Missing && !o.State.Shown {
 		r.setReason(neverSeen)
 		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // apis are those of which there is a preset: the members by which their documents tell a state.
@@ -44,9 +45,9 @@ var apis = map[string]map[string]string{
 }
 
 // builtin are the built-in presets, which are read once.
-var builtin = sync.OnceValue(func() map[string]status.Preset {
-	named := make(map[string]status.Preset)
-	for _, p := range status.Presets() {
+var builtin = sync.OnceValue(func() map[string]presets.Preset {
+	named := make(map[string]presets.Preset)
+	for _, p := range presets.All() {
 		named[p.Name] = p
 	}
 	return named
@@ -100,7 +101,7 @@ func (p *plan) presetRules() []status.Rule {
 	preset, isBuiltin := builtin()[p.presetName()]
 	switch {
 	case p.Mine:
-		preset = must(status.ReadPresets("mine.txt", p.presetText()))[0]
+		preset = must(presets.Read("mine.txt", p.presetText()))[0]
 	case !isBuiltin:
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -27,7 +28,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 // lookingFor makes the events from one on attempts to get the result.
 func lookingFor(events []poll.Event, from int) []poll.Event {
 	for _, ev := range events[from:] {
-		ev.Observation.Following.Monitor = status.MonitorResult
+		ev.Observation.Following.Monitor = detail.MonitorResult
 	}
 	return events
 }
@@ -86,7 +87,7 @@ func TestRemembered(t *testing.T) {
 	}
 	start := code(0)
 	start.Following.Start = true
-	result := &status.Observation{Following: status.Following{Monitor: status.MonitorResult}}
+	result := &status.Observation{Answer: detail.Answer{Following: detail.Following{Monitor: detail.MonitorResult}}}
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome

@@ -10,6 +10,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -158,7 +159,7 @@ func (r *Recorder) Warnings() []string {
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
 func ofResult(o *status.Observation) bool {
-	return o != nil && o.Following.Monitor == status.MonitorResult
+	return o != nil && o.Following.Monitor == detail.MonitorResult
 }
 
 // record returns what to remember of a run, nil for nothing.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
 
@@ -21,7 +22,7 @@ func Failure(ctx context.Context, timedOut string) *status.Failure {
 	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {
 	case errors.Is(f.Err, ErrAttemptTimeout):
-		f.Kind, f.Class, f.Reason = status.FailureTransient, status.FailureTimeout, timedOut
+		f.Kind, f.Class, f.Reason = status.FailureTransient, detail.FailureTimeout, timedOut
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.Reason = "the last attempt had no answer by then"
 	}

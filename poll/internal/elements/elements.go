@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -63,7 +64,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		held = math.MaxInt
 	}
 	for _, page := range slices.Compact(pages) {
-		r.Partial = cmp.Or(r.Partial, o.Partial(page, held))
+		r.Partial = cmp.Or(r.Partial, partial(o, page, held))
 	}
 	r.listed = r.listed || len(found) > 0 && found[0].Name == ""
 	return found, last, nil
@@ -78,7 +79,7 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 	if r.listed && ofObject {
 		return nil, "an object without members is where a list was"
 	}
-	if why := status.Incomplete(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null
+	if why := document.Failure(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null
 		return nil, "the list is empty, and there is " + why
 	}
 	return nil, ""
@@ -87,10 +88,10 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 // NextPage returns the path of the member by which a page, or the object in it that holds the list,
 // says that there is another page; "" if neither does.
 func (r *Reader) NextPage(page *expr.Doc) (member string) {
-	if member = status.NextPage(page.Bytes()); member != "" {
+	if member = document.NextPage(page.Bytes()); member != "" {
 		return member
 	}
-	if member = status.NextPage(r.around(page).Bytes()); member != "" {
+	if member = document.NextPage(r.around(page).Bytes()); member != "" {
 		return r.within() + member
 	}
 	return ""

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -73,7 +74,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
-		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, detail.AdviceTrust
 	}
 	refusal, refused := errors.AsType[connect.ProxyError](err)
 	if refused {
@@ -81,8 +82,8 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	}
 	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		f.Reason = "the proxy: " + f.Reason
-		if f.Class != status.FailureTimeout {
-			f.Class = status.FailureOther
+		if f.Class != detail.FailureTimeout {
+			f.Class = ""
 		}
 	}
 	if len(last.redirects) > 0 {
@@ -124,21 +125,21 @@ var meanings = [...]struct {
 	errs  []error
 	text  string
 	words string
-	class status.FailureClass
+	class string
 }{
-	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", status.FailureRefused},
-	{[]error{syscall.ENOENT}, "", "no such socket", status.FailureRefused},
-	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", status.FailureTimeout},
-	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", status.FailureReset},
-	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", status.FailureReset},
-	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", status.FailureReset},
-	{nil, "server gave HTTP response to HTTPS client", notTLS, status.FailureTLS},
-	{nil, "first record does not look like a TLS handshake", notTLS, status.FailureTLS},
-	{nil, "tls: ", "", status.FailureTLS},
-	{nil, "server closed idle connection", "", status.FailureReset},
-	{nil, "transport connection broken", "", status.FailureReset},
-	{nil, "received from peer", "", status.FailureReset},
-	{nil, "GOAWAY", "", status.FailureReset},
+	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", detail.FailureRefused},
+	{[]error{syscall.ENOENT}, "", "no such socket", detail.FailureRefused},
+	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", detail.FailureTimeout},
+	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", detail.FailureReset},
+	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", detail.FailureReset},
+	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", detail.FailureReset},
+	{nil, "server gave HTTP response to HTTPS client", notTLS, detail.FailureTLS},
+	{nil, "first record does not look like a TLS handshake", notTLS, detail.FailureTLS},
+	{nil, "tls: ", "", detail.FailureTLS},
+	{nil, "server closed idle connection", "", detail.FailureReset},
+	{nil, "transport connection broken", "", detail.FailureReset},
+	{nil, "received from peer", "", detail.FailureReset},
+	{nil, "GOAWAY", "", detail.FailureReset},
 }
 
 const notTLS = "the server does not speak TLS on this port"
@@ -146,14 +147,14 @@ const notTLS = "the server does not speak TLS on this port"
 // meaning returns the failure that an error means, without Err. Its Reason is free of secrets, or
 // "" if the error's own text says it.
 func meaning(err error) *status.Failure {
-	f := &status.Failure{Kind: status.FailureTransient, Class: status.FailureOther}
+	f := &status.Failure{Kind: status.FailureTransient}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		f.Reason = "cannot look up " + e.Name
 		if e.IsTimeout {
-			f.Class = status.FailureTimeout
+			f.Class = detail.FailureTimeout
 		}
 		if e.IsNotFound {
-			f.Reason, f.Class = "no such host "+e.Name, status.FailureDNS
+			f.Reason, f.Class = "no such host "+e.Name, detail.FailureDNS
 		}
 		return f
 	}
@@ -166,8 +167,8 @@ func meaning(err error) *status.Failure {
 	}
 	if own, ok := errors.AsType[*safeError](err); ok {
 		f.Reason = own.words
-	} else if e, ok := errors.AsType[net.Error](err); ok && f.Class == status.FailureOther && e.Timeout() {
-		f.Reason, f.Class = "timed out", status.FailureTimeout
+	} else if e, ok := errors.AsType[net.Error](err); ok && f.Class == "" && e.Timeout() {
+		f.Reason, f.Class = "timed out", detail.FailureTimeout
 	}
 	return f
 }

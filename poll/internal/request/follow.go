@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -32,7 +32,7 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 // A link is a location that an answer names.
 type link struct {
 	to      location
-	monitor status.Monitor
+	monitor detail.Monitor
 	source  string // the header or document that named it, in words
 }
 
@@ -44,11 +44,11 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 		if err != nil {
 			return link{}, err
 		}
-		return link{to, status.MonitorBuilt, "its document"}, nil
+		return link{to, detail.MonitorBuilt, "its document"}, nil
 	}
-	l, problem := c.headerLink(a, status.MonitorGiven)
+	l, problem := c.headerLink(a, detail.MonitorGiven)
 	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(a) {
-		l = link{a.asked.at, status.MonitorAzure, "its provisioningState"}
+		l = link{a.asked.at, detail.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
 }
@@ -57,22 +57,22 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 // Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
 // sections 10.2.2 and 15.3.3. Any answer of a monitor can name another URL for it, in the
 // header that named the monitor; with MonitorGiven every header counts.
-func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem error) {
-	if kind == status.MonitorCreated {
-		kind = status.MonitorLocation
+func (c *client) headerLink(a *answer, kind detail.Monitor) (l link, problem error) {
+	if kind == detail.MonitorCreated {
+		kind = detail.MonitorLocation
 	}
 	for _, l := range []link{
-		{source: "Azure-AsyncOperation", monitor: status.MonitorAzure},
-		{source: "Operation-Location", monitor: status.MonitorAzure},
-		{source: "Location", monitor: status.MonitorLocation},
+		{source: "Azure-AsyncOperation", monitor: detail.MonitorAzure},
+		{source: "Operation-Location", monitor: detail.MonitorAzure},
+		{source: "Location", monitor: detail.MonitorLocation},
 	} {
 		reference := a.Header.Get(l.source)
-		if reference == "" || !a.Good() || kind != status.MonitorGiven && kind != l.monitor {
+		if reference == "" || !a.Good() || kind != detail.MonitorGiven && kind != l.monitor {
 			continue
 		}
-		if l.monitor == status.MonitorLocation && a.code == http.StatusCreated {
-			l.monitor = status.MonitorCreated
-		} else if l.monitor == status.MonitorLocation && a.code != http.StatusAccepted {
+		if l.monitor == detail.MonitorLocation && a.code == http.StatusCreated {
+			l.monitor = detail.MonitorCreated
+		} else if l.monitor == detail.MonitorLocation && a.code != http.StatusAccepted {
 			continue
 		}
 		to, err := c.refer(a.asked.at, reference)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/internal/detail"
 )
 
 // forkOf starts a session, and returns it with the fork for an element of what is listed.
@@ -74,7 +74,7 @@ func TestFork(t *testing.T) {
 				if diff := cmp.Diff(test.want, asked); diff != "" {
 					t.Errorf("request (-want +have):\n%s", diff)
 				}
-				if o.Following.Start || o.Following.Each || o.Following.Monitor != status.MonitorBuilt {
+				if o.Following.Start || o.Following.Each || o.Following.Monitor != detail.MonitorBuilt {
 					t.Errorf("have %+v", o.Following)
 				}
 				if have := strings.Join(o.Remarks, "\n"); have != test.remark {
@@ -135,7 +135,7 @@ func TestFork_resumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*Session{fork, resumed} {
-		if o := s.Look(t.Context(), Attempt{}); o.Following.Each || o.Following.Monitor != status.MonitorBuilt || o.Failure != nil {
+		if o := s.Look(t.Context(), Attempt{}); o.Following.Each || o.Following.Monitor != detail.MonitorBuilt || o.Failure != nil {
 			t.Errorf("have %+v", o)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -187,10 +189,10 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 		return location{}, nil
 	}
 	// A page is not the last one if its document names a further page.
-	if member := status.NextPage(a.Body); member != "" {
+	if member := document.NextPage(a.Body); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
-		f.Advice.Code = status.AdviceNext
+		f.Advice.Code = detail.AdviceNext
 		return location{}, f
 	}
 	// What would name the next page may be misspelled, which nothing else would show.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -25,7 +26,7 @@ type saved struct {
 	At      string         `json:"at,omitempty"`
 	Trusted bool           `json:"trusted,omitempty"`
 	Led     int            `json:"led,omitempty"`
-	Monitor status.Monitor `json:"monitor,omitempty"`
+	Monitor detail.Monitor `json:"monitor,omitempty"`
 	Cookies []string       `json:"cookies,omitempty"`
 	// Result is the Location of the answer to the start, which may be where the result is.
 	Result        string `json:"result,omitempty"`
@@ -74,7 +75,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if err := json.Unmarshal(text, &k); err != nil {
 		return errors.New("what is known of the operation is not readable")
 	}
-	if k.Monitor > status.MonitorCreated {
+	if k.Monitor > detail.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
 	if k.At != "" {
@@ -85,7 +86,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		s.at, s.monitor = at, k.Monitor
 		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), mostSends))
 		s.client.cookies.restore(at, k.Cookies)
-		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
+		if s.each && k.Monitor == detail.MonitorBuilt { // a fork was there
 			s.each, s.next = false, nil
 			s.outer = layers(s.client, nil)
 		}
@@ -176,7 +177,7 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := s.client.client(s.client.header)
 	own.renewed = slices.Clone(s.client.renewed)
 	own.withheld = s.client.withheld
-	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: status.MonitorBuilt}
+	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: detail.MonitorBuilt}
 	fork.outer = layers(own, nil)
 	return fork, nil
 }

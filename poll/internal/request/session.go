@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -28,7 +29,7 @@ type Session struct {
 	second    phase          // if no answer names a URL to follow
 	at        location       // where the next attempt looks
 	led       []redirect     // of the request that starts the operation, to at, while that is due
-	monitor   status.Monitor // of at, while it is followed
+	monitor   detail.Monitor // of at, while it is followed
 	statement string         // the last one in the answers from there, "" for none
 	attempt   Attempt
 
@@ -125,7 +126,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 		o.Kind, o.Following.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
-		o.Failure.Advice.Code = status.AdviceFollow
+		o.Failure.Advice.Code = detail.AdviceFollow
 	default:
 		o = s.look(ctx, a)
 	}
@@ -192,17 +193,17 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 		s.statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
-	if isElsewhere(got) {
-		o.Following.Monitor = status.MonitorResult
+	if s.isElsewhere(got) {
+		o.Following.Monitor = detail.MonitorSeeOther
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	isLocation := s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated
+	isLocation := s.monitor == detail.MonitorLocation || s.monitor == detail.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
-		o.Following.Monitor = status.MonitorAzure
+		o.Following.Monitor = detail.MonitorAzure
 	}
-	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != status.MonitorGiven {
+	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != detail.MonitorGiven {
 		s.goTo(l, o)
 	}
 }
@@ -227,17 +228,18 @@ func (s *Session) goTo(l link, o *status.Observation) {
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
 }
 
-// isElsewhere reports whether a 303 led from a status document to the result. A 303 to
-// the request that starts the operation does not count.
-func isElsewhere(got *answer) bool {
-	return slices.ContainsFunc(got.asked.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
+// isElsewhere reports whether a 303 led from a status document to another. A 303 of the request
+// that starts the operation does not count.
+func (s *Session) isElsewhere(got *answer) bool {
+	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
+	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.at.identity()
 }
 
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
-	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
+	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
 		return ""
 	}
 	n := len(got.asked.redirects)
@@ -261,7 +263,7 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
-			s.at, s.monitor, s.phase = r.to, status.MonitorCreated, following
+			s.at, s.monitor, s.phase = r.to, detail.MonitorCreated, following
 			return s.observe(ctx, got)
 		}
 	}
@@ -364,7 +366,7 @@ func remarkRedirect(o *status.Observation, got *answer) {
 //
 // The first look is part of the last attempt, and waits for its Pace.
 func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
-	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
+	if last.Following.Monitor != detail.MonitorAzure || s.monitor != detail.MonitorAzure {
 		return nil, ""
 	}
 	at, err := s.resultLocation(last)
@@ -390,7 +392,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
 			o.Doubt = s.doubt(got)
 		}
-		o.Following.Monitor = status.MonitorResult
+		o.Following.Monitor = detail.MonitorResult
 		return o
 	}, what
 }

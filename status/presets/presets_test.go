@@ -1,4 +1,4 @@
-package status
+package presets
 
 import (
 	"bufio"
@@ -12,10 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-func TestReadPresets(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	const thing = `name: thing
 alias: things
@@ -36,7 +39,7 @@ print: .a
 print: .b
 until: .c
 `
-	have, err := ReadPresets("mine.txt", "\ufeff# A comment.\n"+thing+"\n"+other)
+	have, err := Read("mine.txt", "\ufeff# A comment.\n"+thing+"\n"+other)
 	want := []Preset{{
 		Name:    "thing",
 		File:    "mine.txt",
@@ -44,23 +47,23 @@ until: .c
 		Aliases: []string{"things", "stuff"},
 		API:     "The Thing API",
 		Object:  ".jobs[]",
-		Rules: []PresetRule{
-			{Throttled, ".c", "slow -- down"},
-			{Error, `.a == "--"`, ""},
-			{Error, ".b", ""},
-			{Success, `.state == "done"`, "it is done"},
+		rules: []rule{
+			{status.Throttled, ".c", "slow -- down"},
+			{status.Error, `.a == "--"`, ""},
+			{status.Error, ".b", ""},
+			{status.Success, `.state == "done"`, "it is done"},
 		},
 	}, {
 		Name:  "other",
 		File:  "mine.txt",
 		Text:  other,
-		Rules: []PresetRule{{Success, ".c", ""}},
-		Settings: []PresetSetting{
+		rules: []rule{{status.Success, ".c", ""}},
+		Settings: []Setting{
 			{"interval", []string{"30s"}, "mine.txt:16:11"},
 			{"print", []string{".a", ".b"}, "mine.txt:17:8"},
 		},
 	}}
-	if diff := cmp.Diff(want, have); diff != "" || err != nil {
+	if diff := cmp.Diff(want, have, cmp.AllowUnexported(Preset{})); diff != "" || err != nil {
 		t.Errorf("%v; presets (-want +got):\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
@@ -97,7 +100,7 @@ until: .c
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
-		if _, err := ReadPresets("mine.txt", text); err == nil || err.Error() != want {
+		if _, err := Read("mine.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
 		}
 	}
@@ -108,11 +111,13 @@ until: .c
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
-	place := func(r PresetRule) int { return slices.Index(Ruled(), r.Status) }
-	for _, p := range Presets() {
+	place := func(r rule) int {
+		return slices.Index([]status.Status{status.Throttled, status.Error, status.Success, status.NotReady}, r.Status)
+	}
+	for _, p := range All() {
 		names := append([]string{p.Name}, p.Aliases...)
 		for _, name := range names {
-			if have, ok := LookupPreset(name); !ok || seen[name] || cmp.Diff(p, have) != "" {
+			if have, ok := Lookup(name); !ok || seen[name] || p.Text != have.Text || p.ID() != have.ID() {
 				t.Errorf("preset %s: %s is taken, or not found: %+v", p.Name, name, have)
 			}
 			seen[name] = true
@@ -120,10 +125,10 @@ func TestPresets(t *testing.T) {
 		if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(p.Name) || p.API == "" {
 			t.Errorf("preset %q: no name of lower-case words with hyphens, or no API", p.Name)
 		}
-		if !slices.IsSortedFunc(p.Rules, func(a, b PresetRule) int { return place(a) - place(b) }) {
+		if !slices.IsSortedFunc(p.rules, func(a, b rule) int { return place(a) - place(b) }) {
 			t.Errorf("preset %s: its rules are not in the order in which they are asked", p.Name)
 		}
-		for i, line := range append([]string{p.Example}, p.Many...) {
+		for i, line := range append([]string{p.Example}, p.many...) {
 			words := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
 			isURL := strings.HasPrefix(strings.Trim(words[len(words)-1], `'"`), "https://")
 			hasList, isBatch, hasHole := strings.Contains(line, " --each "), strings.Contains(line, " --batch "), strings.Contains(line, "{}")
@@ -134,13 +139,13 @@ func TestPresets(t *testing.T) {
 				t.Errorf("preset %s: neither a list nor a target for each, or --batch without either: %s", p.Name, line)
 			}
 		}
-		if len(p.Many) == 0 || len(p.Many) > len(names) {
-			t.Errorf("preset %s: %d lines for many", p.Name, len(p.Many))
+		if len(p.many) == 0 || len(p.many) > len(names) {
+			t.Errorf("preset %s: %d lines for many", p.Name, len(p.many))
 		}
 	}
 	for _, name := range []string{"", "terraform-like", "RDS", "rds "} {
-		if have, ok := LookupPreset(name); ok {
-			t.Errorf("LookupPreset(%q) = %s", name, have.Name)
+		if have, ok := Lookup(name); ok {
+			t.Errorf("Lookup(%q) = %s", name, have.Name)
 		}
 	}
 }
@@ -156,29 +161,29 @@ func flagOf(line, flag string) string {
 
 func TestPresetRulesThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	broken := PresetRule{Error, `$exit != 0 && $stderr contains "gone"`, ""}
-	gone := PresetRule{Success, `$status == 204`, ""}
-	done := PresetRule{Success, `.state == "done"`, ""}
+	broken := rule{status.Error, `$exit != 0 && $stderr contains "gone"`, ""}
+	gone := rule{status.Success, `$status == 204`, ""}
+	done := rule{status.Success, `.state == "done"`, ""}
 	for _, test := range []struct {
-		kind        Kind
-		rules       []PresetRule
+		kind        status.Kind
+		rules       []rule
 		left, unfit int
 		err         string
 	}{
-		{KindCustom, []PresetRule{broken, done}, 1, 1, ``},
-		{KindTCP, []PresetRule{broken, done}, 0, 2, `preset thing: none of its until fits a TCP address: until: .state == "done"`},
-		{KindCommand, []PresetRule{broken, gone, gone}, 1, 2, `preset thing: none of its until fits a command: until: $status == 204; until: $status == 204`},
-		{KindHTTP, []PresetRule{{Success, "$gone", ""}}, 0, 1, `preset thing: none of its until fits a URL: until: $gone`},
-		{KindHTTP, []PresetRule{broken}, 0, 1, `preset thing: none of its rules fits a URL: error-if: $exit != 0 && $stderr contains "gone"`},
-		{KindCustom, []PresetRule{broken}, 0, 1, `preset thing: none of its rules fits this probe: error-if: $exit != 0 && $stderr contains "gone"`},
+		{status.KindCustom, []rule{broken, done}, 1, 1, ``},
+		{status.KindTCP, []rule{broken, done}, 0, 2, `preset thing: none of its until fits a TCP address: until: .state == "done"`},
+		{status.KindCommand, []rule{broken, gone, gone}, 1, 2, `preset thing: none of its until fits a command: until: $status == 204; until: $status == 204`},
+		{status.KindHTTP, []rule{{status.Success, "$gone", ""}}, 0, 1, `preset thing: none of its until fits a URL: until: $gone`},
+		{status.KindHTTP, []rule{broken}, 0, 1, `preset thing: none of its rules fits a URL: error-if: $exit != 0 && $stderr contains "gone"`},
+		{status.KindCustom, []rule{broken}, 0, 1, `preset thing: none of its rules fits this probe: error-if: $exit != 0 && $stderr contains "gone"`},
 	} {
-		rules, unfit, err := Preset{Name: "thing", Rules: test.rules}.Compile(test.kind, false)
+		rules, unfit, err := Preset{Name: "thing", rules: test.rules}.Compile(test.kind, false)
 		if len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
 			t.Errorf("%s, %v: have %v, %v, %v", test.kind, test.rules, rules, unfit, err)
 		}
 	}
-	for _, p := range []Preset{{Rules: []PresetRule{{Status: Success, Expr: ".a =="}}}, {Detail: []string{".a["}}} {
-		if _, _, err := p.Compile(KindHTTP, false); err == nil {
+	for _, p := range []Preset{{rules: []rule{{Status: status.Success, Expr: ".a =="}}}, {detail: []string{".a["}}} {
+		if _, _, err := p.Compile(status.KindHTTP, false); err == nil {
 			t.Errorf("%+v compiles", p)
 		}
 	}
@@ -194,9 +199,9 @@ type presetSample struct {
 	Body   json.RawMessage
 }
 
-func (s presetSample) observation(kind Kind) Observation {
-	o := Observation{Kind: kind, Attempt: 1, Body: s.Body, Size: int64(len(s.Body))}
-	if kind == KindHTTP {
+func (s presetSample) observation(kind status.Kind) status.Observation {
+	o := status.Observation{Kind: kind, Attempt: 1, Body: s.Body, Size: int64(len(s.Body))}
+	if kind == status.KindHTTP {
 		o.Code = new(200)
 	} else {
 		o.Exit, o.Stderr = &s.Exit, []byte(s.Stderr)
@@ -208,7 +213,7 @@ func (s presetSample) observation(kind Kind) Observation {
 // each value that its documentation names, and with some that it does not.
 func presetSamples(t *testing.T) map[string][]presetSample {
 	samples := map[string][]presetSample{}
-	for _, p := range Presets() {
+	for _, p := range All() {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
 			samples[name] = readLines[presetSample](t, "testdata/presets/"+name+".jsonl")
 		}
@@ -222,7 +227,9 @@ func presetSamples(t *testing.T) map[string][]presetSample {
 		Unmatched []string        `json:"UNMATCHED"`
 	}
 	for _, r := range readLines[row](t, "testdata/preset_values.jsonl") {
-		for want, values := range map[Status][]string{Success: r.Success, NotReady: r.NotReady, Error: r.Error, None: r.Unmatched} {
+		for want, values := range map[status.Status][]string{
+			status.Success: r.Success, status.NotReady: r.NotReady, status.Error: r.Error, status.None: r.Unmatched,
+		} {
 			for _, value := range values {
 				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
 				samples[r.Preset] = append(samples[r.Preset], presetSample{Want: string(want), Body: json.RawMessage(answer)})
@@ -236,18 +243,18 @@ func presetSamples(t *testing.T) map[string][]presetSample {
 func TestPresetSamples(t *testing.T) {
 	t.Parallel()
 	samples := presetSamples(t)
-	for _, p := range Presets() {
+	for _, p := range All() {
 		decided := map[string]bool{}
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
 			for _, s := range samples[name] {
-				decided[checkSample(t, p, s, KindCommand)] = true
+				decided[checkSample(t, p, s, status.KindCommand)] = true
 				if s.Body != nil {
-					decided[checkSample(t, p, s, KindHTTP)] = true
+					decided[checkSample(t, p, s, status.KindHTTP)] = true
 				}
 			}
 			delete(samples, name)
 		}
-		for _, kind := range []Kind{KindCommand, KindHTTP} {
+		for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
 			rules, _, err := p.Compile(kind, false)
 			for _, r := range rules {
 				if !decided[r.String()] {
@@ -265,13 +272,13 @@ func TestPresetSamples(t *testing.T) {
 }
 
 // checkSample returns the rule that decided. --strict changes nothing where one did.
-func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
+func checkSample(t *testing.T, p Preset, s presetSample, kind status.Kind) string {
 	t.Helper()
 	rules, _, err := p.Compile(kind, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
+	v := status.Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
 	have := string(v.Status)
 	if v.Rule == "" {
 		have = ""
@@ -279,14 +286,14 @@ func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
 	if have != s.Want || !strings.Contains(v.Reason, s.Why) || strings.HasSuffix(v.Reason, ": ") {
 		t.Errorf("%s: %s %s%s\nhave %q by %s (%s)\nwant %q, %q", p.Name, s.Note, s.Body, s.Stderr, have, v.Rule, v.Reason, s.Want, s.Why)
 	}
-	if refused := s.observation(kind); kind == KindHTTP {
+	if refused := s.observation(kind); kind == status.KindHTTP {
 		refused.Code = new(429)
-		if v := (Rules{Preset: rules}).Classify(t.Context(), refused); v.Status != Throttled {
+		if v := (status.Rules{Preset: rules}).Classify(t.Context(), refused); v.Status != status.Throttled {
 			t.Errorf("%s: %s with HTTP 429 is %s by %s", p.Name, s.Body, v.Status, v.Rule)
 		}
 	}
-	strict := Rules{Preset: rules, Strict: true}.Classify(t.Context(), s.observation(kind))
-	if v.Rule != "" && strict.Status != v.Status || v.Rule == "" && v.Status == Success {
+	strict := status.Rules{Preset: rules, Strict: true}.Classify(t.Context(), s.observation(kind))
+	if v.Rule != "" && strict.Status != v.Status || v.Rule == "" && v.Status == status.Success {
 		t.Errorf("%s %s is %v, with --strict %v", p.Name, s.Body, v.Status, strict.Status)
 	}
 	return v.Rule
@@ -296,13 +303,13 @@ func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) string {
 func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {
-		for _, p := range Presets() {
+		for _, p := range All() {
 			if p.Name == "github-deployment-status" && body == "[]" {
 				continue // no status has been reported yet
 			}
 			s := presetSample{Note: p.Name, Body: json.RawMessage(body)}
-			checkSample(t, p, s, KindCommand)
-			checkSample(t, p, s, KindHTTP)
+			checkSample(t, p, s, status.KindCommand)
+			checkSample(t, p, s, status.KindHTTP)
 		}
 	}
 }
@@ -321,8 +328,8 @@ func TestPresetLists(t *testing.T) {
 	for _, l := range readLines[presetList](t, "testdata/preset_lists.jsonl") {
 		lists[l.Preset] = l
 	}
-	for _, p := range Presets() {
-		for _, line := range p.Many {
+	for _, p := range All() {
+		for _, line := range p.many {
 			name := flagOf(line, "--preset")
 			if list, found := lists[name]; found != strings.Contains(line, " --each ") {
 				t.Errorf("%s: a sample of a list: %t", line, found)
@@ -340,9 +347,9 @@ func TestPresetLists(t *testing.T) {
 // checkList judges the elements as the command line says.
 func checkList(t *testing.T, p Preset, line string, list presetList) {
 	t.Helper()
-	kind := KindCommand
+	kind := status.KindCommand
 	if !strings.Contains(line, " -- ") {
-		kind = KindHTTP
+		kind = status.KindHTTP
 	}
 	rules, _, err := p.Compile(kind, true)
 	if err != nil {
@@ -360,13 +367,13 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range p.Rules {
+	for _, r := range p.rules {
 		if r.Status.Ends() && !slices.Contains(slices.Collect(maps.Values(list.Want)), string(r.Status)) {
 			t.Errorf("%s: no element is %v", line, r.Status)
 		}
 	}
 	page := expr.NewDoc(list.Answer)
-	if kind == KindHTTP && flagOf(line, "--next") == "" && NextPage(list.Answer) != "" {
+	if kind == status.KindHTTP && flagOf(line, "--next") == "" && document.NextPage(list.Answer) != "" {
 		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
 	}
 	elements, _, problem := each.Elements(page)
@@ -377,12 +384,12 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		name, problem := e.Key(t.Context(), x)
 		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
 		o.Within = page
-		v := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
+		v := status.Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
 		if string(v.Status) != list.Want[name] || v.Rule == "" {
 			t.Errorf("%s: %q (%s) is %v by %s: %s, want %q", line, name, problem, v.Status, v.Rule, v.Reason, list.Want[name])
 		}
-		o.Body, o.Presence = nil, Gone
-		if v = (Rules{Preset: rules}).Classify(t.Context(), o); v.Status != NotReady {
+		o.Body, o.Presence = nil, detail.Gone
+		if v = (status.Rules{Preset: rules}).Classify(t.Context(), o); v.Status != status.NotReady {
 			t.Errorf("%s: once it is gone it is %v", line, v.Status)
 		}
 	}
@@ -408,4 +415,71 @@ func readLines[T any](t *testing.T, name string) (all []T) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// The rules of a preset are about its object: one in the answer, each of a list, or an element.
+func TestPresetObject(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		object, answer string
+		want           status.Status
+		reason         string
+	}{
+		{"", `{"state":"up"}`, status.Success, `.state is "up"`},
+		{".job", `{"job":{"state":"up"}}`, status.Success, `.job | .state is "up"`},
+		{".job", `{"job":null}`, status.NotReady, `.job | .state is missing, want == "up"`},
+		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, status.Success, `.jobs[0] | .state is "up"`},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, status.Success, ``},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, status.NotReady, ``},
+		{".jobs[]", `{"jobs":[{"state":"new","why":"no room"},{"state":"down"}]}`, status.Error, `it is down: no room`},
+		{".jobs[]", `{"jobs":[]}`, status.NotReady, ``},
+		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, status.NotReady, ``},
+		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, status.Success, ``},
+		{".job", `{"job":{"state":"up"},"failures":["x"]}`, status.Error, `there are failures`},
+		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":3,"buildsNotFound":1}`, status.Success, ``},
+	} {
+		p := Preset{Name: "thing", Object: test.object, detail: []string{".why"}, rules: []rule{
+			{Status: status.Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
+			{Status: status.Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: status.Success, Expr: `.state == "up"`}}}
+		preset, _, err := p.Compile(status.KindHTTP, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(test.answer)}
+		v := status.Rules{Preset: preset}.Classify(t.Context(), o)
+		if v.Status != test.want || test.reason != "" && v.Reason != test.reason {
+			t.Errorf("%s of %s: have %v, %s", test.object, test.answer, v.Status, v.Reason)
+		}
+	}
+	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `jq: .state == "up"`}}}
+	page := expr.NewDoc([]byte(`{"jobs":[{"state":"up"}]}`))
+	element := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(`{"state":"up"}`), Within: page}
+	for ofObject, o := range map[bool]status.Observation{true: element, false: {Kind: status.KindHTTP, Code: new(200), Body: []byte(`{"jobs":[{"state":"up"}]}`)}} {
+		preset, _, err := p.Compile(status.KindHTTP, ofObject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != status.Success {
+			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
+		}
+	}
+}
+
+// A status document of Azure is judged as by the preset, without its having been asked for.
+func TestAzureRules(t *testing.T) {
+	t.Parallel()
+	preset, err := Rules("azure-lro", status.KindHTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range presetSamples(t)["azure-lro"] {
+		o := s.observation(status.KindHTTP)
+		want := preset.Classify(t.Context(), o)
+		o.Following.Monitor = detail.MonitorAzure
+		have := status.Rules{}.Classify(t.Context(), o)
+		isAtRest := want.Status == status.Success && strings.HasPrefix(want.Reason, "the resource has no")
+		if want.Rule != "" && !isAtRest && (have.Status != want.Status || have.Rule != want.Rule || have.Reason != want.Reason) {
+			t.Errorf("%s:\nhave %s by %s: %s\nwant %s by %s: %s", s.Body, have.Status, have.Rule, have.Reason, want.Status, want.Rule, want.Reason)
+		}
+	}
 }

@@ -1,4 +1,6 @@
-package status
+// Package presets has rules with a name, which say what the states of one API mean: of Kubernetes, CI
+// services, clouds and others, all waiters of AWS, and those of a file.
+package presets
 
 import (
 	_ "embed"
@@ -11,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -20,34 +23,34 @@ type Preset struct {
 	Aliases []string // other names of the same rules
 	API     string   // the API, in one line
 	Example string   // a command line, quoted for a shell
-	Note    string   // what else a reader should know; "" for nothing
-	Many    []string // command lines that wait for many, those without --each one by one
 	File    string   // that it was read from, "" for a built-in one
 	Text    string   // the lines that it was read from, without comments
-	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
+	// Object is the path of the object that the rules are about, such as .job or .builds[], "" for
 	// the answer. With [] they are about each element of a list: all have to be done, and one
 	// that has failed is enough. A rule that names $json is about the answer. An element of a list
 	// that is judged by itself is the object, and $json the answer that it is in.
 	Object string
-	// Rules are in the order of [Ruled].
-	Rules []PresetRule
-	// Detail are expressions for the API's own words about a failure. The first
+	// Settings say how to wait. The caller applies them.
+	Settings []Setting
+
+	rules []rule   // in the order in which they are asked
+	note  string   // more for a reader, "" for nothing
+	many  []string // command lines that wait for many, those without --each one by one
+	// detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
-	Detail []string
-	// Settings say how to wait, for who runs the wait.
-	Settings []PresetSetting
+	detail []string
 }
 
-// A PresetSetting says how to wait for what a preset is about. Its value is not yet read.
-type PresetSetting struct {
+// A Setting says how to wait. Its value is text, not yet parsed.
+type Setting struct {
 	Key    string   // interval, timeout, max-wait, follow, each, id or print
 	Values []string // several of id and print, one of any other
-	At     string   // where the first value stands: "mine.txt:3:11"
+	At     string   // the place of the first value: "mine.txt:3:11"
 }
 
-// A PresetRule is a rule of a preset, not yet compiled.
-type PresetRule struct {
-	Status Status
+// A rule is a rule of a preset, not yet compiled.
+type rule struct {
+	Status status.Status
 	Expr   string // a condition in the language of package expr
 	Why    string // the reason when the rule matches; "" for the expression's own explanation
 }
@@ -55,12 +58,23 @@ type PresetRule struct {
 //go:embed presets.txt
 var presetText string
 
-// Presets returns all presets, with those for related APIs side by side.
-func Presets() []Preset { return builtin(presetText) }
+// All returns all presets but those of AWS's waiters, with those for related APIs side by side.
+func All() []Preset { return builtin(presetText) }
 
-// LookupPreset returns the preset with that name or alias, which is "aws:SERVICE/WAITER" for a
-// waiter of AWS, such as aws:rds/DBInstanceAvailable.
-func LookupPreset(name string) (Preset, bool) {
+// Rules returns the rules of the preset with that name or alias for a kind of probe, as of a line with
+// --preset. An error names the rules that do not fit, where none is left that could be SUCCESS.
+func Rules(name string, kind status.Kind) (status.Rules, error) {
+	p, found := Lookup(name)
+	if !found {
+		return status.Rules{}, fmt.Errorf("there is no preset %s", name)
+	}
+	rules, _, err := p.Compile(kind, false)
+	return status.Rules{Preset: rules}, err
+}
+
+// Lookup returns the preset with that name or alias. The name of a waiter of AWS is
+// aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
+func Lookup(name string) (Preset, bool) {
 	text := presetText
 	if strings.HasPrefix(name, awsPrefix) {
 		text = waiterText()
@@ -75,7 +89,7 @@ func LookupPreset(name string) (Preset, bool) {
 }
 
 func builtin(text string) []Preset {
-	presets, err := ReadPresets("", text)
+	presets, err := Read("", text)
 	if err != nil {
 		panic(err)
 	}
@@ -96,16 +110,16 @@ func isNoText(c rune) bool {
 	return unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError
 }
 
-// ReadPresets reads presets, each a stanza of lines "key: value", with an empty line between
+// Read reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
 // is a comment. A stanza begins with its name, which no other has, and has at least one rule. The
 // other keys are those of [Status.RuleName], whose values are conditions, those of
-// [PresetSetting], and the fields of [Preset] in lower case: alias, api, example, note, many,
+// [Setting], and the fields of [Preset] in lower case: alias, api, example, note, many,
 // object, detail. Of alias, many, detail, id, print and the rules there may be several. After a
 // condition, " -- " and words are the reason when it is met. A preset has either object or
 // each, and its expressions name no $ENV. An error begins with the file, the line and the column, in
 // characters from 1: "mine.txt:3:8: ". Of a line that is none of a preset it has no text.
-func ReadPresets(file, text string) (presets []Preset, err error) {
+func Read(file, text string) (presets []Preset, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
 		return nil, fmt.Errorf("%s: a preset is text, without control characters", position(file, text, i))
@@ -140,12 +154,15 @@ func ReadPresets(file, text string) (presets []Preset, err error) {
 		}
 	}
 	for _, p := range presets {
-		if len(p.Rules) == 0 {
+		if len(p.rules) == 0 {
 			return nil, fmt.Errorf("%s: preset %s has no rule, such as until: .state == \"done\"", file, p.Name)
 		}
 	}
 	return presets, nil
 }
+
+// ID tells a preset apart from others by what it judges.
+func (p Preset) ID() string { return fmt.Sprintf("%q", []any{p.Name, p.Object, p.rules}) }
 
 // Named reports whether a preset has that name or alias.
 func (p Preset) Named(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
@@ -171,9 +188,10 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 
 // set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
 func (p *Preset) set(key, value, at string) (err error) {
-	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
-	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
-	ruled := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
+	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object}
+	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
+	statuses := []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
+	ruled := slices.IndexFunc(statuses, func(s status.Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
 	setting, isSeveral := p.setting(key), key == "id" || key == "print"
 	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each"}, key)
@@ -195,12 +213,12 @@ func (p *Preset) set(key, value, at string) (err error) {
 	case setting != nil:
 		setting.Values = append(setting.Values, value)
 	case isSetting:
-		p.Settings = append(p.Settings, PresetSetting{Key: key, Values: []string{value}, At: at})
+		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at})
 	default:
-		rule := PresetRule{Status: Ruled()[ruled]}
+		rule := rule{Status: statuses[ruled]}
 		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
-		p.Rules = append(p.Rules, rule)
-		_, err = NewRule(rule.Status, rule.Expr)
+		p.rules = append(p.rules, rule)
+		_, err = status.NewRule(rule.Status, rule.Expr)
 	}
 	switch key {
 	case "detail", "id", "print":
@@ -212,7 +230,7 @@ func (p *Preset) set(key, value, at string) (err error) {
 }
 
 // setting is the setting with a key, nil if there is none.
-func (p *Preset) setting(key string) *PresetSetting {
+func (p *Preset) setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
 			return &p.Settings[i]
@@ -221,33 +239,34 @@ func (p *Preset) setting(key string) *PresetSetting {
 	return nil
 }
 
-// Compile returns the rules of p for a kind of probe, in the same order. Those that read what such a
-// probe never has, such as $exit for a URL, are left out; unfit are these, as "until: $exit == 0". That none for SUCCESS is
-// left where p has some, or no rule at all, is an error: any good answer would be a SUCCESS. ofObject is
-// true if what is judged is the object itself, as an element of a list is; $json is still the answer.
-func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, unfit []string, err error) {
+// Compile returns the rules of p for a kind of probe, in the same order. Rules that read a value that
+// such a probe never has, such as $exit for a URL, are left out and named in unfit, as "until: $exit == 0".
+// If no rule is left, or p has rules for SUCCESS and none of these is left, that is an error: any good
+// answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an element of a
+// list; $json is still the answer.
+func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, unfit []string, err error) {
 	if ofObject {
 		p.Object = ""
 	}
-	detail := make([]*expr.Expr, len(p.Detail))
-	for i, source := range p.Detail {
-		if detail[i], err = expr.CompileValue(p.within(None, source)); err != nil {
+	detail := make([]*expr.Expr, len(p.detail))
+	for i, source := range p.detail {
+		if detail[i], err = expr.CompileValue(p.within(status.None, source)); err != nil {
 			return nil, nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
 		}
 	}
-	for _, r := range p.Rules {
-		rule, err := NewRule(r.Status, r.Expr)
+	for _, r := range p.rules {
+		rule, err := status.NewRule(r.Status, r.Expr)
 		if err == nil && rule.Expr.Uses().Any(expr.UsesJSON) {
-			rule, err = NewRule(r.Status, p.within(r.Status, r.Expr))
+			rule, err = status.NewRule(r.Status, p.within(r.Status, r.Expr))
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
 		rule.Origin, rule.Preset, rule.Why = "preset "+p.Name, p.Name, r.Why
-		if r.Status == Error {
+		if r.Status == status.Error {
 			rule.Detail = detail
 		}
-		if u := rule.Expr.Uses(); kind.offers(u) && (ofObject || !u.Any(expr.UsesGone)) {
+		if u := rule.Expr.Uses(); offers(kind, u) && (ofObject || !u.Any(expr.UsesGone)) {
 			rules = append(rules, rule)
 		} else {
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)
@@ -257,9 +276,9 @@ func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, unfit []string,
 }
 
 // lacks refuses a preset of which too little is left for a kind of probe.
-func (p Preset) lacks(kind Kind, rules []Rule, unfit []string) error {
-	isUntil := func(r Rule) bool { return r.Status == Success }
-	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, Success.RuleName()) })
+func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) error {
+	isUntil := func(r status.Rule) bool { return r.Status == status.Success }
+	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, status.Success.RuleName()) })
 	switch {
 	case len(untils) > 0 && !slices.ContainsFunc(rules, isUntil):
 		return fmt.Errorf("preset %s: none of its until fits %s: %s", p.Name, kind, strings.Join(untils, "; "))
@@ -270,18 +289,18 @@ func (p Preset) lacks(kind Kind, rules []Rule, unfit []string) error {
 }
 
 // within returns an expression about the object as one about the answer.
-func (p Preset) within(s Status, source string) string {
+func (p Preset) within(s status.Status, source string) string {
 	program, isJQ := strings.CutPrefix(source, "jq:")
 	switch isList := strings.Contains(p.Object, "[]"); {
 	case p.Object == "" || namesAnswer(source):
 		return source
-	case isJQ && isList && s != None: // only true and false decide
+	case isJQ && isList && s != status.None: // only true and false decide
 		return "jq: " + p.within(s, "["+program+`] | if . == [true] or . == [false] then .[0] else error("neither true nor false") end`)
 	case isJQ:
 		return "jq: " + p.within(s, program)
-	case s == Success && isList:
+	case s == status.Success && isList:
 		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")"
-	case s != None && isList:
+	case s != status.None && isList:
 		return "any(" + p.Object + "; " + source + ")"
 	}
 	return strings.ReplaceAll(p.Object, "[]", "[0]") + " | (" + source + ")"
@@ -293,27 +312,14 @@ func namesAnswer(source string) bool {
 	return err == nil && x.Uses().Any(expr.UsesWhole)
 }
 
-// String names what is probed: "a URL".
-func (k Kind) String() string {
-	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
-}
-
 // offers reports whether a kind of probe has all that an expression reads.
-func (k Kind) offers(u expr.Uses) bool {
+func offers(k status.Kind, u expr.Uses) bool {
 	const ofHTTP = expr.UsesStatus | expr.UsesHeader
 	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr
 	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
-	lacks := map[Kind]expr.Uses{KindHTTP: ofCommand, KindCommand: ofHTTP, KindCustom: ofHTTP | ofCommand, KindTCP: ofHTTP | ofCommand | ofAnswer}
+	lacks := map[status.Kind]expr.Uses{
+		status.KindHTTP: ofCommand, status.KindCommand: ofHTTP, status.KindCustom: ofHTTP | ofCommand,
+		status.KindTCP: ofHTTP | ofCommand | ofAnswer,
+	}
 	return !u.Any(lacks[k])
 }
-
-// azureRules are the rules for the status document behind Azure-AsyncOperation
-// and Operation-Location, without the rule that a resource with no state is at rest.
-var azureRules = sync.OnceValue(func() []Rule {
-	p, _ := LookupPreset("azure-lro")
-	rules, _, err := p.Compile(KindHTTP, false)
-	if err != nil {
-		panic(err)
-	}
-	return slices.DeleteFunc(rules, func(r Rule) bool { return r.Status == Success && r.Why != "" })
-})

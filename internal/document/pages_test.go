@@ -1,10 +1,14 @@
-package status
+package document_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pollcli/poll/internal/document"
+)
 
 func TestNextPage(t *testing.T) {
 	t.Parallel()
-	for document, want := range map[string]string{
+	for text, want := range map[string]string{
 		`{"a":[{"next":"/b"}],"next":"/c"}`:             ".next",
 		`{"a":1,"next_page_token":"x"}`:                 ".next_page_token",
 		`{"nextPageToken":"x"}`:                         ".nextPageToken",
@@ -56,15 +60,15 @@ func TestNextPage(t *testing.T) {
 		`[{"next":"/b"}]`: "",
 		``:                "",
 	} {
-		if have := NextPage([]byte(document)); have != want {
-			t.Errorf("%s: have %q, want %q", document, have, want)
+		if have := document.NextPage([]byte(text)); have != want {
+			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}
 }
 
-func TestIncomplete(t *testing.T) {
+func TestFailure(t *testing.T) {
 	t.Parallel()
-	for document, want := range map[string]string{
+	for text, want := range map[string]string{
 		`{"jobs":null,"errors":[{"message":"denied"}]}`: ".errors",
 		`{"jobs":[],"success":false}`:                   ".success",
 		`{"jobs":[],"status":"error"}`:                  ".status",
@@ -72,8 +76,8 @@ func TestIncomplete(t *testing.T) {
 		`{"jobs":[],"last":{"status":"failed"}}`:        "",
 		`[]`:                                            "",
 	} {
-		if have := Incomplete([]byte(document)); have != want {
-			t.Errorf("%s: have %q, want %q", document, have, want)
+		if have := document.Failure([]byte(text)); have != want {
+			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package status
+package presets
 
 import (
 	"compress/gzip"
@@ -9,17 +9,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/status"
 )
 
 // Of documents for each condition of the waiters, the presets say what botocore says by JMESPath, or
 // less: scripts/aws-waiters/oracle.py has recorded that.
 func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	t.Parallel()
-	rules := map[string]Rules{}
+	rules := map[string]status.Rules{}
 	for _, p := range Waiters() {
-		compiled, _, err := p.Compile(KindCommand, false)
-		_, _, urlErr := p.Compile(KindHTTP, false)
-		ofURL := slices.ContainsFunc(p.Rules, func(r PresetRule) bool { return r.Status == Success && !strings.Contains(r.Expr, "$exit") })
+		compiled, _, err := p.Compile(status.KindCommand, false)
+		_, _, urlErr := p.Compile(status.KindHTTP, false)
+		ofURL := slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status == status.Success && !strings.Contains(r.Expr, "$exit") })
 		if err != nil || ofURL != (urlErr == nil) { // of some, only an error of the AWS CLI is the end
 			t.Fatal(p.Name, err, urlErr)
 		}
@@ -27,7 +29,7 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 		if len(p.Settings) != 2 || !strings.Contains(command, " --") || p.API == "" { // an example names the thing
 			t.Errorf("%s: %+v", p.Name, p)
 		}
-		rules[p.Name] = Rules{Preset: compiled}
+		rules[p.Name] = status.Rules{Preset: compiled}
 	}
 	if len(rules) != 378 {
 		t.Errorf("have %d waiters, want 378", len(rules))
@@ -41,29 +43,29 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type change struct{ Want, Have Status }
+	type change struct{ Want, Have status.Status }
 	changes := map[change]int{}
 	for lines := json.NewDecoder(text); lines.More(); {
 		var record struct {
 			Waiter   string
-			Want     Status
+			Want     status.Status
 			Document json.RawMessage
 		}
 		if err := lines.Decode(&record); err != nil {
 			t.Fatal(err)
 		}
-		o := presetSample{Body: record.Document}.observation(KindCommand)
+		o := presetSample{Body: record.Document}.observation(status.KindCommand)
 		v := rules["aws:"+record.Waiter].Classify(t.Context(), o)
 		changes[change{record.Want, v.Status}]++
-		if v.Status == Success && record.Want != Success {
+		if v.Status == status.Success && record.Want != status.Success {
 			t.Errorf("%s: %s is SUCCESS by %s, want %s", record.Waiter, record.Document, v.Rule, record.Want)
 		}
 	}
 	want := map[change]int{
-		{Success, Success}: 2865, {Error, Error}: 4007, {NotReady, NotReady}: 5843,
-		{Success, NotReady}: 116, // an element lacks the field, or is no object: JMESPath leaves it out; no services at all
-		{Success, Error}:    5,   // both acceptors match, and that of the success comes first
-		{NotReady, Error}:   4,   // and that of the retry
+		{status.Success, status.Success}: 2865, {status.Error, status.Error}: 4007, {status.NotReady, status.NotReady}: 5843,
+		{status.Success, status.NotReady}: 116, // an element lacks the field, or is no object: JMESPath leaves it out; no services at all
+		{status.Success, status.Error}:    5,   // both acceptors match, and that of the success comes first
+		{status.NotReady, status.Error}:   4,   // and that of the retry
 	}
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("verdicts (-want +have):\n%s", diff)
@@ -78,12 +80,12 @@ func TestWaitersExpectElements(t *testing.T) {
 		"ec2/VpcExists": "Vpcs", "ec2/VpcPeeringConnectionExists": "VpcPeeringConnections",
 		"cloudformation/StackExists": "Stacks", "elbv2/LoadBalancerExists": "LoadBalancers",
 	} {
-		p, _ := LookupPreset("aws:" + waiter)
-		for body, want := range map[string]Status{`[]`: NotReady, `null`: NotReady, `[{}]`: Success} {
-			for _, kind := range []Kind{KindCommand, KindHTTP} {
+		p, _ := Lookup("aws:" + waiter)
+		for body, want := range map[string]status.Status{`[]`: status.NotReady, `null`: status.NotReady, `[{}]`: status.Success} {
+			for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
 				rules, _, err := p.Compile(kind, false)
 				o := presetSample{Body: json.RawMessage(`{"` + list + `":` + body + `}`)}.observation(kind)
-				if v := (Rules{Preset: rules}).Classify(t.Context(), o); err != nil || v.Status != want {
+				if v := (status.Rules{Preset: rules}).Classify(t.Context(), o); err != nil || v.Status != want {
 					t.Errorf("%s: %s is %s (%s), want %s; %v", waiter, o.Body, v.Status, v.Reason, want, err)
 				}
 			}
@@ -97,35 +99,35 @@ func TestWaitersReadErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		waiter, code string
-		want         Status
+		want         status.Status
 	}{
-		{"lambda/FunctionExists", "ResourceNotFoundException", NotReady},
-		{"lambda/FunctionExists", "AccessDeniedException", Error},
-		{"lambda/FunctionExists", "TooManyRequestsException", Throttled},
-		{"lambda/FunctionExists", "ServiceUnavailable", NotReady},
-		{"s3/BucketNotExists", "404", Success},
-		{"s3/BucketExists", "404", NotReady},
-		{"s3/BucketExists", "403", Success},
-		{"s3/BucketExists", "400", Error},
-		{"rds/DBInstanceDeleted", "DBInstanceNotFound", Success},
-		{"rds/DBInstanceAvailable", "DBInstanceNotFound", Error},
-		{"ec2/InstanceRunning", "InvalidInstanceID.NotFound", NotReady},
-		{"ec2/InstanceRunning", "InvalidInstanceIDxNotFound", Error},
+		{"lambda/FunctionExists", "ResourceNotFoundException", status.NotReady},
+		{"lambda/FunctionExists", "AccessDeniedException", status.Error},
+		{"lambda/FunctionExists", "TooManyRequestsException", status.Throttled},
+		{"lambda/FunctionExists", "ServiceUnavailable", status.NotReady},
+		{"s3/BucketNotExists", "404", status.Success},
+		{"s3/BucketExists", "404", status.NotReady},
+		{"s3/BucketExists", "403", status.Success},
+		{"s3/BucketExists", "400", status.Error},
+		{"rds/DBInstanceDeleted", "DBInstanceNotFound", status.Success},
+		{"rds/DBInstanceAvailable", "DBInstanceNotFound", status.Error},
+		{"ec2/InstanceRunning", "InvalidInstanceID.NotFound", status.NotReady},
+		{"ec2/InstanceRunning", "InvalidInstanceIDxNotFound", status.Error},
 	} {
-		p, ok := LookupPreset("aws:" + c.waiter)
-		rules, _, err := p.Compile(KindCommand, false)
+		p, ok := Lookup("aws:" + c.waiter)
+		rules, _, err := p.Compile(status.KindCommand, false)
 		if !ok || err != nil {
 			t.Fatal(c.waiter, ok, err)
 		}
 		s := presetSample{Exit: 254, Stderr: "\nAn error occurred (" + c.code + ") when calling the X operation: no\n"}
-		v := Rules{Preset: rules}.Classify(t.Context(), s.observation(KindCommand))
+		v := status.Rules{Preset: rules}.Classify(t.Context(), s.observation(status.KindCommand))
 		if v.Status != c.want {
 			t.Errorf("%s: %s is %s (%s), want %s", c.waiter, c.code, v.Status, v.Reason, c.want)
 		}
 	}
 	for _, name := range []string{"aws:", "aws:rds", "aws:rds/Nothing", "rds/DBInstanceAvailable"} {
-		if have, ok := LookupPreset(name); ok {
-			t.Errorf("LookupPreset(%q) = %s", name, have.Name)
+		if have, ok := Lookup(name); ok {
+			t.Errorf("Lookup(%q) = %s", name, have.Name)
 		}
 	}
 }

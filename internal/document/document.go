@@ -1,0 +1,56 @@
+// Package document reads what JSON documents say about themselves, as many APIs do: how far the
+// operation is that they are about, whether it failed, and whether there is another page.
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A member is a member of a JSON object.
+type member struct {
+	name, path string
+	raw        json.RawMessage
+}
+
+// membersOf returns the members of a JSON object in the order of their names, those of equal names
+// all; none of another value.
+func membersOf(object []byte) (all []member) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if begin, _ := d.Token(); begin != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		name, _ := d.Token()
+		m := member{}
+		if m.name, _ = name.(string); d.Decode(&m.raw) != nil {
+			return nil
+		}
+		all = append(all, m)
+	}
+	slices.SortStableFunc(all, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// hasContent reports whether a JSON value is more than an empty one, a zero, or an object of those.
+func hasContent(raw string) bool {
+	if raw[0] == '{' {
+		return slices.ContainsFunc(membersOf([]byte(raw)), func(m member) bool { return hasContent(string(m.raw)) })
+	}
+	n, err := strconv.ParseFloat(strings.Trim(raw, `"`), 64)
+	return !slices.Contains([]string{"null", "false", `""`, "[]"}, strings.Join(strings.Fields(raw), "")) && (err != nil || n != 0)
+}
+
+// flattened returns the letters and digits of s in lower case.
+func flattened(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
