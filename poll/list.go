@@ -267,7 +267,7 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	}
 	switch {
 	case !l.isAbsent(w):
-		o.Body, o.Within, o.Presence = []byte(e.current.Raw), e.current.Doc, status.Present
+		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
@@ -309,7 +309,7 @@ func (l *list) fork() {
 			w.p.Probe = l.lead.p.Probe
 			continue
 		}
-		probe, err := l.forks.Fork([]byte(w.element.current.Raw))
+		probe, err := l.forks.Fork(w.element.current.Body())
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
 		}

@@ -237,7 +237,7 @@ func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, unfit []string,
 	}
 	for _, r := range p.Rules {
 		rule, err := NewRule(r.Status, r.Expr)
-		if err == nil && rule.Expr.Uses().Any(expr.UsesJSON) {
+		if err == nil && rule.Expr.Reads(".") {
 			rule, err = NewRule(r.Status, p.within(r.Status, r.Expr))
 		}
 		if err != nil {
@@ -247,7 +247,7 @@ func (p Preset) Compile(kind Kind, ofObject bool) (rules []Rule, unfit []string,
 		if r.Status == Error {
 			rule.Detail = detail
 		}
-		if u := rule.Expr.Uses(); kind.offers(u) && (ofObject || !u.Any(expr.UsesGone)) {
+		if kind.offers(rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) {
 			rules = append(rules, rule)
 		} else {
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)
@@ -290,7 +290,7 @@ func (p Preset) within(s Status, source string) string {
 // namesAnswer reports whether an expression is about the answer, whatever it is an element of.
 func namesAnswer(source string) bool {
 	x, err := expr.CompileValue(source)
-	return err == nil && x.Uses().Any(expr.UsesWhole)
+	return err == nil && x.Reads("json")
 }
 
 // String names what is probed: "a URL".
@@ -299,12 +299,10 @@ func (k Kind) String() string {
 }
 
 // offers reports whether a kind of probe has all that an expression reads.
-func (k Kind) offers(u expr.Uses) bool {
-	const ofHTTP = expr.UsesStatus | expr.UsesHeader
-	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr
-	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
-	lacks := map[Kind]expr.Uses{KindHTTP: ofCommand, KindCommand: ofHTTP, KindCustom: ofHTTP | ofCommand, KindTCP: ofHTTP | ofCommand | ofAnswer}
-	return !u.Any(lacks[k])
+func (k Kind) offers(x *expr.Expr) bool {
+	return (k == KindHTTP || !x.Reads("status", "header")) &&
+		(k == KindCommand || !x.Reads("exit", "stdout", "stderr")) &&
+		(k != KindTCP || !x.Reads(".", "isjson", "body", "error"))
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation

@@ -23,6 +23,7 @@ const maxDepth = 1000
 // expressions share it. It is safe for concurrent use.
 type Doc struct {
 	text    string
+	name    string // of a member of an object
 	check   sync.Once
 	root    value    // the document, if it is one
 	lines   []string // the documents, if they are several
@@ -40,9 +41,10 @@ const emptyBody = "the body is empty"
 // skipped; it may say that the body is UTF-16.
 func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 
-// ElementDoc returns the document of the JSON of an [Element], which is not checked again.
-func ElementDoc(raw []byte) *Doc {
-	d := &Doc{text: viewString(raw), root: parseValue(viewString(raw))}
+// element returns an element, of an object with its name, as a document. It is not checked again.
+func element(v value, name string) *Doc {
+	raw := v.json()
+	d := &Doc{text: raw, root: parseValue(raw), name: name}
 	d.check.Do(func() {})
 	return d
 }
@@ -55,6 +57,10 @@ func Unreadable(reason string) *Doc {
 	d.check.Do(func() {})
 	return d
 }
+
+// Name returns the key of an element that is a member of an object, joined by slashes to those
+// of the objects around that. It is "" for an element of a list, and for an answer.
+func (d *Doc) Name() string { return d.name }
 
 // Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
@@ -74,10 +80,10 @@ func (d *Doc) value() value {
 func (d *Doc) all() value {
 	v := d.value()
 	switch {
-	case v.kind != KindUnknown:
-		v = value{kind: KindArray, raw: "[" + d.text + "]"}
+	case v.kind != kindUnknown:
+		v = value{kind: kindArray, raw: "[" + d.text + "]"}
 	case d != nil && d.lines != nil:
-		v = value{kind: KindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
+		v = value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 	}
 	return v
 }
@@ -99,31 +105,23 @@ func isTooDeep(s string, max int) bool {
 	if strings.Count(s, "[")+strings.Count(s, "{") <= max {
 		return false
 	}
-	depth := 0
+	depth, inText := 0, false
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '"' {
-			i += textLength(s[i+1:]) + 1
-		} else if c|' ' == '{' { // or [
+		switch c := s[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c|' ' == '{': // or [
 			if depth++; depth > max {
 				return true
 			}
-		} else if c|' ' == '}' {
+		case c|' ' == '}':
 			depth--
 		}
 	}
 	return false
-}
-
-// textLength is the length of a text in quotes that begins in s.
-func textLength(s string) int {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '"' {
-			return i
-		} else if c == '\\' {
-			i++
-		}
-	}
-	return len(s)
 }
 
 // isJSON reports whether a text is one JSON value that is not nested too deep.

@@ -74,44 +74,44 @@ func (env *Env) answered() string {
 	return "answer"
 }
 
-// variable reads a variable, of $header a field. It is missing if it does not apply. Uses is 0
+// variable reads a variable, of $header a field. It is missing if it does not apply. known is false
 // if there is no such variable; $json, which is a path, and $ENV are none of them.
-func (env *Env) variable(name, field string) (value, Uses) {
+func (env *Env) variable(name, field string) (v value, known bool) {
 	switch name {
 	case "exit":
-		return optional(env.Exit), UsesExit
+		return optional(env.Exit), true
 	case "status":
-		return optional(env.Status), UsesStatus
+		return optional(env.Status), true
 	case "header":
 		if values := env.Header.Values(field); len(values) > 0 {
-			return value{kind: KindString, str: values[0], hidden: true}, UsesHeader
+			return value{kind: kindString, str: values[0], hidden: true}, true
 		}
-		return missing(), UsesHeader
+		return missing(), true
 	case "body":
-		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), UsesBody
+		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), true
 	case "stdout":
 		instead := or(env.Status == nil, env.Body, nil)
-		return env.cut(output(env.Stdout, instead, env.Exit != nil && env.Status == nil)), UsesStdout
+		return env.cut(output(env.Stdout, instead, env.Exit != nil && env.Status == nil)), true
 	case "stderr":
-		v := output(env.Stderr, nil, env.Exit != nil)
+		v = output(env.Stderr, nil, env.Exit != nil)
 		v.partial = or(env.StderrCut, "end", "")
-		return v, UsesStderr
+		return v, true
 	case "error":
-		return or(env.Error == "", parseValue("null"), text(env.Error)), UsesError
+		return or(env.Error == "", parseValue("null"), text(env.Error)), true
 	case "attempt":
-		return integer(env.Attempt), UsesAttempt
+		return integer(env.Attempt), true
 	case "elapsed":
-		return seconds(env.Elapsed), UsesElapsed
+		return seconds(env.Elapsed), true
 	case "unchanged":
-		return seconds(env.Unchanged), UsesUnchanged
+		return seconds(env.Unchanged), true
 	case "gone":
-		return boolean(env.Gone), UsesGone
+		return boolean(env.Gone), true
 	case "isjson":
-		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != KindUnknown)), UsesIsJSON
+		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != kindUnknown)), true
 	case "name":
-		return or(env.Name == "", missing(), text(env.Name)), UsesName
+		return or(env.Name == "", missing(), text(env.Name)), true
 	}
-	return missing(), 0
+	return missing(), false
 }
 
 func optional(n *int) value {
@@ -125,7 +125,7 @@ func seconds(d time.Duration) value { return number(words.Number(words.InSeconds
 
 // cut returns v as what is kept of the answer.
 func (env *Env) cut(v value) value {
-	v.partial = or(env.BodyCut && v.kind == KindString, "beginning", "")
+	v.partial = or(env.BodyCut && v.kind == kindString, "beginning", "")
 	return v
 }
 
@@ -140,30 +140,3 @@ func output(b, instead []byte, answered bool) value {
 	}
 	return text(strings.TrimRight(decodeText(b), "\r\n"))
 }
-
-// Uses says what an expression reads: a set of these.
-type Uses uint32
-
-// What an expression can read.
-const (
-	UsesJSON      Uses = 1 << iota // the document, or an element of it: any path, $json
-	UsesIsJSON                     // $isjson
-	UsesExit                       // $exit
-	UsesStatus                     // $status
-	UsesHeader                     // $header
-	UsesBody                       // $body
-	UsesStdout                     // $stdout
-	UsesStderr                     // $stderr
-	UsesError                      // $error
-	UsesAttempt                    // $attempt
-	UsesElapsed                    // $elapsed
-	UsesUnchanged                  // $unchanged
-	UsesGone                       // $gone
-	UsesName                       // $name
-	UsesWhole                      // $json or .., which is the answer even where "." is an element of it
-	UsesEach                       // the elements of a list: any, all or count
-	UsesClock                      // the time of day, which only a program in jq can read
-)
-
-// Any reports whether one of some things is read.
-func (u Uses) Any(of Uses) bool { return u&of != 0 }

@@ -86,10 +86,10 @@ func (e *evaluator) eval(n *node) (v value) {
 // read reads a variable, which is unknown if there was no answer.
 func (env *Env) read(name, field, source string) value {
 	v, _ := env.variable(name, field)
-	if v.kind == KindMissing && env.Error != "" {
+	if v.kind == kindMissing && env.Error != "" {
 		return env.Doc.value()
 	}
-	if v.kind == KindMissing {
+	if v.kind == kindMissing {
 		v.missed = source
 	}
 	return v
@@ -167,7 +167,7 @@ func (e *evaluator) pipe(n *node) value {
 		return e.not(left)
 	}
 	v := e.silent().eval(left)
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		e.sayUnknown(left, v)
 		return v
 	}
@@ -196,12 +196,12 @@ func (e *evaluator) compare(n *node) value {
 			a = least
 		}
 	}
-	if a.kind == KindUnknown {
+	if a.kind == kindUnknown {
 		e.sayUnknown(left, a)
 		return a
 	}
 	b := operands.eval(right)
-	if b.kind == KindUnknown {
+	if b.kind == kindUnknown {
 		e.sayUnknown(right, b)
 		return b
 	}
@@ -265,13 +265,13 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	if n.op != opLiteral || v.kind != n.literal.kind {
 		return false
 	}
-	return v.kind == KindNull || v.kind == KindArray && e.has(n.literal, missing())
+	return v.kind == kindNull || v.kind == kindArray && e.has(n.literal, missing())
 }
 
 // misfit is the value of a comparison of two known values that do not go together.
 func (e *evaluator) misfit(n *node, problem string, a, b value) value {
 	side, v := n.kids[0], a
-	if n.sign == "in" || problem == needsText && a.kind == KindString || problem == needsOrder && side.op == opLiteral {
+	if n.sign == "in" || problem == needsText && a.kind == kindString || problem == needsOrder && side.op == opLiteral {
 		side, v = n.kids[1], b
 	}
 	problem = n.sign + " " + problem
@@ -287,7 +287,7 @@ func (e *evaluator) call(n *node) value {
 		return e.exists(n.kids[0])
 	}
 	v := e.current()
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		return v
 	}
 	result, problem := e.apply(n, v)
@@ -307,8 +307,8 @@ func (e *evaluator) call(n *node) value {
 // exist; without a readable document, or an answer, the result is unknown.
 func (e *evaluator) exists(n *node) value {
 	v := e.unhinted().eval(n)
-	if v.kind == KindUnknown && (n.op != opPath || e.root(n.path).kind == KindUnknown) {
+	if v.kind == kindUnknown && (n.op != opPath || e.root(n.path).kind == kindUnknown) {
 		return v
 	}
-	return boolean(v.kind > KindMissing)
+	return boolean(v.kind > kindMissing)
 }

@@ -60,10 +60,10 @@ func (e *evaluator) sayTruth(n *node, v value) {
 	switch {
 	case e.why == nil:
 		return
-	case v.kind == KindUnknown:
+	case v.kind == kindUnknown:
 		e.sayUnknown(n, v)
 		return
-	case v.kind == KindBool:
+	case v.kind == kindBool:
 		wanted = strconv.FormatBool(!e.negated)
 	case e.negated:
 		wanted = "null, false or missing"
@@ -78,11 +78,11 @@ func (e *evaluator) sayTruth(n *node, v value) {
 // header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
-	case v.kind >= KindArray && v.isEmpty():
-		return or(v.kind == KindArray, "an empty list", "an empty object") + ", which is true"
-	case v.kind == KindString && !isOneOf(n.name, " header error "):
+	case v.kind >= kindArray && v.isEmpty():
+		return or(v.kind == kindArray, "an empty list", "an empty object") + ", which is true"
+	case v.kind == kindString && !isOneOf(n.name, " header error "):
 		return "text, and any text is true: compare it"
-	case v.kind == KindNumber:
+	case v.kind == kindNumber:
 		return v.preview() + ", and any number is true, also 0: compare it"
 	}
 	return ""
@@ -118,7 +118,7 @@ func (e *evaluator) sayQuantifier(n, condition *node, t *tally, v value) {
 	switch {
 	case n.name == "count":
 		e.sayTruth(n, v)
-	case v.kind == KindUnknown:
+	case v.kind == kindUnknown:
 		e.sayUnknown(n, v)
 	case t.total > 0:
 		at := t.at + ": " + e.element(condition, t.element)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/itchyny/gojq"
 	"github.com/pollcli/poll/internal/words"
@@ -16,10 +15,8 @@ type Expr struct {
 	root      *node
 	jq        *gojq.Code // instead of root, of a program in jq
 	variables []string   // that such a program reads
+	reads     []string   // see Reads
 	condition bool       // it was compiled as one
-	uses      Uses
-	environ   bool                      // it names a variable of the environment
-	hinted    atomic.Pointer[[2]string] // the line that was explained last, and its hint
 }
 
 // An Option is an option for Compile and CompileValue.
@@ -50,23 +47,27 @@ func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
 	defer p.recover(&err)
 	x = &Expr{src: src, condition: condition}
 	if isJQ(src) {
-		x.jq = p.jq(condition)
+		x.jq, x.variables = p.jq(condition)
 	} else {
 		x.root = p.parse(condition)
 	}
-	x.uses, x.variables, x.environ = p.uses, p.variables, p.secret
+	x.reads = p.reads
 	return x, nil
 }
 
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
 
-// NamesEnviron reports whether the expression names a variable of the environment, whose
-// value it may yield.
-func (x *Expr) NamesEnviron() bool { return x.environ }
-
-// Uses says what the expression reads.
-func (x *Expr) Uses() Uses { return x.uses }
+// Reads reports whether the expression reads one of some things. A variable goes by its name
+// without the $, such as "status", also "ENV", whose value the expression may yield. "." is the document or an element of it, which any path
+// reads; "json" is the whole document, $json or .., where "." may be an element; and "[]" are
+// the elements of a list: any, all or count. Without names, Reads reports whether it reads
+// anything but the environment.
+func (x *Expr) Reads(names ...string) bool {
+	return slices.ContainsFunc(x.reads, func(name string) bool {
+		return slices.Contains(names, name) || names == nil && name != "ENV"
+	})
+}
 
 // An Error says why an expression does not compile.
 type Error struct {
@@ -75,9 +76,6 @@ type Error struct {
 	Column  int    // the same in characters from 1, for a caret
 	Message string // what is wrong: "done is not quoted"
 	Hint    string // what to write instead, "" if unknown
-	// JQ is the expression that lets jq decide, "jq: " and the Source, if that is a program
-	// in jq that can decide; otherwise "".
-	JQ string
 }
 
 // Error returns the column and the message, without the hint.
@@ -127,7 +125,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	case v.saysNo():
 		v = v.undecided()
 	case v.truth() == True && v.isAbsent():
-		v.kind, v.detail = KindUnknown, v.missed+v.lack()
+		v.kind, v.detail = kindUnknown, v.missed+v.lack()
 		e.hintAtNull(v)
 		if e.why != nil {
 			e.why.lines = []string{words.OneLine(v.detail)}
@@ -140,7 +138,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 func (r Result) Matched() bool { return r.Tri == True }
 
 // Missing reports whether the outcome is Unknown because something is missing or null.
-func (r Result) Missing() bool { return r.value.kind == KindUnknown && r.value.isAbsent() }
+func (r Result) Missing() bool { return r.value.kind == kindUnknown && r.value.isAbsent() }
 
 // Abandoned reports whether there was no time left to evaluate the expression. Nothing is
 // known then, and it may be evaluated again.
@@ -148,16 +146,16 @@ func (r Result) Abandoned() bool { return r.abandoned }
 
 // Value returns the value of the expression; for a comparison it is true or false.
 func (r Result) Value() Value {
-	switch v := r.value; {
-	case r.expr == nil:
-		return Value{}
-	case v.kind == KindUnknown:
-		return Value{Reason: words.OneLine(v.detail)}
-	case v.kind == KindMissing:
-		return Value{Kind: KindMissing, Reason: words.OneLine(r.expr.src) + " is missing"}
+	v := Value{Type: r.value.kind.String()}
+	switch r.value.kind {
+	case kindUnknown:
+		v.Reason = words.OneLine(r.value.detail)
+	case kindMissing:
+		v.Reason = words.OneLine(r.expr.src) + " is missing"
 	default:
-		return Value{Kind: v.kind, Raw: v.json(), text: v.str}
+		v.Raw, v.text = r.value.json(), r.value.str
 	}
+	return v
 }
 
 // An Explanation says why an outcome is what it is.
@@ -188,8 +186,8 @@ func (r Result) Explain() Explanation {
 	switch {
 	case r.abandoned:
 		return Explanation{Lines: []string{v.detail}}
-	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
-		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
+	case x.jq != nil && v.kind == kindUnknown, len(e.why.lines) == 0:
+		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == kindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
 	why := Explanation{Lines: slices.Compact(e.why.lines)}
 	if r.Tri == True {
@@ -198,14 +196,8 @@ func (r Result) Explain() Explanation {
 	}
 	for _, line := range why.Lines {
 		line = r.env.answered() + ": " + x.src + " -- " + line
-		last := x.hinted.Load() // the answers of many targets are often explained alike
-		if last == nil || last[0] != line {
-			_, hint, _ := findHint("answer", line)
-			last = &[2]string{line, hint}
-			x.hinted.Store(last)
-		}
-		if last[1] != "" {
-			why.Hints = append(why.Hints, last[1])
+		if _, hint, _ := findHint("answer", line); hint != "" {
+			why.Hints = append(why.Hints, hint)
 		}
 	}
 	switch why.Hints = slices.Compact(why.Hints); {

@@ -45,11 +45,11 @@ func (p *parser) arguments(n *node) {
 		}
 		x := p.operand()
 		v := x.literal
-		isText := v.kind == KindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == KindNumber && !strings.ContainsAny(v.raw, ".eE")
+		isText := v.kind == kindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == kindNumber && !strings.ContainsAny(v.raw, ".eE")
 		if x.op != opLiteral || !isText {
 			p.refuse("argument", n.name+" "+x.text(p.src), at)
 		}
-		if v.kind == KindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
+		if v.kind == kindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
 			p.refuse("empty", "", at)
 		}
 		n.kids = append(n.kids, x)
@@ -81,7 +81,7 @@ func (n *node) asComparison() *node {
 			list = append(list, kid.literal.json())
 			with.literal.hidden = with.literal.hidden || kid.literal.hidden
 		}
-		with.literal.kind, with.literal.raw = KindArray, "["+strings.Join(list, ",")+"]"
+		with.literal.kind, with.literal.raw = kindArray, "["+strings.Join(list, ",")+"]"
 	}
 	return &node{op: opCompare, from: n.from, to: n.to, kids: []*node{dot, with}, sign: sign, pattern: n.pattern, ofDot: true}
 }
@@ -89,7 +89,7 @@ func (n *node) asComparison() *node {
 // quantifier parses "path[]; condition", or the condition alone.
 func (p *parser) quantifier(n *node) {
 	start := p.pos
-	p.uses |= UsesEach
+	p.note("[]")
 	if p.startsPath(start) {
 		if path := p.path(); path.eachStep() != nil {
 			if next := p.space(path.to); path.bare || p.at(next) != ';' {
@@ -117,7 +117,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	case "not":
 		return boolean(v.truth() == False), ""
 	case "tostring":
-		if v.kind == KindString {
+		if v.kind == kindString {
 			return v, ""
 		} else if len(v.raw) > maxResult {
 			return v, "needs a smaller value"
@@ -125,20 +125,20 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		return text(marshal(decodeJSON(cmp.Or(v.raw, "null")))), ""
 	case "tonumber":
 		n := parseValue(strings.TrimSpace(v.json()))
-		if v.kind == KindString && isJSON(v.str) {
+		if v.kind == kindString && isJSON(v.str) {
 			n = parseValue(strings.TrimSpace(v.str))
 		}
-		return n, or(n.kind == KindNumber, "", "makes no number of it")
+		return n, or(n.kind == kindNumber, "", "makes no number of it")
 	case "has":
 		key := n.kids[0].literal
-		isKey := v.kind == KindObject && key.kind == KindString || v.kind == KindArray && key.kind == KindNumber
+		isKey := v.kind == kindObject && key.kind == kindString || v.kind == kindArray && key.kind == kindNumber
 		if !isKey && !v.isNull() {
 			return v, "needs an object for a key, or a list for a number"
 		}
-		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != KindMissing), ""
+		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != kindMissing), ""
 	}
 	switch raw := v.str; {
-	case v.kind != KindString:
+	case v.kind != kindString:
 		return v, needsText
 	case n.name == "ascii_downcase":
 		return text(strings.Map(func(r rune) rune { return r + or(r >= 'A' && r <= 'Z', 'a'-'A', 0) }, raw)), ""
@@ -153,11 +153,11 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 // length is what jq counts in a value.
 func (e *evaluator) length(v value) (result value, problem string) {
 	switch v.kind {
-	case KindString:
+	case kindString:
 		return integer(utf8.RuneCountInString(v.str)), ""
-	case KindNumber: // its absolute value
+	case kindNumber: // its absolute value
 		return number(strings.TrimPrefix(v.raw, "-")), ""
-	case KindArray, KindObject:
+	case kindArray, kindObject:
 		return integer(e.count(v)), ""
 	}
 	return v, "needs text, a number, a list or an object"

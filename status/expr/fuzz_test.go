@@ -65,7 +65,7 @@ func checkResult(t *testing.T, r expr.Result) {
 		}
 	}
 	v := r.Value()
-	if (v.Kind == expr.KindUnknown) != (r.Tri == expr.Unknown) && v.Kind != expr.KindString {
+	if (v.Type == "unknown") != (r.Tri == expr.Unknown) && v.Type != "string" {
 		t.Errorf("the outcome is %v, the value %+v", r.Tri, v)
 	}
 	if v.Exists() == (v.Reason != "") || v.Exists() == (v.Raw == "") {

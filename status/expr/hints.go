@@ -99,26 +99,18 @@ func (e *Error) letJQ() {
 		return
 	}
 	query, err := gojq.Parse(e.Source)
-	if err != nil || !decides(query) {
+	if err != nil || !decides(lastStage(query)) {
 		return
 	}
-	program := jqPrefix + " " + strings.TrimSpace(e.Source)
-	if _, err = Compile(program, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
-		e.JQ = program
+	if _, err = Compile(jqPrefix+e.Source, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
+		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq decide: write jq: before it", "; or ")
 	}
 }
 
-// decides reports whether a program may give true or false.
-func decides(query *gojq.Query) bool {
-	switch term := query.Term; {
-	case query.Op == gojq.OpPipe:
-		return decides(query.Right)
-	case term != nil && term.Type == gojq.TermTypeQuery:
-		return decides(term.Query)
-	case term != nil:
-		return term.Type == gojq.TermTypeFunc && isOneOf(term.Func.Name, testFunctions+"any all not isempty inside ")
-	}
-	return gojq.OpEq <= query.Op && query.Op <= gojq.OpOr
+// decides reports whether a program, whose last stage is given, may give true or false.
+func decides(last *gojq.Query) bool {
+	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
+	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
 }
 
 // Limits on the members of an object in hints.
@@ -137,7 +129,7 @@ type hints struct {
 
 // noteMissing notes a step that leads nowhere from an object.
 func (e *evaluator) noteMissing(p *path, object value, s *step) {
-	if e.hints == nil || object.kind != KindObject || object.hidden || s.pattern != "" {
+	if e.hints == nil || object.kind != kindObject || object.hidden || s.pattern != "" {
 		return
 	}
 	var names []string

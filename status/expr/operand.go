@@ -161,21 +161,21 @@ func (p *parser) dollar() *node {
 	name := p.word(from + 1)
 	end := from + 1 + len(name)
 	n := &node{op: opVariable, from: from, name: name}
-	_, uses := (&Env{}).variable(name, "")
+	_, known := (&Env{}).variable(name, "")
 	switch {
 	case name == "ENV":
 		key, end := p.member(end, "")
 		v := text(p.lookUp(key, from))
 		v.hidden = true
 		return p.constant(v, end)
-	case uses == 0:
+	case !known:
 		p.refuse("variable", p.src[from:], from)
 	case name == "header":
 		if n.field, end = p.member(end, "-"); n.field == "" {
 			p.refuse("variable", "$header", from)
 		}
 	}
-	p.uses |= uses
+	p.note(name)
 	p.take(end)
 	n.to = end
 	return n
@@ -191,7 +191,7 @@ func (p *parser) lookUp(name string, at int) (v string) {
 	if strings.TrimSpace(v) == "" {
 		p.refuse("environ", name+or(isSet, " is empty", " is not set"), at)
 	}
-	p.secret = true
+	p.note("ENV")
 	return v
 }
 
@@ -222,10 +222,10 @@ func (p *parser) pathOperand() *node {
 
 func (p *parser) pathNode(path *path) *node {
 	if !p.inner || path.root != rootDot {
-		p.uses |= UsesJSON
+		p.note(".")
 	}
 	if path.root != rootDot {
-		p.uses |= UsesWhole
+		p.note("json")
 	}
 	n := &node{op: opPath, from: path.from, to: path.to, path: path}
 	if word := path.firstWord(); word != "" && p.piped {
@@ -248,7 +248,7 @@ func (p *parser) function() *node {
 	case isCall:
 		p.take(end + 1)
 		if !p.inner && word != "exists" {
-			p.uses |= UsesJSON // it reads the document, or a list in it
+			p.note(".") // it reads the document, or a list in it
 		}
 		piped, inner := p.piped, p.inner
 		p.piped = false

@@ -48,21 +48,21 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	switch sign := n.sign; {
 	case sign == "==" || sign == "!=":
 		return e.equal(a, b) == (sign == "=="), ""
-	case isOrder(sign) && a.kind == KindNumber && b.kind == KindNumber:
+	case isOrder(sign) && a.kind == kindNumber && b.kind == kindNumber:
 		return ordered(sign, compareNumbers(a.raw, b.raw)), ""
-	case isOrder(sign) && a.kind == KindString && b.kind == KindString:
+	case isOrder(sign) && a.kind == kindString && b.kind == kindString:
 		return ordered(sign, strings.Compare(a.str, b.str)), ""
 	case isOrder(sign):
 		return false, needsOrder
-	case sign == "in" && b.kind != KindArray:
+	case sign == "in" && b.kind != kindArray:
 		return false, "needs a list"
 	case sign == "in":
 		return e.has(b, a), ""
-	case sign == "contains" && a.kind == KindArray:
+	case sign == "contains" && a.kind == kindArray:
 		return e.has(a, b), ""
-	case sign == "contains" && a.kind != KindString:
+	case sign == "contains" && a.kind != kindString:
 		return false, "needs text or a list"
-	case a.kind != KindString || b.kind != KindString:
+	case a.kind != kindString || b.kind != kindString:
 		return false, needsText
 	case sign == "=~" || sign == "!~":
 		at := e.find(n.pattern, a.str)
@@ -119,13 +119,13 @@ func (e *evaluator) equal(a, b value) bool {
 		return a.isNull() && b.isNull()
 	case a.kind != b.kind:
 		return false
-	case a.kind == KindString:
+	case a.kind == kindString:
 		return a.str == b.str
-	case a.kind == KindNumber:
+	case a.kind == kindNumber:
 		return compareNumbers(a.raw, b.raw) == 0
-	case a.raw == b.raw || a.kind == KindBool:
+	case a.raw == b.raw || a.kind == kindBool:
 		return a.raw == b.raw
-	case a.kind == KindObject:
+	case a.kind == kindObject:
 		return maps.EqualFunc(e.members(a), e.members(b), e.equal)
 	}
 	next, stop := iter.Pull2(func(yield func(string, value) bool) { e.each(b, yield) })

@@ -56,15 +56,10 @@ type parser struct {
 	end     int // of the last one
 	environ func(name string) (value string, ok bool)
 
-	piped  bool // on the right side of a pipe, where bare functions may stand
-	inner  bool // where "." is not the document: there, or in any(...)
-	list   bool // .. alone is the list of the documents
-	uses   Uses
-	secret bool // it names a variable of the environment
-
-	jqEnviron []string // the variables of the environment that a program names
-	variables []string // the other variables that it names
-	jqAssigns string   // the operator by which it changes something
+	piped bool     // on the right side of a pipe, where bare functions may stand
+	inner bool     // where "." is not the document: there, or in any(...)
+	list  bool     // .. alone is the list of the documents
+	reads []string // see Expr.Reads
 }
 
 // parse parses a whole expression; if condition is true, it refuses what is true of every
@@ -79,6 +74,13 @@ func (p *parser) parse(condition bool) *node {
 		p.condition(n)
 	}
 	return n
+}
+
+// note notes what the expression reads, as Expr.Reads names it.
+func (p *parser) note(what string) {
+	if !slices.Contains(p.reads, what) {
+		p.reads = append(p.reads, what)
+	}
 }
 
 // begin checks the length of the source, and goes to the first token.
@@ -259,14 +261,14 @@ func (p *parser) comparison() *node {
 	right := p.operand()
 	n := p.node(opCompare, from, left, right)
 	n.sign = sign
-	isText := right.op == opLiteral && right.literal.kind == KindString
+	isText := right.op == opLiteral && right.literal.kind == kindString
 	switch {
 	case sign == "=~" || sign == "!~":
 		if !isText {
 			p.fail(start, `such as =~ "^v2"`, "%s needs a pattern in quotes", sign)
 		}
 		n.pattern = p.compile(right.literal, start)
-	case sign == "in" && right.op == opLiteral && right.literal.kind != KindArray:
+	case sign == "in" && right.op == opLiteral && right.literal.kind != kindArray:
 		p.fail(start, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
 	case (sign == "contains" || strings.HasSuffix(sign, "with")) && isText && right.literal.str == "":
 		p.refuse("empty", "", start)
@@ -299,7 +301,7 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 func (p *parser) condition(n *node) {
 	source := n.text(p.src)
 	switch {
-	case n.op == opLiteral && n.literal.kind > KindBool:
+	case n.op == opLiteral && n.literal.kind > kindBool:
 		if !n.literal.hidden {
 			p.check("quoted", n.literal.str, n.from)
 		}

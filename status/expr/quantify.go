@@ -29,7 +29,7 @@ func (e *evaluator) quantify(n *node) value {
 	w := &walker{evaluator: &inner}
 	w.visit = func(element value) (more bool) {
 		v := element
-		if v.kind != KindUnknown {
+		if v.kind != kindUnknown {
 			v = inner.with(element, "").eval(condition)
 		}
 		if t.count(w.label, element, v, settles); t.total == 3 {
@@ -83,7 +83,7 @@ func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 		v, decided = boolean(settles == False), 1-settles
 	}
 	if by := t.values[decided]; by.isAbsent() {
-		by.kind, by.detail = KindUnknown, by.missed+by.lack()
+		by.kind, by.detail = kindUnknown, by.missed+by.lack()
 		return by
 	}
 	v = v.of(t.values[:]...)
@@ -119,22 +119,22 @@ func (w *walker) walk(v value, steps []step) {
 
 // spread goes on with the steps for each element of a value that came from subject.
 func (w *walker) spread(v value, subject string, steps []step) {
-	if v.kind == KindArray && v.isAbsent() {
+	if v.kind == kindArray && v.isAbsent() {
 		v = unknown(v.missed + v.lack())
 	}
-	if v.kind != KindUnknown && v.kind < KindArray {
-		if w.nullIsList && v.kind == KindNull {
+	if v.kind != kindUnknown && v.kind < kindArray {
+		if w.nullIsList && v.kind == kindNull {
 			return
 		}
 		v = misuse(subject, v, "is no list")
 	}
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		if w.problem.detail == "" {
 			w.problem = v
 		}
 		return
 	}
-	isObject := v.kind == KindObject
+	isObject := v.kind == kindObject
 	w.objects = w.objects || isObject
 	name, label, n := w.name, w.label, 0
 	w.each(v, func(key string, element value) bool {

@@ -23,35 +23,11 @@ const (
 // String returns "true", "false" or "unknown".
 func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t] }
 
-// A Kind is the type of a value.
-type Kind uint8
-
-// The kinds of value.
-const (
-	KindUnknown Kind = iota // could not be read, see [Value.Reason]
-	KindMissing             // not there
-	KindNull
-	KindBool
-	KindNumber
-	KindString
-	KindArray
-	KindObject
-)
-
-// String returns jq's name of the kind if jq has one: "null", "boolean", "number",
-// "string", "array", "object"; else "unknown" or "missing".
-func (k Kind) String() string {
-	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
-}
-
-// noun names a kind in a sentence: "a string".
-func (k Kind) noun() string {
-	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
-}
-
 // A Value is what an expression yields.
 type Value struct {
-	Kind   Kind
+	// Type is what jq calls it: "null", "boolean", "number", "string", "array" or "object";
+	// or else "missing" or "unknown".
+	Type   string
 	Raw    string // JSON text; "" if there is no value
 	Reason string // why the value is unknown or missing; otherwise ""
 
@@ -59,20 +35,44 @@ type Value struct {
 }
 
 // Exists reports whether there is a value: it is neither missing nor unknown.
-func (v Value) Exists() bool { return v.Kind > KindMissing }
+func (v Value) Exists() bool { return v.Raw != "" }
 
 // Text returns a string's characters as they are, and any other value as JSON.
 func (v Value) Text() string {
-	if v.Kind == KindString {
+	if v.Type == "string" {
 		return v.text
 	}
 	return v.Raw
 }
 
+// A kind is the type of a value.
+type kind uint8
+
+const (
+	kindUnknown kind = iota // could not be read
+	kindMissing             // not there
+	kindNull
+	kindBool
+	kindNumber
+	kindString
+	kindArray
+	kindObject
+)
+
+// String returns jq's name of the kind if jq has one.
+func (k kind) String() string {
+	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
+}
+
+// noun names a kind in a sentence: "a string".
+func (k kind) noun() string {
+	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
+}
+
 // A value is what a part of an expression yields: a kind and text of the document,
 // decoded only if necessary.
 type value struct {
-	kind   Kind
+	kind   kind
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
 	detail string // why it is unknown, or of how many elements it is a count
@@ -83,11 +83,11 @@ type value struct {
 	evidence
 }
 
-func missing() value              { return value{kind: KindMissing} }
-func boolean(b bool) value        { return value{kind: KindBool, raw: strconv.FormatBool(b)} }
-func number(text string) value    { return value{kind: KindNumber, raw: text} }
+func missing() value              { return value{kind: kindMissing} }
+func boolean(b bool) value        { return value{kind: kindBool, raw: strconv.FormatBool(b)} }
+func number(text string) value    { return value{kind: kindNumber, raw: text} }
 func integer(n int) value         { return number(strconv.Itoa(n)) }
-func text(s string) value         { return value{kind: KindString, str: s} }
+func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
@@ -97,17 +97,17 @@ func fromResult(r gjson.Result) value {
 	case r.Raw == "":
 		return missing()
 	case r.Type == gjson.Null:
-		return value{kind: KindNull, raw: "null"}
+		return value{kind: kindNull, raw: "null"}
 	case r.Type == gjson.Number:
 		return number(r.Raw)
 	case r.Type == gjson.String:
-		return value{kind: KindString, raw: r.Raw, str: r.Str}
+		return value{kind: kindString, raw: r.Raw, str: r.Str}
 	case r.IsObject():
-		return value{kind: KindObject, raw: strings.TrimSpace(r.Raw)}
+		return value{kind: kindObject, raw: strings.TrimSpace(r.Raw)}
 	case r.IsArray():
-		return value{kind: KindArray, raw: strings.TrimSpace(r.Raw)}
+		return value{kind: kindArray, raw: strings.TrimSpace(r.Raw)}
 	}
-	return value{kind: KindBool, raw: r.Raw}
+	return value{kind: kindBool, raw: r.Raw}
 }
 
 // of returns v as a value that was made of all these parts.
@@ -120,7 +120,7 @@ func (v value) of(parts ...value) value {
 }
 
 // isNull reports whether v is null or missing, which are equal.
-func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
+func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissing }
 
 // isNothing reports whether nothing can be said of v: it is null or missing, or made of what is.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
@@ -128,7 +128,7 @@ func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 // lack says behind the source of such a value what it is.
 func (v value) lack() string {
 	switch {
-	case v.kind == KindNull:
+	case v.kind == kindNull:
 		return " is null"
 	case strings.Contains(v.missed, "#("):
 		return " tests what no element has"
@@ -138,7 +138,7 @@ func (v value) lack() string {
 
 // json is the JSON text of a value that exists.
 func (v value) json() string {
-	if v.raw != "" || v.kind != KindString {
+	if v.raw != "" || v.kind != kindString {
 		return v.raw
 	}
 	return marshal(v.str)
@@ -153,7 +153,7 @@ func marshal(v any) string {
 // truth is the value as a condition: null, missing and false are false, and unknown is unknown. So
 // is a text that says no: it may be meant as false. All else is true, even 0 and [].
 func (v value) truth() Tri {
-	if v.kind == KindUnknown || v.saysNo() {
+	if v.kind == kindUnknown || v.saysNo() {
 		return Unknown
 	}
 	return or(!v.isNull() && v.raw != "false", True, False)
@@ -161,15 +161,15 @@ func (v value) truth() Tri {
 
 // undecided is a value as a condition whose truth is unknown.
 func (v value) undecided() value {
-	if v.kind != KindUnknown {
-		v.kind, v.detail = KindUnknown, v.preview()+" is a text"
+	if v.kind != kindUnknown {
+		v.kind, v.detail = kindUnknown, v.preview()+" is a text"
 	}
 	return v
 }
 
 // saysNo reports whether v is a text that says no, or nothing.
 func (v value) saysNo() bool {
-	return v.kind == KindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
+	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
 // each calls yield for the elements of a list, or the values of an object, until it returns
@@ -178,7 +178,7 @@ func (e *evaluator) each(v value, yield func(key string, element value) bool) {
 	seen := map[string]bool{}
 	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
 		e.check(len(element.Raw))
-		if v.kind == KindObject {
+		if v.kind == kindObject {
 			if seen[key.Str] {
 				return true
 			}
@@ -204,11 +204,11 @@ func (v value) isEmpty() bool { return strings.TrimSpace(v.raw[1:len(v.raw)-1]) 
 // preview shows a value in words, cut to a line.
 func (v value) preview() string {
 	switch {
-	case v.hidden && v.kind > KindBool:
+	case v.hidden && v.kind > kindBool:
 		return "not shown"
-	case v.kind == KindString:
+	case v.kind == kindString:
 		return preview(v.str)
-	case v.kind <= KindMissing:
+	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
 	start := words.Cut(v.raw, 4*previewSize) // white space goes first

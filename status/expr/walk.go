@@ -16,10 +16,10 @@ func (e *evaluator) walk(p *path) value {
 	source := cmp.Or(e.src[p.from:p.to], ".")
 	v := e.follow(p, e.root(p), p.steps)
 	switch {
-	case v.kind == KindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
+	case v.kind == kindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
 		v.missed = source
 	default:
-		v.found = v.found || v.kind > KindMissing
+		v.found = v.found || v.kind > kindMissing
 	}
 	return v
 }
@@ -39,7 +39,7 @@ func (e *evaluator) root(p *path) value {
 // tells in found and missed whether there was anything that it could test.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
-		if v.kind == KindUnknown {
+		if v.kind == kindUnknown {
 			break
 		}
 		e.check(len(v.raw))
@@ -63,24 +63,24 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 			return wrong(use + " " + problem)
 		}
 		return v
-	case e.nullIsList && v.kind == KindNull && s.kind == stepAll:
+	case e.nullIsList && v.kind == kindNull && s.kind == stepAll:
 		return parseValue("[]")
 	case v.isNull():
 		return missing()
-	case s.kind == stepField && v.kind != KindObject && (v.kind != KindArray || !s.indexes):
+	case s.kind == stepField && v.kind != kindObject && (v.kind != kindArray || !s.indexes):
 		return wrong("has no field " + use)
 	case s.kind == stepField:
 		found := e.member(v, s.key)
 		if s.pattern != "" {
 			found = fromResult(gjson.Get(v.raw, s.pattern))
 		}
-		if found.kind == KindMissing {
+		if found.kind == kindMissing {
 			e.noteMissing(p, v, s)
 		}
 		return found
-	case v.kind == KindObject && s.kind != stepIndex:
+	case v.kind == kindObject && s.kind != stepIndex:
 		return wrong(use + " needs a list; put @values before it for the values of the object")
-	case v.kind != KindArray:
+	case v.kind != kindArray:
 		return wrong(use + " needs a list")
 	case s.kind == stepIndex:
 		return e.at(v, s.n)
@@ -136,14 +136,14 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 			}
 			first = element
 		}
-		if found := e.follow(p, element, s.sub); found.kind > KindMissing {
+		if found := e.follow(p, element, s.sub); found.kind > kindMissing {
 			list = append(list, found.json())
 			tested = tested || s.query == nil
 		}
 		return s.kind != stepFirst
 	})
 	if s.kind != stepFirst {
-		first = value{kind: KindArray, raw: "[" + strings.Join(list, ",") + "]"}
+		first = value{kind: kindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
 	if first.found = tested || n == 0; !first.found {
 		first.missed, first.lacks = "#", true // the path names it
@@ -156,12 +156,12 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
-		if element.kind < KindArray {
+		if element.kind < kindArray {
 			return false, false // also for ~: gjson does not look into scalars
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
-	return q.selects(v), v.kind > KindMissing || v.found || q.tilde
+	return q.selects(v), v.kind > kindMissing || v.found || q.tilde
 }
 
 // modify applies a modifier of gjson to a value that is not unknown, or returns why that cannot be.
@@ -169,13 +169,13 @@ func modify(v *value, s *step) (problem string) {
 	name, _, _ := strings.Cut(s.key, ":")
 	raw := v.json()
 	switch {
-	case v.kind == KindNull && name == "tostr":
+	case v.kind == kindNull && name == "tostr":
 		return needsValue
 	case v.isNull(), isOneOf(name, " this valid "):
 		return ""
-	case name == "fromstr" && v.kind != KindString:
+	case name == "fromstr" && v.kind != kindString:
 		return needsText
-	case isOneOf(name, " keys group ") && v.kind != KindObject, name == "values" && v.kind < KindArray:
+	case isOneOf(name, " keys group ") && v.kind != kindObject, name == "values" && v.kind < kindArray:
 		return "needs an object"
 	case len(raw) > maxResult:
 		return "needs a smaller value"
