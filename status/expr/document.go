@@ -25,12 +25,9 @@ type Doc struct {
 	text    string
 	name    string // of a member of an object
 	check   sync.Once
-	root    value    // the document, if it is one
-	lines   []string // the documents, if they are several
+	root    value    // the document, if it is the only one
+	lines   []string // the documents
 	problem string   // why it is not one document
-
-	decode sync.Once
-	tree   any // the document for gojq
 }
 
 // emptyBody is the problem of an answer without a document.
@@ -44,7 +41,7 @@ func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 // element returns an element, of an object with its name, as a document. It is not checked again.
 func element(v value, name string) *Doc {
 	raw := v.json()
-	d := &Doc{text: raw, root: parseValue(raw), name: name}
+	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
 	d.check.Do(func() {})
 	return d
 }
@@ -78,14 +75,10 @@ func (d *Doc) value() value {
 
 // all is the list of the documents, unknown if they cannot be read.
 func (d *Doc) all() value {
-	v := d.value()
-	switch {
-	case v.kind != kindUnknown:
-		v = value{kind: kindArray, raw: "[" + d.text + "]"}
-	case d != nil && d.lines != nil:
-		v = value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
+	if v := d.value(); v.kind == kindUnknown && (d == nil || d.lines == nil) {
+		return v
 	}
-	return v
+	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 }
 
 // read checks the text.
@@ -94,7 +87,7 @@ func (d *Doc) read() {
 	case isTooDeep(d.text, maxDepth):
 		d.problem = fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)
 	case gjson.Valid(d.text):
-		d.root = parseValue(d.text)
+		d.root, d.lines = parseValue(d.text), []string{d.text}
 	default:
 		d.readLines()
 	}
@@ -170,22 +163,6 @@ func (d *Doc) flawed(at int) string {
 		what = "it is no UTF-8"
 	}
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
-}
-
-// decoded is the document, which is one, as gojq takes it. It must not be changed.
-func (d *Doc) decoded() any {
-	d.decode.Do(func() { d.tree = decodeJSON(d.root.raw) })
-	return d.tree
-}
-
-// decodeJSON decodes a valid JSON text for gojq, with numbers as they are written.
-func decodeJSON(raw string) (tree any) {
-	decoder := json.NewDecoder(strings.NewReader(raw))
-	decoder.UseNumber()
-	if err := decoder.Decode(&tree); err != nil {
-		panic(err) // what was found valid is not
-	}
-	return tree
 }
 
 // decodeText returns a text as UTF-8 without its byte order mark, and without a copy: an answer may

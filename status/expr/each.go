@@ -23,14 +23,11 @@ func CompileEach(source string) (x *Each, err error) {
 	p := &parser{src: source, list: true}
 	defer p.recover(&err)
 	p.begin()
-	if isJQ(source) || !p.startsPath(p.pos) {
-		p.refuse("list path", source[p.pos:], p.pos)
-	}
+	p.refuseIf(isJQ(source) || !p.startsPath(p.pos), "list path", source[p.pos:], p.pos)
 	path := p.path()
 	text := source[path.from:path.to]
-	if next := p.space(path.to); next < len(source) {
-		p.refuse("behind list", text+" "+source[next:], next)
-	}
+	next := p.space(path.to)
+	p.refuseIf(next < len(source), "behind list", text+" "+source[next:], next)
 	if each := path.eachStep(); each != nil && path.bare {
 		p.fail(path.from, "write ."+text, "a path with [] begins with a dot")
 	} else if each != nil {

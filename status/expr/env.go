@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -57,21 +58,12 @@ type Env struct {
 
 // dot is the document that "." is.
 func (env *Env) dot() *Doc {
-	if env.Element != nil {
-		return env.Element
-	}
-	return env.Doc
+	return cmp.Or(env.Element, env.Doc)
 }
 
 // answered says what has answered, in the words of hints.
 func (env *Env) answered() string {
-	switch {
-	case env.Exit != nil:
-		return "command"
-	case env.Status != nil:
-		return "request"
-	}
-	return "answer"
+	return or(env.Exit != nil, "command", or(env.Status != nil, "request", "answer"))
 }
 
 // variable reads a variable, of $header a field. It is missing if it does not apply. known is false

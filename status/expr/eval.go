@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/pollcli/poll/internal/words"
@@ -215,7 +216,7 @@ func (e *evaluator) compare(n *node) value {
 		problem = cmp.Or(problem, onlyKept(partial))
 	}
 	if problem != "" {
-		return e.misfit(n, problem, a, b)
+		return e.compareUnlike(n, problem, a, b)
 	}
 	for _, side := range []*value{&a, &b} {
 		if onPurpose && side.isNull() {
@@ -239,11 +240,9 @@ func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	if holds != e.negated {
 		e.hintAtNull(v)
 	}
-	switch {
-	case e.why == nil:
-	case a.isNull():
+	if a.isNull() {
 		e.sayComparison(n, a, b, Unknown)
-	default:
+	} else {
 		e.say(v.detail)
 	}
 	return v
@@ -268,17 +267,15 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	return v.kind == kindNull || v.kind == kindArray && e.has(n.literal, missing())
 }
 
-// misfit is the value of a comparison of two known values that do not go together.
-func (e *evaluator) misfit(n *node, problem string, a, b value) value {
-	side, v := n.kids[0], a
-	if n.sign == "in" || problem == needsText && a.kind == kindString || problem == needsOrder && side.op == opLiteral {
-		side, v = n.kids[1], b
+// compareUnlike is the value of a comparison of two known values that do not go together.
+func (e *evaluator) compareUnlike(n *node, problem string, a, b value) value {
+	side, v := e.text(n.kids[0]), a
+	if n.sign == "in" || problem == needsText && a.kind == kindString || problem == needsOrder && n.kids[0].op == opLiteral {
+		side, v = e.text(n.kids[1]), b
 	}
 	problem = n.sign + " " + problem
-	if e.why != nil {
-		e.say(withKind(e.text(side), v) + ": " + problem)
-	}
-	return misuse(e.text(side), v, problem)
+	e.say(fmt.Sprintf("%s is %s (%s): %s", side, v.preview(), v.kind.noun(), problem))
+	return typeError(side, v, problem)
 }
 
 // call applies a function to ".", or to its path.
@@ -298,7 +295,7 @@ func (e *evaluator) call(n *node) value {
 		problem = needsValue
 	}
 	if problem != "" {
-		result = misuse(e.subject, v, e.text(n)+" "+problem)
+		result = typeError(e.subject, v, e.text(n)+" "+problem)
 	}
 	return result.of(v)
 }

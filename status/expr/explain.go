@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -12,9 +13,11 @@ import (
 // comparison or other part that decided it, in the order of the source; and what is odd about it.
 type account struct{ lines, notes []string }
 
-// say adds a line.
+// say adds a line to the account, if there is one.
 func (e *evaluator) say(line string) {
-	e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
+	if e.why != nil {
+		e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
+	}
 }
 
 // note adds a note.
@@ -49,9 +52,7 @@ func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
 
 // sayUnknown explains a node whose value is unknown.
 func (e *evaluator) sayUnknown(n *node, v value) {
-	if e.why != nil {
-		e.say(e.text(n) + " is unknown: " + v.detail)
-	}
+	e.say(e.text(n) + " is unknown: " + v.detail)
 }
 
 // sayTruth explains a value that is used as a condition.
@@ -78,7 +79,7 @@ func (e *evaluator) sayTruth(n *node, v value) {
 // header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
-	case v.kind >= kindArray && v.isEmpty():
+	case v.kind >= kindArray && strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "":
 		return or(v.kind == kindArray, "an empty list", "an empty object") + ", which is true"
 	case v.kind == kindString && !isOneOf(n.name, " header error "):
 		return "text, and any text is true: compare it"
@@ -138,12 +139,4 @@ func (e *evaluator) element(condition *node, element value) string {
 	inner.eval(condition)
 	e.why.notes = append(e.why.notes, inner.why.notes...)
 	return inner.why.lines[0]
-}
-
-// withKind shows a value with its type.
-func withKind(subject string, v value) string {
-	if v.isNull() {
-		return subject + " is " + v.kind.noun()
-	}
-	return fmt.Sprintf("%s is %s (%s)", subject, v.preview(), v.kind.noun())
 }

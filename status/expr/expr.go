@@ -49,7 +49,13 @@ func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
 	if isJQ(src) {
 		x.jq, x.variables = p.jq(condition)
 	} else {
-		x.root = p.parse(condition)
+		p.begin()
+		if x.root = p.pipe(); p.pos < len(p.src) {
+			p.unexpected()
+		}
+		if condition {
+			p.condition(x.root)
+		}
 	}
 	x.reads = p.reads
 	return x, nil
@@ -186,7 +192,7 @@ func (r Result) Explain() Explanation {
 	switch {
 	case r.abandoned:
 		return Explanation{Lines: []string{v.detail}}
-	case x.jq != nil && v.kind == kindUnknown, len(e.why.lines) == 0:
+	case len(e.why.lines) == 0:
 		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == kindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
 	why := Explanation{Lines: slices.Compact(e.why.lines)}

@@ -40,15 +40,11 @@ func (p *parser) arguments(n *node) {
 	several := isOneOf(n.name, " test IN ")
 	for more := true; more; more = several && (p.accept(",") || p.accept(";")) {
 		at := p.pos
-		if p.at(at) == ')' {
-			p.refuse("argument", n.name, at)
-		}
+		p.refuseIf(p.at(at) == ')', "argument", n.name, at)
 		x := p.operand()
 		v := x.literal
 		isText := v.kind == kindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == kindNumber && !strings.ContainsAny(v.raw, ".eE")
-		if x.op != opLiteral || !isText {
-			p.refuse("argument", n.name+" "+x.text(p.src), at)
-		}
+		p.refuseIf(x.op != opLiteral || !isText, "argument", n.name+" "+x.text(p.src), at)
 		if v.kind == kindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
 			p.refuse("empty", "", at)
 		}
@@ -111,7 +107,15 @@ func (p *parser) quantifier(n *node) {
 func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	switch n.name {
 	case "length":
-		return e.length(v)
+		switch v.kind {
+		case kindString:
+			return integer(utf8.RuneCountInString(v.str)), ""
+		case kindNumber: // its absolute value
+			return number(strings.TrimPrefix(v.raw, "-")), ""
+		case kindArray, kindObject:
+			return integer(e.count(v)), ""
+		}
+		return v, "needs text, a number, a list or an object"
 	case "type":
 		return text(v.kind.String()), ""
 	case "not":
@@ -122,13 +126,12 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		} else if len(v.raw) > maxResult {
 			return v, "needs a smaller value"
 		}
-		return text(marshal(decodeJSON(cmp.Or(v.raw, "null")))), ""
+		return text(marshal(v.decoded())), ""
 	case "tonumber":
-		n := parseValue(strings.TrimSpace(v.json()))
 		if v.kind == kindString && isJSON(v.str) {
-			n = parseValue(strings.TrimSpace(v.str))
+			v = parseValue(v.str)
 		}
-		return n, or(n.kind == kindNumber, "", "makes no number of it")
+		return v, or(v.kind == kindNumber, "", "makes no number of it")
 	case "has":
 		key := n.kids[0].literal
 		isKey := v.kind == kindObject && key.kind == kindString || v.kind == kindArray && key.kind == kindNumber
@@ -148,17 +151,4 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		return parseValue(raw), ""
 	}
 	return v, "makes no JSON of it"
-}
-
-// length is what jq counts in a value.
-func (e *evaluator) length(v value) (result value, problem string) {
-	switch v.kind {
-	case kindString:
-		return integer(utf8.RuneCountInString(v.str)), ""
-	case kindNumber: // its absolute value
-		return number(strings.TrimPrefix(v.raw, "-")), ""
-	case kindArray, kindObject:
-		return integer(e.count(v)), ""
-	}
-	return v, "needs text, a number, a list or an object"
 }

@@ -68,6 +68,13 @@ func (p *parser) refuse(about, text string, at int) {
 	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
 }
 
+// refuseIf refuses a text at an offset if something is wrong with it.
+func (p *parser) refuseIf(wrong bool, about, text string, at int) {
+	if wrong {
+		p.refuse(about, text, at)
+	}
+}
+
 // unexpected fails for what cannot follow an operand.
 func (p *parser) unexpected() {
 	p.check("unexpected", p.src[p.pos:], p.pos)
@@ -133,12 +140,14 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 		return
 	}
 	var names []string
-	e.each(object, func(name string, _ value) bool {
+	for name := range e.each(object) {
 		if name != "" {
 			names = append(names, name)
 		}
-		return len(names) < maxMembers
-	})
+		if len(names) == maxMembers {
+			break
+		}
+	}
 	before := p.before(s, e.src)
 	if meant := nearestMember(s.key, names); meant != "" {
 		e.hints.near = append(e.hints.near, words.OneLine("did you mean "+memberPath(before, meant)+"?"))

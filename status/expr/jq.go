@@ -45,8 +45,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	if name, _, _ = strings.Cut(name, "/"); kind == "function" || kind == "variable" {
 		start = max(start, at+strings.Index(source, name))
 	}
-	p.check("jq error", err.Error(), start)
-	p.fail(start, "", "jq: %s", words.OneLine(err.Error()))
+	p.refuse("jq error", words.OneLine(err.Error()), start)
 	return nil, nil
 }
 
@@ -112,7 +111,7 @@ func (e *evaluator) jq(x *Expr) (v value) {
 	defer cancel()
 	input, root := any(nil), e.env.dot().value()
 	if root.kind != kindUnknown {
-		input = e.env.dot().decoded()
+		input = root.decoded()
 	} else if x.Reads(".") {
 		return root
 	}
@@ -140,9 +139,7 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	v := e.env.read(name, "", "")
 	switch {
 	case name == "json":
-		if v = e.env.Doc.value(); v.kind != kindUnknown {
-			return e.env.Doc.decoded(), ""
-		}
+		v = e.env.Doc.value()
 	case name == "header" && e.env.Error == "":
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
@@ -150,11 +147,10 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 		}
 		return fields, ""
 	}
-	switch {
-	case v.kind == kindUnknown || v.partial != "":
+	if v.kind == kindUnknown || v.partial != "" {
 		return nil, cmp.Or(v.detail, "only the "+v.partial+" of $"+name+" is kept")
 	}
-	return decodeJSON(cmp.Or(v.json(), "null")), ""
+	return v.decoded(), ""
 }
 
 // jqValue is the only value that a program gives. What gojq says of an error may hold a part

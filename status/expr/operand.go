@@ -149,9 +149,7 @@ func (p *parser) number() *node {
 			raw = strconv.FormatFloat(d.Seconds(), 'g', -1, 64)
 		}
 	}
-	if !gjson.Valid(raw) {
-		p.refuse("digit", source, p.pos)
-	}
+	p.refuseIf(!gjson.Valid(raw), "digit", source, p.pos)
 	return p.constant(number(raw), p.pos+len(source))
 }
 
@@ -184,13 +182,9 @@ func (p *parser) dollar() *node {
 // lookUp is a variable of the environment, which has to have more than blanks: every text begins
 // with and contains what is empty.
 func (p *parser) lookUp(name string, at int) (v string) {
-	if p.environ == nil {
-		p.refuse("environ", name+" cannot stand here", at)
-	}
+	p.refuseIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	v, isSet := p.environ(name)
-	if strings.TrimSpace(v) == "" {
-		p.refuse("environ", name+or(isSet, " is empty", " is not set"), at)
-	}
+	p.refuseIf(strings.TrimSpace(v) == "", "environ", name+or(isSet, " is empty", " is not set"), at)
 	p.note("ENV")
 	return v
 }
@@ -205,10 +199,9 @@ func (p *parser) member(i int, other string) (name string, end int) {
 	if p.at(i) != '.' {
 		return "", i
 	}
-	for end = i + 1; p.word(end) != "" || strings.Contains(other, p.src[end:min(end+1, len(p.src))]) && end < len(p.src); {
-		end += max(1, len(p.word(end)))
-	}
-	return p.src[i+1 : end], end
+	rest := p.src[i+1:]
+	behind := strings.TrimLeftFunc(rest, func(r rune) bool { return isWord(r) || strings.ContainsRune(other, r) })
+	return rest[:len(rest)-len(behind)], len(p.src) - len(behind)
 }
 
 // pathOperand parses a path, which must not iterate here.

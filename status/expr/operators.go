@@ -15,8 +15,9 @@ import (
 const (
 	comparingSigns = " == != < >= > <= =~ !~ "
 	comparingWords = " in contains startswith endswith "
-	otherSigns     = " && || // ! | ( ) ; , "
 )
+
+var operator = lazy(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
 // opposite returns the negation of an operator that compares, "" for another operator.
 func opposite(sign string) string {
@@ -102,12 +103,13 @@ func ordered(sign string, order int) bool {
 }
 
 // has reports whether a list has an element.
-func (e *evaluator) has(list, v value) (found bool) {
-	e.each(list, func(_ string, element value) bool {
-		found = e.equal(element, v)
-		return !found
-	})
-	return found
+func (e *evaluator) has(list, v value) bool {
+	for _, element := range e.each(list) {
+		if e.equal(element, v) {
+			return true
+		}
+	}
+	return false
 }
 
 // equal reports whether two values are equal. Null equals missing, types must be the
@@ -126,18 +128,17 @@ func (e *evaluator) equal(a, b value) bool {
 	case a.raw == b.raw || a.kind == kindBool:
 		return a.raw == b.raw
 	case a.kind == kindObject:
-		return maps.EqualFunc(e.members(a), e.members(b), e.equal)
+		return maps.EqualFunc(maps.Collect(e.each(a)), maps.Collect(e.each(b)), e.equal)
 	}
-	next, stop := iter.Pull2(func(yield func(string, value) bool) { e.each(b, yield) })
+	next, stop := iter.Pull2(e.each(b))
 	defer stop()
-	same := true
-	e.each(a, func(_ string, element value) bool {
-		_, other, more := next()
-		same = more && e.equal(element, other)
-		return same
-	})
+	for _, element := range e.each(a) {
+		if _, other, more := next(); !more || !e.equal(element, other) {
+			return false
+		}
+	}
 	_, _, more := next()
-	return same && !more
+	return !more
 }
 
 // compareNumbers orders two JSON numbers: exactly where float64 does not tell them apart, up to

@@ -62,20 +62,6 @@ type parser struct {
 	reads []string // see Expr.Reads
 }
 
-// parse parses a whole expression; if condition is true, it refuses what is true of every
-// answer.
-func (p *parser) parse(condition bool) *node {
-	p.begin()
-	n := p.pipe()
-	if p.pos < len(p.src) {
-		p.unexpected()
-	}
-	if condition {
-		p.condition(n)
-	}
-	return n
-}
-
 // note notes what the expression reads, as Expr.Reads names it.
 func (p *parser) note(what string) {
 	if !slices.Contains(p.reads, what) {
@@ -127,9 +113,11 @@ func (p *parser) space(i int) int {
 // word is the run of letters and digits at offset i.
 func (p *parser) word(i int) string {
 	rest := p.src[min(i, len(p.src)):]
-	behind := strings.TrimLeftFunc(rest, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
-	return rest[:len(rest)-len(behind)]
+	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, isWord))]
 }
+
+// isWord reports whether a character can be part of a word.
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // operatorAt is the operator at offset i, and what it is in the source; "" if there is none.
 // Words count as operators, as they do behind an operand.
@@ -142,11 +130,7 @@ func (p *parser) operatorAt(i int) (sign, source string) {
 	case isOneOf(word, comparingWords):
 		return word, word
 	}
-	for other := range strings.FieldsSeq(comparingSigns + otherSigns) {
-		if strings.HasPrefix(p.src[i:], other) && len(other) > len(sign) {
-			sign = other
-		}
-	}
+	sign = operator().FindString(p.src[i:])
 	if next := p.at(i + len(sign)); sign != "" && strings.IndexByte("=<>", next) >= 0 && !strings.Contains("();,", sign) {
 		p.refuse("sign", p.src[i:], i)
 	}
@@ -290,9 +274,8 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 		p.fail(at, "", "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	tree, _ := syntax.Parse(pattern.str, syntax.Perl)
-	if spelled := tree.String(); spelled == "()" || strings.Contains(spelled, "(?:)") {
-		p.refuse("empty", "branch", at)
-	}
+	spelled := tree.String()
+	p.refuseIf(spelled == "()" || strings.Contains(spelled, "(?:)"), "empty", "branch", at)
 	return re
 }
 

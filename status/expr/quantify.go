@@ -126,7 +126,7 @@ func (w *walker) spread(v value, subject string, steps []step) {
 		if w.nullIsList && v.kind == kindNull {
 			return
 		}
-		v = misuse(subject, v, "is no list")
+		v = typeError(subject, v, "is no list")
 	}
 	if v.kind == kindUnknown {
 		if w.problem.detail == "" {
@@ -137,8 +137,7 @@ func (w *walker) spread(v value, subject string, steps []step) {
 	isObject := v.kind == kindObject
 	w.objects = w.objects || isObject
 	name, label, n := w.name, w.label, 0
-	w.each(v, func(key string, element value) bool {
-		element.hidden = v.hidden
+	for key, element := range w.each(v) {
 		at := strconv.Itoa(n)
 		if w.member = isObject; isObject {
 			w.name, at = key, preview(key)
@@ -148,8 +147,9 @@ func (w *walker) spread(v value, subject string, steps []step) {
 		}
 		w.label = label + "[" + at + "]"
 		n++
-		w.walk(element, steps)
-		return !w.done
-	})
+		if w.walk(element, steps); w.done {
+			break
+		}
+	}
 	w.name, w.label = name, label
 }

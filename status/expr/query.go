@@ -65,8 +65,7 @@ func (q *query) selects(v value) bool {
 		return v.kind > kindMissing
 	case !q.tilde && (v.kind == kindNumber && err != nil || v.kind == kindBool && !isBool):
 		return q.sign == "!="
-	case v.kind <= kindMissing:
-		return gjson.Get("[{}]", "#(a"+q.test+")").Exists()
 	}
-	return gjson.Get(`[{"a":`+v.json()+"}]", "#(a"+q.test+")").Exists()
+	element := or(v.kind > kindMissing, `{"a":`+v.json()+"}", "{}")
+	return gjson.Get("["+element+"]", "#(a"+q.test+")").Exists()
 }

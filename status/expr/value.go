@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"cmp"
+	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -93,21 +96,15 @@ func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
 // fromResult is the value that gjson found in a valid document.
 func fromResult(r gjson.Result) value {
-	switch {
-	case r.Raw == "":
+	if r.Raw == "" {
 		return missing()
-	case r.Type == gjson.Null:
-		return value{kind: kindNull, raw: "null"}
-	case r.Type == gjson.Number:
-		return number(r.Raw)
-	case r.Type == gjson.String:
-		return value{kind: kindString, raw: r.Raw, str: r.Str}
-	case r.IsObject():
-		return value{kind: kindObject, raw: strings.TrimSpace(r.Raw)}
-	case r.IsArray():
-		return value{kind: kindArray, raw: strings.TrimSpace(r.Raw)}
 	}
-	return value{kind: kindBool, raw: r.Raw}
+	kinds := [...]kind{gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool, gjson.Number: kindNumber, gjson.String: kindString, gjson.JSON: kindArray}
+	v := value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
+	if r.IsObject() {
+		v.kind = kindObject
+	}
+	return v
 }
 
 // of returns v as a value that was made of all these parts.
@@ -144,6 +141,16 @@ func (v value) json() string {
 	return marshal(v.str)
 }
 
+// decoded is a value that is not unknown as gojq takes it, with numbers as they are written.
+func (v value) decoded() (tree any) {
+	decoder := json.NewDecoder(strings.NewReader(cmp.Or(v.json(), "null")))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		panic(err) // what was found valid is not
+	}
+	return tree
+}
+
 // marshal writes what gojq takes as JSON, as jq does. What is not UTF-8 becomes U+FFFD.
 func marshal(v any) string {
 	b, _ := gojq.Marshal(v) // never fails
@@ -174,32 +181,23 @@ func (v value) saysNo() bool {
 
 // each calls yield for the elements of a list, or the values of an object, until it returns
 // false, while there is time. Of equal keys of an object only the first counts.
-func (e *evaluator) each(v value, yield func(key string, element value) bool) {
-	seen := map[string]bool{}
-	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
-		e.check(len(element.Raw))
-		if v.kind == kindObject {
-			if seen[key.Str] {
-				return true
+func (e *evaluator) each(v value) iter.Seq2[string, value] {
+	return func(yield func(key string, element value) bool) {
+		seen := map[string]bool{}
+		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
+			e.check(len(element.Raw))
+			if v.kind == kindObject {
+				if seen[key.Str] {
+					return true
+				}
+				seen[key.Str] = true
 			}
-			seen[key.Str] = true
-		}
-		return yield(key.Str, fromResult(element))
-	})
+			found := fromResult(element)
+			found.hidden = v.hidden
+			return yield(key.Str, found)
+		})
+	}
 }
-
-// members are the values of an object by their key.
-func (e *evaluator) members(v value) map[string]value {
-	members := map[string]value{}
-	e.each(v, func(key string, element value) bool {
-		members[key] = element
-		return true
-	})
-	return members
-}
-
-// isEmpty reports whether a list or an object has no elements.
-func (v value) isEmpty() bool { return strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "" }
 
 // preview shows a value in words, cut to a line.
 func (v value) preview() string {

@@ -2,6 +2,8 @@ package expr
 
 import (
 	"cmp"
+	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -56,7 +58,7 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 // step follows one step from a value that is not unknown.
 func (e *evaluator) step(p *path, v value, s *step) value {
 	use := strings.TrimLeft(e.src[s.from:s.to], ".|")
-	wrong := func(problem string) value { return misuse(p.before(s, e.src), v, problem) }
+	wrong := func(problem string) value { return typeError(p.before(s, e.src), v, problem) }
 	switch {
 	case s.kind == stepModifier:
 		if problem := modify(&v, s); problem != "" {
@@ -95,27 +97,21 @@ func (e *evaluator) at(v value, n int) value {
 	if n < 0 {
 		n += e.count(v)
 	}
-	found := missing()
-	e.each(v, func(_ string, element value) bool {
-		if n == 0 {
-			found = element
-		}
-		n--
-		return n >= 0
-	})
-	return found
+	return e.member(v, strconv.Itoa(n))
 }
 
 // count is the number of elements that each goes through.
 func (e *evaluator) count(v value) (n int) {
-	e.each(v, func(string, value) bool { n++; return true })
+	for range e.each(v) {
+		n++
+	}
 	return n
 }
 
 // member is the member of an object with that key, or the element of a list with that index.
 func (e *evaluator) member(v value, key string) value {
 	if key == "" { // for which gjson has no path
-		if found, ok := e.members(v)[""]; ok {
+		if found, ok := maps.Collect(e.each(v))[""]; ok {
 			return found
 		}
 	}
@@ -126,13 +122,12 @@ func (e *evaluator) member(v value, key string) value {
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
-	e.each(v, func(_ string, element value) bool {
+	for _, element := range e.each(v) {
 		n++
-		element.hidden = v.hidden
 		if s.query != nil {
 			selects, tests := e.selects(p, s.query, element)
 			if tested = tested || tests; !selects {
-				return true
+				continue
 			}
 			first = element
 		}
@@ -140,8 +135,10 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 			list = append(list, found.json())
 			tested = tested || s.query == nil
 		}
-		return s.kind != stepFirst
-	})
+		if s.kind == stepFirst {
+			break
+		}
+	}
 	if s.kind != stepFirst {
 		first = value{kind: kindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
@@ -194,7 +191,7 @@ func modify(v *value, s *step) (problem string) {
 	return ""
 }
 
-// misuse says why a value cannot be used.
-func misuse(subject string, v value, problem string) value {
+// typeError says why a value cannot be used.
+func typeError(subject string, v value, problem string) value {
 	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
 }
