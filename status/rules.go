@@ -337,8 +337,9 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 		if v.Status != Success || o.Following.Monitor != MonitorGiven || isSilent || a.Rule.Status != NotReady || !a.Asked {
 			continue
 		}
-		if why := a.Result.Explain(); a.Result.Tri == expr.Unknown || len(why.Near) > 0 {
-			return strings.Join(slices.Concat(why.Lines[:1], why.Near), "; ")
+		why := a.Result.Explain()
+		if near, _ := why.Hints(); a.Result.Tri == expr.Unknown || len(near) > 0 {
+			return strings.Join(slices.Concat(why.Lines[:1], near), "; ")
 		}
 	}
 	return ""

@@ -183,8 +183,9 @@ func (q *question) answer(ctx context.Context) error {
 func (q *question) explain(why expr.Explanation) {
 	q.say("", why.Lines...)
 	q.say("note: ", why.Notes...)
-	q.say("hint: ", why.Near...)
-	q.say("hint: ", why.Hints...)
+	near, others := why.Hints()
+	q.say("hint: ", near...)
+	q.say("hint: ", others...)
 }
 
 // say writes the first of some lines to stderr.

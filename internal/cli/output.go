@@ -139,8 +139,8 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
 		return ui.Nothing(), nil
 	default:
-		why := result.Explain()
-		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
+		near, others := result.Explain().Hints()
+		words := slices.Concat([]string{value.Reason}, near, others)
 		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
 	}
 	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil

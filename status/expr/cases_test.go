@@ -174,8 +174,9 @@ func TestConditions(t *testing.T) {
 		}
 		r := x.Eval(c.env())
 		why := r.Explain()
+		near, others := why.Hints()
 		said := map[string][]string{
-			"why": explain(r, 5), "note": why.Notes, "near": why.Near, "hint": append(why.Near, why.Hints...), "text": {r.Value().Text()},
+			"why": explain(r, 5), "note": why.Notes, "near": near, "hint": append(near, others...), "text": {r.Value().Text()},
 		}
 		if words := fmt.Sprint(said["why"], said["note"], said["hint"]); strings.Contains(words, "s3c") && x.Reads("ENV", "header") && !strings.Contains(c.src, "s3c") {
 			t.Errorf("%s: a secret is shown: %s", c.src, words)

@@ -120,7 +120,7 @@ func isTooDeep(s string, max int) bool {
 // isJSON reports whether a text is one JSON value that is not nested too deep.
 func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 
-// readLines reads several documents, each on lines of its own, and says what is wrong with the
+// readLines reads several documents, each on lines of its own, and describes the flaw of the
 // first malformed one.
 func (d *Doc) readLines() {
 	decoder := json.NewDecoder(strings.NewReader(d.text))
@@ -150,7 +150,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// flawed says that the text is not JSON, because of what is at an offset.
+// flawed says that the text is not JSON, and shows the place at an offset.
 func (d *Doc) flawed(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1

@@ -61,7 +61,7 @@ func (env *Env) dot() *Doc {
 	return cmp.Or(env.Element, env.Doc)
 }
 
-// answered says what has answered, in the words of hints.
+// answered names the kind of answer, as the rows of hints.txt do.
 func (env *Env) answered() string {
 	return or(env.Exit != nil, "command", or(env.Status != nil, "request", "answer"))
 }
@@ -69,6 +69,7 @@ func (env *Env) answered() string {
 // variable reads a variable, of $header a field. It is missing if it does not apply. known is false
 // if there is no such variable; $json, which is a path, and $ENV are none of them.
 func (env *Env) variable(name, field string) (v value, known bool) {
+	beginning := or(env.BodyCut, "beginning", "")
 	switch name {
 	case "exit":
 		return optional(env.Exit), true
@@ -80,14 +81,12 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		}
 		return missing(), true
 	case "body":
-		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), true
+		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil, beginning), true
 	case "stdout":
 		instead := or(env.Status == nil, env.Body, nil)
-		return env.cut(output(env.Stdout, instead, env.Exit != nil && env.Status == nil)), true
+		return output(env.Stdout, instead, env.Exit != nil && env.Status == nil, beginning), true
 	case "stderr":
-		v = output(env.Stderr, nil, env.Exit != nil)
-		v.partial = or(env.StderrCut, "end", "")
-		return v, true
+		return output(env.Stderr, nil, env.Exit != nil, or(env.StderrCut, "end", "")), true
 	case "error":
 		return or(env.Error == "", parseValue("null"), text(env.Error)), true
 	case "attempt":
@@ -115,20 +114,16 @@ func optional(n *int) value {
 
 func seconds(d time.Duration) value { return number(words.Number(words.InSeconds(d))) }
 
-// cut returns v as what is kept of the answer.
-func (env *Env) cut(v value) value {
-	v.partial = or(env.BodyCut && v.kind == kindString, "beginning", "")
-	return v
-}
-
 // output is b, or instead if b is nil, as text without trailing newlines. If both are
-// nil, it is empty after an answer and otherwise missing.
-func output(b, instead []byte, answered bool) value {
+// nil, it is empty after an answer and otherwise missing. partial says which part is kept.
+func output(b, instead []byte, answered bool, partial string) value {
 	if b == nil {
 		b = instead
 	}
 	if b == nil && !answered {
 		return missing()
 	}
-	return text(strings.TrimRight(decodeText(b), "\r\n"))
+	v := text(strings.TrimRight(decodeText(b), "\r\n"))
+	v.partial = partial
+	return v
 }

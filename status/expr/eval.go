@@ -19,7 +19,7 @@ type evaluator struct {
 
 	steps      *int     // taken since the context was looked at
 	why        *account // explains the condition that is evaluated, nil to explain nothing
-	prefix     string   // of what is explained: the source of what is piped in, ".status | "
+	prefix     string   // of each line: the source of the value that is piped in, ".status | "
 	negated    bool     // the condition is to be false
 	hints      *hints   // notes the paths that lead nowhere, nil for none
 	nullIsList bool     // a null is an empty list
@@ -106,7 +106,7 @@ func (e *evaluator) silent() *evaluator {
 	return &inner
 }
 
-// unhinted returns the evaluator for what may be missing on purpose.
+// unhinted returns the evaluator for a value that may be missing on purpose.
 func (e *evaluator) unhinted() *evaluator {
 	inner := *e.silent()
 	inner.hints = nil
@@ -228,8 +228,8 @@ func (e *evaluator) compare(n *node) value {
 	return v
 }
 
-// compareAbsent is the value of a comparison with what is missing or null: nothing is known of that,
-// as in SQL. holds says what it would be for a null.
+// compareAbsent is the value of a comparison with a missing or null value, which is unknown as in SQL.
+// holds says how it would come out for a null.
 func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	side, nothing := n.kids[0], a
 	if !a.isNothing() {
@@ -248,7 +248,7 @@ func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	return v
 }
 
-// hintAtNull hints at how to ask for what is missing.
+// hintAtNull adds the hint that asks for a missing value.
 func (e *evaluator) hintAtNull(v value) {
 	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@( ") {
 		e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
@@ -256,7 +256,7 @@ func (e *evaluator) hintAtNull(v value) {
 }
 
 // asksForNull reports whether the value of a node is a null, or a list in which null is, that is
-// written in the condition: also by // null, where what is on its left is missing.
+// written in the condition: also by // null, if its left side is missing.
 func (e *evaluator) asksForNull(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -300,7 +300,7 @@ func (e *evaluator) call(n *node) value {
 	return result.of(v)
 }
 
-// exists tells null from missing. What cannot be read because of a wrong type does not
+// exists tells null from missing. A path that cannot be followed because of a wrong type does not
 // exist; without a readable document, or an answer, the result is unknown.
 func (e *evaluator) exists(n *node) value {
 	v := e.unhinted().eval(n)

@@ -9,8 +9,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An account is what an evaluation says of the outcome while it evaluates: a line for each
-// comparison or other part that decided it, in the order of the source; and what is odd about it.
+// An account explains an outcome: a line for each comparison or other part that decided it, in the
+// order of the source, and notes on what is odd about it. An evaluation writes it as it goes.
 type account struct{ lines, notes []string }
 
 // say adds a line to the account, if there is one.
@@ -32,7 +32,7 @@ func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
 		return
 	}
 	inner := *e
-	inner.hints = nil // what they hint at is noted already
+	inner.hints = nil // the first evaluation has noted them
 	decides := func(outcome Tri) bool { return (outcome == True) == (n.op == opOr) }
 	decided := slices.ContainsFunc(outcomes, decides)
 	for i, kid := range n.kids {
@@ -42,7 +42,7 @@ func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
 	}
 }
 
-// verdict says what a value is and, if it is not what was wanted, what was wanted.
+// verdict adds a line that shows a value and, unless it is the wanted one, the wanted one.
 func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == e.negated {
 		is += ", want " + wanted

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,11 +65,12 @@ func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
 
-// Reads reports whether the expression reads one of some things. A variable goes by its name
-// without the $, such as "status", also "ENV", whose value the expression may yield. "." is the document or an element of it, which any path
-// reads; "json" is the whole document, $json or .., where "." may be an element; and "[]" are
-// the elements of a list: any, all or count. Without names, Reads reports whether it reads
-// anything but the environment.
+// Reads reports whether the expression reads any of the named things. A variable is named
+// without its $: "status". "ENV" is the environment, whose values the expression may yield.
+// "." is the document, or the element of it that a path begins at; "json" is the whole document,
+// $json or ..; and "[]" stands for any, all and count, which read the elements of a list. A
+// program in jq that may read the document counts as reading it. Without names, Reads reports
+// whether the expression reads anything but the environment.
 func (x *Expr) Reads(names ...string) bool {
 	return slices.ContainsFunc(x.reads, func(name string) bool {
 		return slices.Contains(names, name) || names == nil && name != "ENV"
@@ -103,11 +105,8 @@ type Result struct {
 // is Unknown, such as .state != "x" without a .state. It reads only env, so except for the context
 // it is a pure function; a nil env is an empty one. A program in jq can read the clock.
 func (x *Expr) Eval(env *Env) Result {
-	if env == nil {
-		env = &Env{}
-	}
-	r := Result{expr: x, env: env}
-	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: env, steps: new(int)})
+	r := Result{expr: x, env: cmp.Or(env, &Env{})}
+	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: r.env, steps: new(int)})
 	r.Tri = r.value.truth()
 	return r
 }
@@ -173,9 +172,29 @@ type Explanation struct {
 	// Notes list what is odd about a match: ".items is an empty list, which is true", and members
 	// of nearly the name of one that is missing. There are none for any other outcome.
 	Notes []string
-	// Near and Hints suggest what was meant where there is no match. Near are members of
-	// nearly the name of one that is missing, Hints all else. They show no values.
-	Near, Hints []string
+
+	unmet string // the kind of answer, and the source, unless the condition matched
+	hints hints
+}
+
+// Hints suggests corrections where there is no match: near are the members whose names resemble
+// a missing one, others are all other suggestions. They show no values.
+func (x Explanation) Hints() (near, others []string) {
+	if x.unmet == "" {
+		return nil, nil
+	}
+	for _, line := range x.Lines {
+		if _, hint, _ := findHint("answer", line+" -- "+x.unmet); hint != "" {
+			others = append(others, hint)
+		}
+	}
+	switch {
+	case len(others) > 0:
+		return nil, slices.Compact(others)
+	case len(x.hints.near) > 0:
+		return slices.Compact(x.hints.near), nil
+	}
+	return nil, slices.Compact(x.hints.has)
 }
 
 // Explain evaluates the expression once more, and explains the outcome.
@@ -198,20 +217,8 @@ func (r Result) Explain() Explanation {
 	why := Explanation{Lines: slices.Compact(e.why.lines)}
 	if r.Tri == True {
 		why.Notes = slices.Compact(append(e.why.notes, e.hints.near...))
-		return why
-	}
-	for _, line := range why.Lines {
-		line = r.env.answered() + ": " + x.src + " -- " + line
-		if _, hint, _ := findHint("answer", line); hint != "" {
-			why.Hints = append(why.Hints, hint)
-		}
-	}
-	switch why.Hints = slices.Compact(why.Hints); {
-	case len(why.Hints) > 0:
-	case len(e.hints.near) > 0:
-		why.Near = slices.Compact(e.hints.near)
-	default:
-		why.Hints = slices.Compact(e.hints.has)
+	} else {
+		why.unmet, why.hints = r.env.answered()+": "+x.src, *e.hints
 	}
 	return why
 }

@@ -277,12 +277,12 @@ func TestWithoutVariables(t *testing.T) {
 		}
 	}
 	var zero expr.Result
-	if zero.Matched() || explain(zero, 5) != nil || zero.Explain().Near != nil || zero.Value().Exists() {
+	if zero.Matched() || explain(zero, 5) != nil || hintsOf(zero) != "" || zero.Value().Exists() {
 		t.Errorf("a zero result says %v, %+v, %+v", zero.Matched(), zero.Explain(), zero.Value())
 	}
 }
 
 func hintsOf(r expr.Result) string {
-	why := r.Explain()
-	return strings.Join(append(why.Near, why.Hints...), ";;")
+	near, others := r.Explain().Hints()
+	return strings.Join(append(near, others...), ";;")
 }

@@ -30,11 +30,9 @@ func (p *parser) arguments(n *node) {
 		return
 	case "exists":
 		n.kids = []*node{p.operand()}
-		if x := n.kids[0]; x.op != opPath && x.op != opVariable {
-			p.refuse("exists", x.text(p.src), start)
-		} else if x.op == opPath && x.path.isList() {
-			p.refuse("list", x.text(p.src), start)
-		}
+		x := n.kids[0]
+		p.refuseIf(x.op != opPath && x.op != opVariable, "exists", x.text(p.src), start)
+		p.refuseIf(x.op == opPath && x.path.isList(), "list", x.text(p.src), start)
 		return
 	}
 	several := isOneOf(n.name, " test IN ")
@@ -88,9 +86,8 @@ func (p *parser) quantifier(n *node) {
 	p.note("[]")
 	if p.startsPath(start) {
 		if path := p.path(); path.eachStep() != nil {
-			if next := p.space(path.to); path.bare || p.at(next) != ';' {
-				p.refuse("each", n.name+" "+p.src[start:path.to], next)
-			}
+			next := p.space(path.to)
+			p.refuseIf(path.bare || p.at(next) != ';', "each", n.name+" "+p.src[start:path.to], next)
 			n.kids = append(n.kids, p.pathNode(path))
 			p.accept(";")
 		}

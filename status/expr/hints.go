@@ -17,7 +17,7 @@ import (
 //go:embed hints.txt
 var hintText string
 
-// A row of hints.txt says what people write who know another language, and what to write instead.
+// A row of hints.txt corrects a habit from another language.
 type hintRow struct {
 	about         string
 	pattern       *regexp.Regexp
@@ -37,7 +37,7 @@ var hintTable = sync.OnceValue(func() (rows []hintRow) {
 	return rows
 })
 
-// findHint returns what the first row says that is about something and matches a text.
+// findHint returns the texts of the first row about something whose pattern matches a text.
 func findHint(about, text string) (message, hint string, found bool) {
 	for _, row := range hintTable() {
 		if row.about != about {
@@ -54,7 +54,7 @@ func findHint(about, text string) (message, hint string, found bool) {
 	return "", "", false
 }
 
-// check fails at an offset if the table knows what a text is about.
+// check fails at an offset if a row about something matches a text.
 func (p *parser) check(about, text string, at int) {
 	if message, hint, found := findHint(about, text); found && message != "" {
 		p.fail(at, hint, "%s", message)
@@ -68,14 +68,14 @@ func (p *parser) refuse(about, text string, at int) {
 	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
 }
 
-// refuseIf refuses a text at an offset if something is wrong with it.
+// refuseIf refuses a text at an offset if it is wrong.
 func (p *parser) refuseIf(wrong bool, about, text string, at int) {
 	if wrong {
 		p.refuse(about, text, at)
 	}
 }
 
-// unexpected fails for what cannot follow an operand.
+// unexpected refuses a token that cannot follow an operand.
 func (p *parser) unexpected() {
 	p.check("unexpected", p.src[p.pos:], p.pos)
 	p.refuse("sign", p.src[p.pos:], p.pos)
@@ -127,8 +127,8 @@ const (
 	maxMemberName   = 40 // in characters
 )
 
-// hints are what may have been meant by paths that lead nowhere in an answer: a member of nearly
-// that name, or the members that there are. They show names of members, never their values.
+// hints are suggestions for paths that lead nowhere in an answer: a member with a similar name, or
+// the members that there are. They show names of members, never their values.
 type hints struct {
 	near []string // did you mean .state?
 	has  []string // the document has: state, progress

@@ -22,8 +22,8 @@ const (
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// jq compiles a program in jq. It reads its input and the variables: no files, modules or further
-// inputs, and of the environment what it names.
+// jq compiles a program in jq. It reads its input, the variables, and the variables of the environment
+// that it names: no files, modules or further inputs.
 func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
 	source, start := p.src[at:], p.space(at)
@@ -49,7 +49,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	return nil, nil
 }
 
-// lastStage is the part of a program that makes its value: what is behind the last pipe.
+// lastStage is the part of a program behind its last pipe, which makes the value.
 func lastStage(query *gojq.Query) *gojq.Query {
 	switch term := query.Term; {
 	case query.Op == gojq.OpPipe:
@@ -103,11 +103,7 @@ var jqWithoutDocument = lazy(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\
 
 // jq runs a program. As a condition only true and false decide.
 func (e *evaluator) jq(x *Expr) (v value) {
-	ctx := e.env.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, cancel := context.WithTimeout(ctx, jqTime)
+	ctx, cancel := context.WithTimeout(cmp.Or(e.env.Context, context.Background()), jqTime)
 	defer cancel()
 	input, root := any(nil), e.env.dot().value()
 	if root.kind != kindUnknown {

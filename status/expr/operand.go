@@ -28,13 +28,11 @@ func (p *parser) startsName(i int) bool {
 
 // startsBarePath reports whether a path without a dot begins at offset i.
 func (p *parser) startsBarePath(i int) bool {
-	if c := p.at(i); c != 0 && strings.IndexByte("#@*?", c) >= 0 {
-		return true
-	}
-	word := p.word(i)
+	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
 	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
-	return p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
+	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
+	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
 }
 
 // startsPath reports whether a path begins at offset i.
@@ -68,9 +66,8 @@ func (p *parser) operand() *node {
 	case p.startsName(from):
 		return p.function()
 	}
-	if sign, source := p.operatorAt(from); sign != "" {
-		p.refuse("missing", source, from)
-	}
+	sign, source := p.operatorAt(from)
+	p.refuseIf(sign != "", "missing", source, from)
 	p.refuse("sign", p.src[from:], from)
 	return nil
 }
@@ -117,9 +114,8 @@ func (p *parser) quoted(i int) (s string, end int) {
 		return strings.NewReplacer(`\'`, `'`, `\\`, `\`).Replace(source[1 : len(source)-1]), end
 	}
 	for _, escape := range escapes().FindAllStringSubmatchIndex(source, -1) {
-		if at := i + escape[0]; escape[2] < 0 {
-			p.refuse("escape", p.src[at:], at)
-		}
+		at := i + escape[0]
+		p.refuseIf(escape[2] < 0, "escape", p.src[at:], at)
 	}
 	// What JSON wants escaped need not be.
 	json := controls().ReplaceAllStringFunc(source, func(c string) string { return fmt.Sprintf(`\u%04x`, c) })
@@ -131,9 +127,8 @@ func (p *parser) json() *node {
 	from := p.pos
 	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
 	var raw json.RawMessage
-	if err := decoder.Decode(&raw); err != nil || len(raw) > 0 && isTooDeep(string(raw), maxDepth) {
-		p.refuse("json", p.src[from:], from)
-	}
+	err := decoder.Decode(&raw)
+	p.refuseIf(err != nil || isTooDeep(string(raw), maxDepth), "json", p.src[from:], from)
 	return p.constant(parseValue(string(raw)), from+int(decoder.InputOffset()))
 }
 
@@ -169,9 +164,8 @@ func (p *parser) dollar() *node {
 	case !known:
 		p.refuse("variable", p.src[from:], from)
 	case name == "header":
-		if n.field, end = p.member(end, "-"); n.field == "" {
-			p.refuse("variable", "$header", from)
-		}
+		n.field, end = p.member(end, "-")
+		p.refuseIf(n.field == "", "variable", "$header", from)
 	}
 	p.note(name)
 	p.take(end)
@@ -180,7 +174,7 @@ func (p *parser) dollar() *node {
 }
 
 // lookUp is a variable of the environment, which has to have more than blanks: every text begins
-// with and contains what is empty.
+// with and contains the empty text.
 func (p *parser) lookUp(name string, at int) (v string) {
 	p.refuseIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	v, isSet := p.environ(name)

@@ -24,10 +24,8 @@ func opposite(sign string) string {
 	signs := strings.Fields(comparingSigns)
 	if i := slices.Index(signs, sign); i >= 0 {
 		return signs[i^1]
-	} else if isOneOf(sign, comparingWords) {
-		return "not " + sign
 	}
-	return ""
+	return or(isOneOf(sign, comparingWords), "not "+sign, "")
 }
 
 func isOrder(sign string) bool { return sign[0] == '<' || sign[0] == '>' }
@@ -68,7 +66,7 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	case sign == "=~" || sign == "!~":
 		at := e.find(n.pattern, a.str)
 		isOpen := at != nil && (a.partial == "end" && at[0] == 0 || a.partial == "beginning" && at[1] == len(a.str))
-		return (at != nil && !isOpen) == (sign == "=~"), "" // what was before it, or comes behind it, is not known
+		return (at != nil && !isOpen) == (sign == "=~"), "" // the part that is not kept may belong to it
 	case sign == "startswith":
 		return strings.HasPrefix(a.str, b.str), ""
 	case sign == "endswith":
@@ -153,7 +151,7 @@ func compareNumbers(a, b string) int {
 	p, _, err := big.ParseFloat(a, 10, precision, big.ToNearestEven)
 	q, _, wrong := big.ParseFloat(b, 10, precision, big.ToNearestEven)
 	if err != nil || wrong != nil || p.IsInf() && q.IsInf() {
-		return strings.Compare(a, b) // beyond what has a meaning
+		return strings.Compare(a, b) // too large to mean anything
 	}
 	return p.Cmp(q)
 }

@@ -62,7 +62,7 @@ type parser struct {
 	reads []string // see Expr.Reads
 }
 
-// note notes what the expression reads, as Expr.Reads names it.
+// note adds one of the names that Expr.Reads knows.
 func (p *parser) note(what string) {
 	if !slices.Contains(p.reads, what) {
 		p.reads = append(p.reads, what)
@@ -119,7 +119,7 @@ func (p *parser) word(i int) string {
 // isWord reports whether a character can be part of a word.
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// operatorAt is the operator at offset i, and what it is in the source; "" if there is none.
+// operatorAt is the operator at offset i, and its spelling in the source; "" if there is none.
 // Words count as operators, as they do behind an operand.
 func (p *parser) operatorAt(i int) (sign, source string) {
 	switch word := p.word(i); {
@@ -223,7 +223,7 @@ func (p *parser) not() *node {
 	return p.node(opNot, from, x)
 }
 
-// isFunctionNot tells the function not, as in ".done | not", from the operator.
+// isFunctionNot distinguishes the function not, as in ".done | not", from the operator.
 func (p *parser) isFunctionNot() bool {
 	next := p.space(p.pos + len("not"))
 	sign, _ := p.operatorAt(next)

@@ -223,9 +223,8 @@ func (p *pathParser) brackets() {
 
 // closeBracket reads the ] at offset i, for the [ at offset open. It returns the offset after it.
 func (p *parser) closeBracket(open, i int) (end int) {
-	if i = p.space(i); p.at(i) != ']' {
-		p.refuse("bracket", p.src[i:], open)
-	}
+	i = p.space(i)
+	p.refuseIf(p.at(i) != ']', "bracket", p.src[i:], open)
 	return i + 1
 }
 

@@ -9,7 +9,7 @@ import (
 type tally struct {
 	total   int
 	counts  [3]int   // by Tri
-	values  [3]value // by Tri, what of them was found; why the first is unknown
+	values  [3]value // by Tri, their evidence together; of Unknown also why the first is
 	at      string   // where the element is that decided
 	element value    // that decided
 	decided Tri      // what the condition is for it
@@ -49,7 +49,7 @@ func (e *evaluator) quantify(n *node) value {
 }
 
 // count counts an element, where the condition came out as said. One element that settles the outcome
-// is enough; otherwise each has to show what it is.
+// is enough; otherwise each has to be known.
 func (t *tally) count(label string, element, v value, settles Tri) {
 	outcome := v.truth()
 	t.total++
@@ -65,7 +65,7 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	t.values[outcome].evidence = known.or(v.evidence, outcome != settles)
 }
 
-// outcome is the value of the function. It is unknown if an element decided by what it lacks.
+// outcome is the value of the function. It is unknown if an element decided by absence alone.
 func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 	decided := settles
 	switch isCount := name == "count"; {

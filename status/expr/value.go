@@ -41,12 +41,7 @@ type Value struct {
 func (v Value) Exists() bool { return v.Raw != "" }
 
 // Text returns a string's characters as they are, and any other value as JSON.
-func (v Value) Text() string {
-	if v.Type == "string" {
-		return v.text
-	}
-	return v.Raw
-}
+func (v Value) Text() string { return or(v.Type == "string", v.text, v.Raw) }
 
 // A kind is the type of a value.
 type kind uint8
@@ -99,12 +94,11 @@ func fromResult(r gjson.Result) value {
 	if r.Raw == "" {
 		return missing()
 	}
-	kinds := [...]kind{gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool, gjson.Number: kindNumber, gjson.String: kindString, gjson.JSON: kindArray}
-	v := value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
-	if r.IsObject() {
-		v.kind = kindObject
+	kinds := [...]kind{
+		gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool, gjson.Number: kindNumber, gjson.String: kindString,
+		gjson.JSON: or(r.IsObject(), kindObject, kindArray),
 	}
-	return v
+	return value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
 }
 
 // of returns v as a value that was made of all these parts.
@@ -119,18 +113,13 @@ func (v value) of(parts ...value) value {
 // isNull reports whether v is null or missing, which are equal.
 func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissing }
 
-// isNothing reports whether nothing can be said of v: it is null or missing, or made of what is.
+// isNothing reports whether nothing is known of v: it is null or missing, or rests on absence alone.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 
-// lack says behind the source of such a value what it is.
+// lack completes a sentence that begins with the source of such a value.
 func (v value) lack() string {
-	switch {
-	case v.kind == kindNull:
-		return " is null"
-	case strings.Contains(v.missed, "#("):
-		return " tests what no element has"
-	}
-	return " is missing"
+	ofQuery := strings.Contains(v.missed, "#(")
+	return or(v.kind == kindNull, " is null", or(ofQuery, " tests what no element has", " is missing"))
 }
 
 // json is the JSON text of a value that exists.
@@ -146,12 +135,12 @@ func (v value) decoded() (tree any) {
 	decoder := json.NewDecoder(strings.NewReader(cmp.Or(v.json(), "null")))
 	decoder.UseNumber()
 	if err := decoder.Decode(&tree); err != nil {
-		panic(err) // what was found valid is not
+		panic(err) // it was checked before
 	}
 	return tree
 }
 
-// marshal writes what gojq takes as JSON, as jq does. What is not UTF-8 becomes U+FFFD.
+// marshal writes a value of gojq as JSON, as jq does. Invalid UTF-8 becomes U+FFFD.
 func marshal(v any) string {
 	b, _ := gojq.Marshal(v) // never fails
 	return string(b)
@@ -219,8 +208,5 @@ const previewSize = 60
 // preview shows text in quotes, with unprintable characters escaped.
 func preview(s string) string {
 	shown := words.Cut(s, previewSize)
-	if len(shown) < len(s) {
-		return strconv.Quote(shown) + "..."
-	}
-	return strconv.Quote(shown)
+	return strconv.Quote(shown) + or(len(shown) < len(s), "...", "")
 }

@@ -37,8 +37,8 @@ func (e *evaluator) root(p *path) value {
 	return e.current()
 }
 
-// follow walks steps from a value. p is the path that they belong to. What a query has made
-// tells in found and missed whether there was anything that it could test.
+// follow walks steps from a value. p is the path that they belong to. The evidence of the value of
+// a query says whether there was anything that it could test.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
 		if v.kind == kindUnknown {
@@ -111,9 +111,8 @@ func (e *evaluator) count(v value) (n int) {
 // member is the member of an object with that key, or the element of a list with that index.
 func (e *evaluator) member(v value, key string) value {
 	if key == "" { // for which gjson has no path
-		if found, ok := maps.Collect(e.each(v))[""]; ok {
-			return found
-		}
+		found, ok := maps.Collect(e.each(v))[""]
+		return or(ok, found, missing())
 	}
 	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
 }
