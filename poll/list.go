@@ -264,7 +264,7 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	}
 	switch {
 	case !l.isAbsent(w):
-		o.Body, o.Within, o.Presence = []byte(e.current.Raw), e.current.Doc, detail.Present
+		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, detail.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = detail.Gone
@@ -306,7 +306,7 @@ func (l *list) fork() {
 			w.p.Probe = l.lead.p.Probe
 			continue
 		}
-		probe, err := l.forks.Fork([]byte(w.element.current.Raw))
+		probe, err := l.forks.Fork(w.element.current.Body())
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
 		}

@@ -51,7 +51,7 @@ type Observation struct {
 
 	// Within is the answer, or the page of it, that Body is an element of. Nil means that
 	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
-	// "."; Body then is JSON, as an [expr.Element] has it.
+	// "."; Body then is JSON, as [expr.Each] has it.
 	Within *expr.Doc `json:"-"`
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
 	// ended it; nil if the run ended it, and for other probes.
@@ -104,7 +104,7 @@ func (o *Observation) element() *expr.Doc {
 	if why != "" {
 		return expr.Unreadable(why)
 	}
-	return expr.ElementDoc(o.Body)
+	return expr.NewDoc(o.Body)
 }
 
 // Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, a

@@ -86,7 +86,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 // readsNotReady reports whether a rule of the user says which documents mean that the
 // operation is not done.
 func (r Rules) readsNotReady() bool {
-	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().Any(expr.UsesJSON) })
+	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Reads(".") })
 }
 
 // withDetail adds what the document says went wrong, in its words if it has some.

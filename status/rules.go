@@ -41,7 +41,7 @@ func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	switch {
 	case err != nil:
 		return Rule{}, err
-	case x.Uses() == 0:
+	case !x.Reads():
 		return Rule{}, constant(condition)
 	}
 	return Rule{Status: s, Expr: x, Origin: s.RuleName()}, nil
@@ -237,16 +237,16 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 		e.env = Environment(o)
 		e.env.Context = e.ctx
 	}
-	u := rule.Expr.Uses()
+	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
-	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == detail.Gone
+	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
 	a := answer{rule: rule}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
-	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(u)
-	a.asked = present && counts && (!hopeless || u.Any(expr.UsesError))
+	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
+	a.asked = present && counts && (!hopeless || x.Reads("error"))
 	if a.asked {
-		a.result = rule.Expr.Eval(e.env)
+		a.result = x.Eval(e.env)
 	}
 	e.answers = append(e.answers, a)
 	return a
@@ -256,19 +256,17 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 // SUCCESS names the exit code that a command may have.
 func (r Rules) Admits(o *Observation) bool {
 	return o.Good() || o.Exit != nil && slices.ContainsFunc(r.Own, func(rule Rule) bool {
-		return rule.Status == Success && rule.Expr.Uses().Any(expr.UsesExit)
+		return rule.Status == Success && rule.Expr.Reads("exit")
 	})
 }
 
-// isOnlyForGood reports whether a rule that reads u, and ends a wait, is asked about good answers
-// only: what an error page holds is not what was asked for.
-func (o *Observation) isOnlyForGood(u expr.Uses) bool {
-	const document = expr.UsesJSON | expr.UsesIsJSON | expr.UsesUnchanged
+// isOnlyForGood reports whether a rule whose condition is x, and which ends a wait, is asked about good
+// answers only: what an error page holds is not what was asked for.
+func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
 	if o.Code != nil {
-		return u.Any(document|expr.UsesBody|expr.UsesHeader) && !u.Any(expr.UsesStatus|expr.UsesError)
+		return x.Reads(".", "isjson", "unchanged", "body", "header") && !x.Reads("status", "error")
 	}
-	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr | expr.UsesBody
-	return u.Any(document) && !u.Any(ofCommand|expr.UsesError)
+	return x.Reads(".", "isjson", "unchanged") && !x.Reads("exit", "stdout", "stderr", "body", "error")
 }
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
@@ -280,7 +278,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 	if detail := firstText(a.rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
-	if f := o.Failure; f != nil && a.rule.Expr.Uses().Any(expr.UsesError) {
+	if f := o.Failure; f != nil && a.rule.Expr.Reads("error") {
 		reason += ": " + f.Reason
 	}
 	v := Verdict{Status: a.rule.Status, Rule: a.rule.String(), Reason: reason, Notes: why.Notes, answers: e.answers}
@@ -291,7 +289,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && a.rule.Expr.Uses().Any(expr.UsesEach) && o.isOnePage() {
+	if v.Status == Success && a.rule.Expr.Reads("[]") && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v
@@ -306,7 +304,7 @@ func (o *Observation) isOnePage() bool {
 // firstText returns the first value that is a text, on one line, "" for none.
 func firstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
-		if v := x.Eval(env).Value(); v.Kind == expr.KindString {
+		if v := x.Eval(env).Value(); v.Type == "string" {
 			if words := strings.Fields(v.Text()); len(words) > 0 {
 				return excerpt([]byte(strings.Join(words, " ")))
 			}
@@ -343,8 +341,9 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked {
 			continue
 		}
-		if why := a.result.Explain(); a.result.Tri == expr.Unknown || len(why.Near) > 0 {
-			return strings.Join(slices.Concat(why.Lines[:1], why.Near), "; ")
+		why := a.result.Explain()
+		if near, _ := why.Hints(); a.result.Tri == expr.Unknown || len(near) > 0 {
+			return strings.Join(slices.Concat(why.Lines[:1], near), "; ")
 		}
 	}
 	return ""

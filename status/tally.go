@@ -64,9 +64,9 @@ func (t *Tally) add(o *Observation, a answer) {
 		}
 		why = a.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
-	hints := why.Near
+	hints, others := why.Hints()
 	if a.rule.Status == Success { // what an error is read from is usually absent
-		hints = slices.Concat(hints, why.Hints)
+		hints = slices.Concat(hints, others)
 	}
 	for _, hint := range hints {
 		if a.rule.Preset == "" && !slices.Contains(t.hints, hint) {

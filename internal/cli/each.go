@@ -78,7 +78,7 @@ func (s *Spec) readList() (own *list, err error) {
 		return nil, badExpression(s.Origin("each"), err)
 	}
 	own.Keys, err = s.values("id", func(id *expr.Expr) error {
-		if id.Uses() != 0 {
+		if id.Reads() {
 			return nil
 		}
 		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")

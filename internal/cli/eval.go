@@ -140,7 +140,7 @@ func (q *question) readAnswer(file []string) error {
 }
 
 func needsAnswer(e *expr.Expr) bool {
-	return e != nil && e.Uses().Any(expr.UsesJSON|expr.UsesIsJSON|expr.UsesBody|expr.UsesStdout)
+	return e != nil && e.Reads(".", "isjson", "body", "stdout")
 }
 
 // The exit codes of eval that mean something else than for a wait.
@@ -169,7 +169,7 @@ func (q *question) answer(ctx context.Context) error {
 		case v.Exists(): // the same as --print in a wait
 			is, out = expr.True, out+v.Text()+"\n"
 		default:
-			if is = expr.Unknown; v.Kind == expr.KindMissing {
+			if is = expr.Unknown; v.Type == "missing" {
 				is = expr.False
 			}
 			q.say("poll: ", v.Reason)
@@ -183,8 +183,9 @@ func (q *question) answer(ctx context.Context) error {
 func (q *question) explain(why expr.Explanation) {
 	q.say("", why.Lines...)
 	q.say("note: ", why.Notes...)
-	q.say("hint: ", why.Near...)
-	q.say("hint: ", why.Hints...)
+	near, others := why.Hints()
+	q.say("hint: ", near...)
+	q.say("hint: ", others...)
 }
 
 // say writes the first of some lines to stderr.

@@ -29,7 +29,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		Verbose: s.Verbose,
 		Until: slices.DeleteFunc(slices.Clone(s.Strings("until")), func(condition string) bool { // what variables say may be for others
 			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
-			return err == nil && appliesToSome(e.Uses(), kinds, s.Each != "") != nil
+			return err == nil && appliesToSome(e, kinds, s.Each != "") != nil
 		}),
 		Heartbeat: s.Heartbeat,
 		Getenv:    s.Getenv,
@@ -57,12 +57,12 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
 	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
 		switch {
-		case e.NamesEnviron():
+		case e.Reads("ENV"):
 			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
-		case e.Uses() == 0:
+		case !e.Reads():
 			return argv.Usagef("%s is the same for every answer", e)
 		}
-		return appliesToSome(e.Uses(), kinds, s.Each != "")
+		return appliesToSome(e, kinds, s.Each != "")
 	})
 	return err
 }
@@ -93,9 +93,9 @@ func compileAll[E any](s *Spec, flag string, compile func(string) (E, error), ch
 }
 
 // appliesToSome refuses an expression that no target can answer.
-func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error) {
+func appliesToSome(x *expr.Expr, kinds []status.Kind, element bool) (err error) {
 	for _, kind := range kinds {
-		if err = applies(uses, kind, element); err == nil {
+		if err = applies(x, kind, element); err == nil {
 			return nil
 		}
 	}
@@ -107,7 +107,7 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	values, err := s.values("print", func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
-			err = cmp.Or(err, applies(e.Uses(), kind, s.Each != ""))
+			err = cmp.Or(err, applies(e, kind, s.Each != ""))
 		}
 		return err
 	})
@@ -139,8 +139,8 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
 		return ui.Nothing(), nil
 	default:
-		why := result.Explain()
-		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
+		near, others := result.Explain().Hints()
+		words := slices.Concat([]string{value.Reason}, near, others)
 		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
 	}
 	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil

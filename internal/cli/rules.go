@@ -23,7 +23,7 @@ func (r *reader) readRules(t *target) error {
 			return rule, err
 		}
 		fits := func(rule status.Rule) error {
-			err := applies(rule.Expr.Uses(), t.kind, r.Each != "")
+			err := applies(rule.Expr, t.kind, r.Each != "")
 			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
 				unmet = badExpression(f.Origin(), err)
 			}
@@ -76,21 +76,22 @@ func (r *reader) isForOthers(t *target, f *argv.Flag) bool {
 
 // applies refuses a rule on variables that the probe does not set: it would
 // silently always be false, or true. It may be about an element of an answer.
-func applies(uses expr.Uses, kind status.Kind, element bool) error {
+func applies(x *expr.Expr, kind status.Kind, element bool) error {
 	switch {
-	case uses.Any(expr.UsesGone) && !element:
+	case x.Reads("gone") && !element:
 		return argv.Usagef("$gone is about an element of a list, and there is no --each").
 			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
-	case kind == status.KindTCP && uses.Any(^(expr.UsesError | expr.UsesAttempt | expr.UsesElapsed)):
+	case kind == status.KindTCP && (x.Reads(".", "[]", "isjson", "body", "unchanged", "gone", "name") ||
+		x.Reads("exit", "stdout", "stderr", "status", "header")):
 		return argv.Usagef("a TCP address gives no answer to test").
 			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
-	case uses.Any(expr.UsesExit) && kind != status.KindCommand:
+	case x.Reads("exit") && kind != status.KindCommand:
 		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
-	case uses.Any(expr.UsesStdout|expr.UsesStderr) && kind != status.KindCommand:
+	case x.Reads("stdout", "stderr") && kind != status.KindCommand:
 		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
-	case uses.Any(expr.UsesStatus) && kind != status.KindHTTP:
+	case x.Reads("status") && kind != status.KindHTTP:
 		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
-	case uses.Any(expr.UsesHeader) && kind != status.KindHTTP:
+	case x.Reads("header") && kind != status.KindHTTP:
 		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
 	}
 	return nil

@@ -31,11 +31,7 @@ func usageText(err error) string {
 // badExpression names the flag or variable that an expression came from.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		usage := argv.Usagef("%s, %w", origin, e) // which begins with a column
-		if e.JQ != "" {
-			usage.Hint("or let jq decide: %s", settingOf(origin, e.JQ))
-		}
-		return usage
+		return argv.Usagef("%s, %w", origin, e) // which begins with a column
 	}
 	return argv.Usagef("%s: %w", origin, err)
 }

@@ -58,7 +58,7 @@ func (r *Reporter) look(o *status.Observation) (found reading) {
 	some := false
 	for _, x := range show {
 		v := x.Eval(env).Value()
-		if isUsual && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
+		if isUsual && v.Type != "number" && (v.Type != "string" || v.Text() == "") {
 			continue // a member of this name may be anything
 		}
 		name := strings.ToLower(x.String())
@@ -102,12 +102,12 @@ func (s *reading) add(v expr.Value, percent bool) {
 	}
 	text := term.Cut(oneLine(v.Text()), maxShown, "...")
 	var value any = text
-	if v.Kind != expr.KindString && json.Valid([]byte(text)) {
+	if v.Type != "string" && json.Valid([]byte(text)) {
 		value = json.RawMessage(text)
 	}
 	s.values = append(s.values, value)
-	if s.label == "" && (v.Kind == expr.KindNumber || v.Kind == expr.KindString) {
-		if share, label, ok := readProgress(text, percent, v.Kind == expr.KindNumber); ok {
+	if s.label == "" && (v.Type == "number" || v.Type == "string") {
+		if share, label, ok := readProgress(text, percent, v.Type == "number"); ok {
 			s.share, s.label = share, label
 			return
 		}

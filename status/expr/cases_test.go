@@ -62,7 +62,7 @@ func TestErrors(t *testing.T) {
 			return cell + " compiles"
 		}
 		checkError(t, unquoted(cell), err)
-		line = fmt.Sprintf("%s :: %d :: %s :: %s :: %s", cell, e.Column, e.Message, e.Hint, e.JQ)
+		line = fmt.Sprintf("%s :: %d :: %s :: %s", cell, e.Column, e.Message, e.Hint)
 		if strings.Contains(line, "s3cret") && !strings.Contains(cell, "s3cret") {
 			t.Errorf("a variable of the environment is shown: %s", line)
 		}
@@ -119,7 +119,7 @@ func (c *testCase) env() *expr.Env {
 	case v.Error != "":
 		env.Doc, env.Body, env.Header = expr.Unreadable("there was no answer"), nil, nil
 	case v.Element != nil:
-		env.Element = expr.ElementDoc([]byte(*v.Element))
+		env.Element = expr.NewDoc([]byte(*v.Element))
 	case v.Gone:
 		env.Element = expr.Unreadable("it is no longer in the answer")
 	}
@@ -174,10 +174,11 @@ func TestConditions(t *testing.T) {
 		}
 		r := x.Eval(c.env())
 		why := r.Explain()
+		near, others := why.Hints()
 		said := map[string][]string{
-			"why": explain(r, 5), "note": why.Notes, "near": why.Near, "hint": append(why.Near, why.Hints...), "text": {r.Value().Text()},
+			"why": explain(r, 5), "note": why.Notes, "near": near, "hint": append(near, others...), "text": {r.Value().Text()},
 		}
-		if words := fmt.Sprint(said["why"], said["note"], said["hint"]); strings.Contains(words, "s3c") && (x.NamesEnviron() || x.Uses().Any(expr.UsesHeader)) && !strings.Contains(c.src, "s3c") {
+		if words := fmt.Sprint(said["why"], said["note"], said["hint"]); strings.Contains(words, "s3c") && x.Reads("ENV", "header") && !strings.Contains(c.src, "s3c") {
 			t.Errorf("%s: a secret is shown: %s", c.src, words)
 		}
 		checkResult(t, r)

@@ -81,7 +81,7 @@ func runExample(t *testing.T, kind, src string, env *expr.Env) string {
 		elements, _, _ := mustEach(t, ".jobs").Elements(env.Doc)
 		var outcomes []string
 		for _, e := range elements {
-			outcomes = append(outcomes, runExample(t, "condition", src, &expr.Env{Doc: env.Doc, Element: e.Doc()}))
+			outcomes = append(outcomes, runExample(t, "condition", src, &expr.Env{Doc: env.Doc, Element: e}))
 		}
 		return strings.Join(outcomes, " ")
 	}
@@ -108,7 +108,7 @@ func runExample(t *testing.T, kind, src string, env *expr.Env) string {
 	if v := r.Value(); v.Exists() {
 		return v.Raw
 	}
-	return r.Value().Kind.String()
+	return r.Value().Type
 }
 
 // runElements spells the elements, or what is wrong.

@@ -23,13 +23,11 @@ const maxDepth = 1000
 // expressions share it. It is safe for concurrent use.
 type Doc struct {
 	text    string
+	name    string // of a member of an object
 	check   sync.Once
-	root    value    // the document, if it is one
-	lines   []string // the documents, if they are several
+	root    value    // the document, if it is the only one
+	lines   []string // the documents
 	problem string   // why it is not one document
-
-	decode sync.Once
-	tree   any // the document for gojq
 }
 
 // emptyBody is the problem of an answer without a document.
@@ -40,9 +38,10 @@ const emptyBody = "the body is empty"
 // skipped; it may say that the body is UTF-16.
 func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 
-// ElementDoc returns the document of the JSON of an [Element], which is not checked again.
-func ElementDoc(raw []byte) *Doc {
-	d := &Doc{text: viewString(raw), root: parseValue(viewString(raw))}
+// element returns an element, of an object with its name, as a document. It is not checked again.
+func element(v value, name string) *Doc {
+	raw := v.json()
+	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
 	d.check.Do(func() {})
 	return d
 }
@@ -55,6 +54,10 @@ func Unreadable(reason string) *Doc {
 	d.check.Do(func() {})
 	return d
 }
+
+// Name returns the key of an element that is a member of an object, joined by slashes to those
+// of the objects around that. It is "" for an element of a list, and for an answer.
+func (d *Doc) Name() string { return d.name }
 
 // Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
@@ -72,14 +75,10 @@ func (d *Doc) value() value {
 
 // all is the list of the documents, unknown if they cannot be read.
 func (d *Doc) all() value {
-	v := d.value()
-	switch {
-	case v.kind != KindUnknown:
-		v = value{kind: KindArray, raw: "[" + d.text + "]"}
-	case d != nil && d.lines != nil:
-		v = value{kind: KindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
+	if v := d.value(); v.kind == kindUnknown && (d == nil || d.lines == nil) {
+		return v
 	}
-	return v
+	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 }
 
 // read checks the text.
@@ -88,7 +87,7 @@ func (d *Doc) read() {
 	case isTooDeep(d.text, maxDepth):
 		d.problem = fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)
 	case gjson.Valid(d.text):
-		d.root = parseValue(d.text)
+		d.root, d.lines = parseValue(d.text), []string{d.text}
 	default:
 		d.readLines()
 	}
@@ -99,37 +98,29 @@ func isTooDeep(s string, max int) bool {
 	if strings.Count(s, "[")+strings.Count(s, "{") <= max {
 		return false
 	}
-	depth := 0
+	depth, inText := 0, false
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '"' {
-			i += textLength(s[i+1:]) + 1
-		} else if c|' ' == '{' { // or [
+		switch c := s[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c|' ' == '{': // or [
 			if depth++; depth > max {
 				return true
 			}
-		} else if c|' ' == '}' {
+		case c|' ' == '}':
 			depth--
 		}
 	}
 	return false
 }
 
-// textLength is the length of a text in quotes that begins in s.
-func textLength(s string) int {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '"' {
-			return i
-		} else if c == '\\' {
-			i++
-		}
-	}
-	return len(s)
-}
-
 // isJSON reports whether a text is one JSON value that is not nested too deep.
 func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 
-// readLines reads several documents, each on lines of its own, and says what is wrong with the
+// readLines reads several documents, each on lines of its own, and describes the flaw of the
 // first malformed one.
 func (d *Doc) readLines() {
 	decoder := json.NewDecoder(strings.NewReader(d.text))
@@ -159,7 +150,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// flawed says that the text is not JSON, because of what is at an offset.
+// flawed says that the text is not JSON, and shows the place at an offset.
 func (d *Doc) flawed(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
@@ -172,22 +163,6 @@ func (d *Doc) flawed(at int) string {
 		what = "it is no UTF-8"
 	}
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
-}
-
-// decoded is the document, which is one, as gojq takes it. It must not be changed.
-func (d *Doc) decoded() any {
-	d.decode.Do(func() { d.tree = decodeJSON(d.root.raw) })
-	return d.tree
-}
-
-// decodeJSON decodes a valid JSON text for gojq, with numbers as they are written.
-func decodeJSON(raw string) (tree any) {
-	decoder := json.NewDecoder(strings.NewReader(raw))
-	decoder.UseNumber()
-	if err := decoder.Decode(&tree); err != nil {
-		panic(err) // what was found valid is not
-	}
-	return tree
 }
 
 // decodeText returns a text as UTF-8 without its byte order mark, and without a copy: an answer may

@@ -18,11 +18,11 @@ func mustEach(t testing.TB, src string) *expr.Each {
 }
 
 // spell writes elements as name=JSON.
-func spell(elements []expr.Element) string {
+func spell(elements []*expr.Doc) string {
 	words := make([]string, len(elements))
 	for i, e := range elements {
-		if words[i] = e.Raw; e.Name != "" {
-			words[i] = e.Name + "=" + e.Raw
+		if words[i] = string(e.Bytes()); e.Name() != "" {
+			words[i] = e.Name() + "=" + words[i]
 		}
 	}
 	return strings.Join(words, " ")
@@ -126,25 +126,5 @@ func TestEachErrors(t *testing.T) {
 			continue
 		}
 		checkError(t, src, err)
-	}
-}
-
-func TestKey(t *testing.T) {
-	t.Parallel()
-	const element = `{"id":9007199254740993,"f":1.0,"name":"a\u0062","empty":"","none":null,"list":[1],"meta":{"uid":"u"},"ok":true}`
-	elements, _, _ := mustEach(t, ".").Elements(expr.NewDoc([]byte("[" + element + "]")))
-	for src, want := range map[string]string{
-		`.id`: "9007199254740993 ", `.f`: "1.0 ", `.name`: "ab ", `.meta.uid`: "u ", `.list[0]`: "1 ", `(.id | tostring)`: "9007199254740993 ",
-		`.empty`: " .empty is empty", `.none`: " .none is null", `.key`: " .key is missing", `.list`: " .list is a list",
-		`.meta`: " .meta is an object", `.ok`: " .ok is a boolean", `.name.x`: " .name is a string, and has no field x",
-	} {
-		x, err := expr.CompileValue(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, problem := elements[0].Key(t.Context(), x)
-		if have := text + " " + problem; have != want {
-			t.Errorf("%s: have %q, want %q", src, have, want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -57,61 +58,51 @@ type Env struct {
 
 // dot is the document that "." is.
 func (env *Env) dot() *Doc {
-	if env.Element != nil {
-		return env.Element
-	}
-	return env.Doc
+	return cmp.Or(env.Element, env.Doc)
 }
 
-// answered says what has answered, in the words of hints.
+// answered names the kind of answer, as the rows of hints.txt do.
 func (env *Env) answered() string {
-	switch {
-	case env.Exit != nil:
-		return "command"
-	case env.Status != nil:
-		return "request"
-	}
-	return "answer"
+	return or(env.Exit != nil, "command", or(env.Status != nil, "request", "answer"))
 }
 
-// variable reads a variable, of $header a field. It is missing if it does not apply. Uses is 0
+// variable reads a variable, of $header a field. It is missing if it does not apply. known is false
 // if there is no such variable; $json, which is a path, and $ENV are none of them.
-func (env *Env) variable(name, field string) (value, Uses) {
+func (env *Env) variable(name, field string) (v value, known bool) {
+	beginning := or(env.BodyCut, "beginning", "")
 	switch name {
 	case "exit":
-		return optional(env.Exit), UsesExit
+		return optional(env.Exit), true
 	case "status":
-		return optional(env.Status), UsesStatus
+		return optional(env.Status), true
 	case "header":
 		if values := env.Header.Values(field); len(values) > 0 {
-			return value{kind: KindString, str: values[0], hidden: true}, UsesHeader
+			return value{kind: kindString, str: values[0], hidden: true}, true
 		}
-		return missing(), UsesHeader
+		return missing(), true
 	case "body":
-		return env.cut(output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)), UsesBody
+		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil, beginning), true
 	case "stdout":
 		instead := or(env.Status == nil, env.Body, nil)
-		return env.cut(output(env.Stdout, instead, env.Exit != nil && env.Status == nil)), UsesStdout
+		return output(env.Stdout, instead, env.Exit != nil && env.Status == nil, beginning), true
 	case "stderr":
-		v := output(env.Stderr, nil, env.Exit != nil)
-		v.partial = or(env.StderrCut, "end", "")
-		return v, UsesStderr
+		return output(env.Stderr, nil, env.Exit != nil, or(env.StderrCut, "end", "")), true
 	case "error":
-		return or(env.Error == "", parseValue("null"), text(env.Error)), UsesError
+		return or(env.Error == "", parseValue("null"), text(env.Error)), true
 	case "attempt":
-		return integer(env.Attempt), UsesAttempt
+		return integer(env.Attempt), true
 	case "elapsed":
-		return seconds(env.Elapsed), UsesElapsed
+		return seconds(env.Elapsed), true
 	case "unchanged":
-		return seconds(env.Unchanged), UsesUnchanged
+		return seconds(env.Unchanged), true
 	case "gone":
-		return boolean(env.Gone), UsesGone
+		return boolean(env.Gone), true
 	case "isjson":
-		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != KindUnknown)), UsesIsJSON
+		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != kindUnknown)), true
 	case "name":
-		return or(env.Name == "", missing(), text(env.Name)), UsesName
+		return or(env.Name == "", missing(), text(env.Name)), true
 	}
-	return missing(), 0
+	return missing(), false
 }
 
 func optional(n *int) value {
@@ -123,47 +114,16 @@ func optional(n *int) value {
 
 func seconds(d time.Duration) value { return number(words.Number(words.InSeconds(d))) }
 
-// cut returns v as what is kept of the answer.
-func (env *Env) cut(v value) value {
-	v.partial = or(env.BodyCut && v.kind == KindString, "beginning", "")
-	return v
-}
-
 // output is b, or instead if b is nil, as text without trailing newlines. If both are
-// nil, it is empty after an answer and otherwise missing.
-func output(b, instead []byte, answered bool) value {
+// nil, it is empty after an answer and otherwise missing. partial says which part is kept.
+func output(b, instead []byte, answered bool, partial string) value {
 	if b == nil {
 		b = instead
 	}
 	if b == nil && !answered {
 		return missing()
 	}
-	return text(strings.TrimRight(decodeText(b), "\r\n"))
+	v := text(strings.TrimRight(decodeText(b), "\r\n"))
+	v.partial = partial
+	return v
 }
-
-// Uses says what an expression reads: a set of these.
-type Uses uint32
-
-// What an expression can read.
-const (
-	UsesJSON      Uses = 1 << iota // the document, or an element of it: any path, $json
-	UsesIsJSON                     // $isjson
-	UsesExit                       // $exit
-	UsesStatus                     // $status
-	UsesHeader                     // $header
-	UsesBody                       // $body
-	UsesStdout                     // $stdout
-	UsesStderr                     // $stderr
-	UsesError                      // $error
-	UsesAttempt                    // $attempt
-	UsesElapsed                    // $elapsed
-	UsesUnchanged                  // $unchanged
-	UsesGone                       // $gone
-	UsesName                       // $name
-	UsesWhole                      // $json or .., which is the answer even where "." is an element of it
-	UsesEach                       // the elements of a list: any, all or count
-	UsesClock                      // the time of day, which only a program in jq can read
-)
-
-// Any reports whether one of some things is read.
-func (u Uses) Any(of Uses) bool { return u&of != 0 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/pollcli/poll/internal/words"
@@ -18,7 +19,7 @@ type evaluator struct {
 
 	steps      *int     // taken since the context was looked at
 	why        *account // explains the condition that is evaluated, nil to explain nothing
-	prefix     string   // of what is explained: the source of what is piped in, ".status | "
+	prefix     string   // of each line: the source of the value that is piped in, ".status | "
 	negated    bool     // the condition is to be false
 	hints      *hints   // notes the paths that lead nowhere, nil for none
 	nullIsList bool     // a null is an empty list
@@ -86,10 +87,10 @@ func (e *evaluator) eval(n *node) (v value) {
 // read reads a variable, which is unknown if there was no answer.
 func (env *Env) read(name, field, source string) value {
 	v, _ := env.variable(name, field)
-	if v.kind == KindMissing && env.Error != "" {
+	if v.kind == kindMissing && env.Error != "" {
 		return env.Doc.value()
 	}
-	if v.kind == KindMissing {
+	if v.kind == kindMissing {
 		v.missed = source
 	}
 	return v
@@ -105,7 +106,7 @@ func (e *evaluator) silent() *evaluator {
 	return &inner
 }
 
-// unhinted returns the evaluator for what may be missing on purpose.
+// unhinted returns the evaluator for a value that may be missing on purpose.
 func (e *evaluator) unhinted() *evaluator {
 	inner := *e.silent()
 	inner.hints = nil
@@ -167,7 +168,7 @@ func (e *evaluator) pipe(n *node) value {
 		return e.not(left)
 	}
 	v := e.silent().eval(left)
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		e.sayUnknown(left, v)
 		return v
 	}
@@ -196,12 +197,12 @@ func (e *evaluator) compare(n *node) value {
 			a = least
 		}
 	}
-	if a.kind == KindUnknown {
+	if a.kind == kindUnknown {
 		e.sayUnknown(left, a)
 		return a
 	}
 	b := operands.eval(right)
-	if b.kind == KindUnknown {
+	if b.kind == kindUnknown {
 		e.sayUnknown(right, b)
 		return b
 	}
@@ -215,7 +216,7 @@ func (e *evaluator) compare(n *node) value {
 		problem = cmp.Or(problem, onlyKept(partial))
 	}
 	if problem != "" {
-		return e.misfit(n, problem, a, b)
+		return e.compareUnlike(n, problem, a, b)
 	}
 	for _, side := range []*value{&a, &b} {
 		if onPurpose && side.isNull() {
@@ -227,8 +228,8 @@ func (e *evaluator) compare(n *node) value {
 	return v
 }
 
-// compareAbsent is the value of a comparison with what is missing or null: nothing is known of that,
-// as in SQL. holds says what it would be for a null.
+// compareAbsent is the value of a comparison with a missing or null value, which is unknown as in SQL.
+// holds says how it would come out for a null.
 func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	side, nothing := n.kids[0], a
 	if !a.isNothing() {
@@ -239,17 +240,15 @@ func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
 	if holds != e.negated {
 		e.hintAtNull(v)
 	}
-	switch {
-	case e.why == nil:
-	case a.isNull():
+	if a.isNull() {
 		e.sayComparison(n, a, b, Unknown)
-	default:
+	} else {
 		e.say(v.detail)
 	}
 	return v
 }
 
-// hintAtNull hints at how to ask for what is missing.
+// hintAtNull adds the hint that asks for a missing value.
 func (e *evaluator) hintAtNull(v value) {
 	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@( ") {
 		e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
@@ -257,7 +256,7 @@ func (e *evaluator) hintAtNull(v value) {
 }
 
 // asksForNull reports whether the value of a node is a null, or a list in which null is, that is
-// written in the condition: also by // null, where what is on its left is missing.
+// written in the condition: also by // null, if its left side is missing.
 func (e *evaluator) asksForNull(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -265,20 +264,18 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	if n.op != opLiteral || v.kind != n.literal.kind {
 		return false
 	}
-	return v.kind == KindNull || v.kind == KindArray && e.has(n.literal, missing())
+	return v.kind == kindNull || v.kind == kindArray && e.has(n.literal, missing())
 }
 
-// misfit is the value of a comparison of two known values that do not go together.
-func (e *evaluator) misfit(n *node, problem string, a, b value) value {
-	side, v := n.kids[0], a
-	if n.sign == "in" || problem == needsText && a.kind == KindString || problem == needsOrder && side.op == opLiteral {
-		side, v = n.kids[1], b
+// compareUnlike is the value of a comparison of two known values that do not go together.
+func (e *evaluator) compareUnlike(n *node, problem string, a, b value) value {
+	side, v := e.text(n.kids[0]), a
+	if n.sign == "in" || problem == needsText && a.kind == kindString || problem == needsOrder && n.kids[0].op == opLiteral {
+		side, v = e.text(n.kids[1]), b
 	}
 	problem = n.sign + " " + problem
-	if e.why != nil {
-		e.say(withKind(e.text(side), v) + ": " + problem)
-	}
-	return misuse(e.text(side), v, problem)
+	e.say(fmt.Sprintf("%s is %s (%s): %s", side, v.preview(), v.kind.noun(), problem))
+	return typeError(side, v, problem)
 }
 
 // call applies a function to ".", or to its path.
@@ -287,7 +284,7 @@ func (e *evaluator) call(n *node) value {
 		return e.exists(n.kids[0])
 	}
 	v := e.current()
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		return v
 	}
 	result, problem := e.apply(n, v)
@@ -298,17 +295,17 @@ func (e *evaluator) call(n *node) value {
 		problem = needsValue
 	}
 	if problem != "" {
-		result = misuse(e.subject, v, e.text(n)+" "+problem)
+		result = typeError(e.subject, v, e.text(n)+" "+problem)
 	}
 	return result.of(v)
 }
 
-// exists tells null from missing. What cannot be read because of a wrong type does not
+// exists tells null from missing. A path that cannot be followed because of a wrong type does not
 // exist; without a readable document, or an answer, the result is unknown.
 func (e *evaluator) exists(n *node) value {
 	v := e.unhinted().eval(n)
-	if v.kind == KindUnknown && (n.op != opPath || e.root(n.path).kind == KindUnknown) {
+	if v.kind == kindUnknown && (n.op != opPath || e.root(n.path).kind == kindUnknown) {
 		return v
 	}
-	return boolean(v.kind > KindMissing)
+	return boolean(v.kind > kindMissing)
 }

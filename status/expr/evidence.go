@@ -2,18 +2,18 @@ package expr
 
 import "cmp"
 
-// Evidence is what an outcome rests on: whether a path led to something, and one that led nowhere.
-// The zero value is that of what has no paths, such as a literal.
+// Evidence is the ground of an outcome: whether a path led to something, and a path that led nowhere.
+// The zero value is for a value without paths, such as a literal.
 type evidence struct {
 	found  bool   // a path led to something
 	missed string // the source of a path that led nowhere, "" for none
-	lacks  bool   // a query tested what no element has: whatever else is there
+	lacks  bool   // a query tested a member that no element has, which outweighs found
 }
 
 // isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
 func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found }
 
-// and returns the evidence of what needs both: one that found something is enough, as in
+// and returns the evidence of an outcome that needs both: one that found something is enough, as in
 // .state == "done" and not .error.
 func (e evidence) and(other evidence) evidence {
 	worse := or(other.lacks && !e.lacks, other, e)
@@ -23,8 +23,5 @@ func (e evidence) and(other evidence) evidence {
 // or returns the evidence of one of two outcomes: of the better one where one is enough, and of one
 // that rests on absence, if there is one, where each has to show something.
 func (e evidence) or(other evidence, each bool) evidence {
-	if other.isAbsent() == each {
-		return other
-	}
-	return e
+	return or(other.isAbsent() == each, other, e)
 }

@@ -1,7 +1,6 @@
 package expr_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -53,7 +52,7 @@ func ExampleCompileValue() {
 	}
 	body := []byte(`{"items":[{"name":"a","ready":true},{"name":"b","ready":false},{"name":"c","ready":false}]}`)
 	value := names.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
-	fmt.Println(value.Kind, value.Text())
+	fmt.Println(value.Type, value.Text())
 	// Output: array ["b","c"]
 }
 
@@ -91,9 +90,8 @@ func ExampleCompileEach() {
 		log.Fatal(problem)
 	}
 	for _, job := range jobs {
-		name, _ := job.Key(context.Background(), id)
-		result := done.Eval(&expr.Env{Doc: page, Element: job.Doc()})
-		fmt.Println(name, result.Tri)
+		env := &expr.Env{Doc: page, Element: job}
+		fmt.Println(id.Eval(env).Value().Text(), done.Eval(env).Tri)
 	}
 	// Output:
 	// 41 true

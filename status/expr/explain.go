@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An account is what an evaluation says of the outcome while it evaluates: a line for each
-// comparison or other part that decided it, in the order of the source; and what is odd about it.
+// An account explains an outcome: a line for each comparison or other part that decided it, in the
+// order of the source, and notes on what is odd about it. An evaluation writes it as it goes.
 type account struct{ lines, notes []string }
 
-// say adds a line.
+// say adds a line to the account, if there is one.
 func (e *evaluator) say(line string) {
-	e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
+	if e.why != nil {
+		e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
+	}
 }
 
 // note adds a note.
@@ -29,7 +32,7 @@ func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
 		return
 	}
 	inner := *e
-	inner.hints = nil // what they hint at is noted already
+	inner.hints = nil // the first evaluation has noted them
 	decides := func(outcome Tri) bool { return (outcome == True) == (n.op == opOr) }
 	decided := slices.ContainsFunc(outcomes, decides)
 	for i, kid := range n.kids {
@@ -39,7 +42,7 @@ func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
 	}
 }
 
-// verdict says what a value is and, if it is not what was wanted, what was wanted.
+// verdict adds a line that shows a value and, unless it is the wanted one, the wanted one.
 func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == e.negated {
 		is += ", want " + wanted
@@ -49,9 +52,7 @@ func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
 
 // sayUnknown explains a node whose value is unknown.
 func (e *evaluator) sayUnknown(n *node, v value) {
-	if e.why != nil {
-		e.say(e.text(n) + " is unknown: " + v.detail)
-	}
+	e.say(e.text(n) + " is unknown: " + v.detail)
 }
 
 // sayTruth explains a value that is used as a condition.
@@ -60,10 +61,10 @@ func (e *evaluator) sayTruth(n *node, v value) {
 	switch {
 	case e.why == nil:
 		return
-	case v.kind == KindUnknown:
+	case v.kind == kindUnknown:
 		e.sayUnknown(n, v)
 		return
-	case v.kind == KindBool:
+	case v.kind == kindBool:
 		wanted = strconv.FormatBool(!e.negated)
 	case e.negated:
 		wanted = "null, false or missing"
@@ -78,11 +79,11 @@ func (e *evaluator) sayTruth(n *node, v value) {
 // header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
-	case v.kind >= KindArray && v.isEmpty():
-		return or(v.kind == KindArray, "an empty list", "an empty object") + ", which is true"
-	case v.kind == KindString && !isOneOf(n.name, " header error "):
+	case v.kind >= kindArray && strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "":
+		return or(v.kind == kindArray, "an empty list", "an empty object") + ", which is true"
+	case v.kind == kindString && !isOneOf(n.name, " header error "):
 		return "text, and any text is true: compare it"
-	case v.kind == KindNumber:
+	case v.kind == kindNumber:
 		return v.preview() + ", and any number is true, also 0: compare it"
 	}
 	return ""
@@ -118,7 +119,7 @@ func (e *evaluator) sayQuantifier(n, condition *node, t *tally, v value) {
 	switch {
 	case n.name == "count":
 		e.sayTruth(n, v)
-	case v.kind == KindUnknown:
+	case v.kind == kindUnknown:
 		e.sayUnknown(n, v)
 	case t.total > 0:
 		at := t.at + ": " + e.element(condition, t.element)
@@ -138,12 +139,4 @@ func (e *evaluator) element(condition *node, element value) string {
 	inner.eval(condition)
 	e.why.notes = append(e.why.notes, inner.why.notes...)
 	return inner.why.lines[0]
-}
-
-// withKind shows a value with its type.
-func withKind(subject string, v value) string {
-	if v.isNull() {
-		return subject + " is " + v.kind.noun()
-	}
-	return fmt.Sprintf("%s is %s (%s)", subject, v.preview(), v.kind.noun())
 }

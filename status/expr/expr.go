@@ -1,10 +1,10 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/itchyny/gojq"
 	"github.com/pollcli/poll/internal/words"
@@ -16,10 +16,8 @@ type Expr struct {
 	root      *node
 	jq        *gojq.Code // instead of root, of a program in jq
 	variables []string   // that such a program reads
+	reads     []string   // see Reads
 	condition bool       // it was compiled as one
-	uses      Uses
-	environ   bool                      // it names a variable of the environment
-	hinted    atomic.Pointer[[2]string] // the line that was explained last, and its hint
 }
 
 // An Option is an option for Compile and CompileValue.
@@ -50,23 +48,34 @@ func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
 	defer p.recover(&err)
 	x = &Expr{src: src, condition: condition}
 	if isJQ(src) {
-		x.jq = p.jq(condition)
+		x.jq, x.variables = p.jq(condition)
 	} else {
-		x.root = p.parse(condition)
+		p.begin()
+		if x.root = p.pipe(); p.pos < len(p.src) {
+			p.unexpected()
+		}
+		if condition {
+			p.condition(x.root)
+		}
 	}
-	x.uses, x.variables, x.environ = p.uses, p.variables, p.secret
+	x.reads = p.reads
 	return x, nil
 }
 
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
 
-// NamesEnviron reports whether the expression names a variable of the environment, whose
-// value it may yield.
-func (x *Expr) NamesEnviron() bool { return x.environ }
-
-// Uses says what the expression reads.
-func (x *Expr) Uses() Uses { return x.uses }
+// Reads reports whether the expression reads any of the named things. A variable is named
+// without its $: "status". "ENV" is the environment, whose values the expression may yield.
+// "." is the document, or the element of it that a path begins at; "json" is the whole document,
+// $json or ..; and "[]" stands for any, all and count, which read the elements of a list. A
+// program in jq that may read the document counts as reading it. Without names, Reads reports
+// whether the expression reads anything but the environment.
+func (x *Expr) Reads(names ...string) bool {
+	return slices.ContainsFunc(x.reads, func(name string) bool {
+		return slices.Contains(names, name) || names == nil && name != "ENV"
+	})
+}
 
 // An Error says why an expression does not compile.
 type Error struct {
@@ -75,9 +84,6 @@ type Error struct {
 	Column  int    // the same in characters from 1, for a caret
 	Message string // what is wrong: "done is not quoted"
 	Hint    string // what to write instead, "" if unknown
-	// JQ is the expression that lets jq decide, "jq: " and the Source, if that is a program
-	// in jq that can decide; otherwise "".
-	JQ string
 }
 
 // Error returns the column and the message, without the hint.
@@ -99,11 +105,8 @@ type Result struct {
 // is Unknown, such as .state != "x" without a .state. It reads only env, so except for the context
 // it is a pure function; a nil env is an empty one. A program in jq can read the clock.
 func (x *Expr) Eval(env *Env) Result {
-	if env == nil {
-		env = &Env{}
-	}
-	r := Result{expr: x, env: env}
-	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: env, steps: new(int)})
+	r := Result{expr: x, env: cmp.Or(env, &Env{})}
+	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: r.env, steps: new(int)})
 	r.Tri = r.value.truth()
 	return r
 }
@@ -127,7 +130,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	case v.saysNo():
 		v = v.undecided()
 	case v.truth() == True && v.isAbsent():
-		v.kind, v.detail = KindUnknown, v.missed+v.lack()
+		v.kind, v.detail = kindUnknown, v.missed+v.lack()
 		e.hintAtNull(v)
 		if e.why != nil {
 			e.why.lines = []string{words.OneLine(v.detail)}
@@ -140,7 +143,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 func (r Result) Matched() bool { return r.Tri == True }
 
 // Missing reports whether the outcome is Unknown because something is missing or null.
-func (r Result) Missing() bool { return r.value.kind == KindUnknown && r.value.isAbsent() }
+func (r Result) Missing() bool { return r.value.kind == kindUnknown && r.value.isAbsent() }
 
 // Abandoned reports whether there was no time left to evaluate the expression. Nothing is
 // known then, and it may be evaluated again.
@@ -148,16 +151,16 @@ func (r Result) Abandoned() bool { return r.abandoned }
 
 // Value returns the value of the expression; for a comparison it is true or false.
 func (r Result) Value() Value {
-	switch v := r.value; {
-	case r.expr == nil:
-		return Value{}
-	case v.kind == KindUnknown:
-		return Value{Reason: words.OneLine(v.detail)}
-	case v.kind == KindMissing:
-		return Value{Kind: KindMissing, Reason: words.OneLine(r.expr.src) + " is missing"}
+	v := Value{Type: r.value.kind.String()}
+	switch r.value.kind {
+	case kindUnknown:
+		v.Reason = words.OneLine(r.value.detail)
+	case kindMissing:
+		v.Reason = words.OneLine(r.expr.src) + " is missing"
 	default:
-		return Value{Kind: v.kind, Raw: v.json(), text: v.str}
+		v.Raw, v.text = r.value.json(), r.value.str
 	}
+	return v
 }
 
 // An Explanation says why an outcome is what it is.
@@ -169,9 +172,29 @@ type Explanation struct {
 	// Notes list what is odd about a match: ".items is an empty list, which is true", and members
 	// of nearly the name of one that is missing. There are none for any other outcome.
 	Notes []string
-	// Near and Hints suggest what was meant where there is no match. Near are members of
-	// nearly the name of one that is missing, Hints all else. They show no values.
-	Near, Hints []string
+
+	unmet string // the kind of answer, and the source, unless the condition matched
+	hints hints
+}
+
+// Hints suggests corrections where there is no match: near are the members whose names resemble
+// a missing one, others are all other suggestions. They show no values.
+func (x Explanation) Hints() (near, others []string) {
+	if x.unmet == "" {
+		return nil, nil
+	}
+	for _, line := range x.Lines {
+		if _, hint, _ := findHint("answer", line+" -- "+x.unmet); hint != "" {
+			others = append(others, hint)
+		}
+	}
+	switch {
+	case len(others) > 0:
+		return nil, slices.Compact(others)
+	case len(x.hints.near) > 0:
+		return slices.Compact(x.hints.near), nil
+	}
+	return nil, slices.Compact(x.hints.has)
 }
 
 // Explain evaluates the expression once more, and explains the outcome.
@@ -188,32 +211,14 @@ func (r Result) Explain() Explanation {
 	switch {
 	case r.abandoned:
 		return Explanation{Lines: []string{v.detail}}
-	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
-		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
+	case len(e.why.lines) == 0:
+		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == kindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
 	why := Explanation{Lines: slices.Compact(e.why.lines)}
 	if r.Tri == True {
 		why.Notes = slices.Compact(append(e.why.notes, e.hints.near...))
-		return why
-	}
-	for _, line := range why.Lines {
-		line = r.env.answered() + ": " + x.src + " -- " + line
-		last := x.hinted.Load() // the answers of many targets are often explained alike
-		if last == nil || last[0] != line {
-			_, hint, _ := findHint("answer", line)
-			last = &[2]string{line, hint}
-			x.hinted.Store(last)
-		}
-		if last[1] != "" {
-			why.Hints = append(why.Hints, last[1])
-		}
-	}
-	switch why.Hints = slices.Compact(why.Hints); {
-	case len(why.Hints) > 0:
-	case len(e.hints.near) > 0:
-		why.Near = slices.Compact(e.hints.near)
-	default:
-		why.Hints = slices.Compact(e.hints.has)
+	} else {
+		why.unmet, why.hints = r.env.answered()+": "+x.src, *e.hints
 	}
 	return why
 }

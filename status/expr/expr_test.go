@@ -21,19 +21,19 @@ func TestValue(t *testing.T) {
 		src, text string
 		want      expr.Value
 	}{
-		{`.s`, "a\nb", expr.Value{Kind: expr.KindString, Raw: `"a\nb"`}},
-		{`.z`, "null", expr.Value{Kind: expr.KindNull, Raw: "null"}},
-		{`.l`, `[1, {"a":2}]`, expr.Value{Kind: expr.KindArray, Raw: `[1, {"a":2}]`}},
-		{`x.#.n`, `["p","q"]`, expr.Value{Kind: expr.KindArray, Raw: `["p","q"]`}},
-		{`x.#(n=="q")#.n`, `["q"]`, expr.Value{Kind: expr.KindArray, Raw: `["q"]`}},
-		{`.s | ascii_upcase`, "A\nB", expr.Value{Kind: expr.KindString, Raw: `"A\nB"`}},
-		{`.n > 1`, "true", expr.Value{Kind: expr.KindBool, Raw: "true"}},
-		{`count(.x[]; .n)`, "2", expr.Value{Kind: expr.KindNumber, Raw: "2"}},
-		{`$attempt`, "0", expr.Value{Kind: expr.KindNumber, Raw: "0"}},
-		{`.gone // "none"`, "none", expr.Value{Kind: expr.KindString, Raw: `"none"`}},
-		{`.gone`, "", expr.Value{Kind: expr.KindMissing, Reason: ".gone is missing"}},
-		{`.s.x`, "", expr.Value{Reason: ".s is a string, and has no field x"}},
-		{`.s < 1`, "", expr.Value{Reason: ".s is a string, and < needs two numbers, or two texts"}},
+		{`.s`, "a\nb", expr.Value{Type: "string", Raw: `"a\nb"`}},
+		{`.z`, "null", expr.Value{Type: "null", Raw: "null"}},
+		{`.l`, `[1, {"a":2}]`, expr.Value{Type: "array", Raw: `[1, {"a":2}]`}},
+		{`x.#.n`, `["p","q"]`, expr.Value{Type: "array", Raw: `["p","q"]`}},
+		{`x.#(n=="q")#.n`, `["q"]`, expr.Value{Type: "array", Raw: `["q"]`}},
+		{`.s | ascii_upcase`, "A\nB", expr.Value{Type: "string", Raw: `"A\nB"`}},
+		{`.n > 1`, "true", expr.Value{Type: "boolean", Raw: "true"}},
+		{`count(.x[]; .n)`, "2", expr.Value{Type: "number", Raw: "2"}},
+		{`$attempt`, "0", expr.Value{Type: "number", Raw: "0"}},
+		{`.gone // "none"`, "none", expr.Value{Type: "string", Raw: `"none"`}},
+		{`.gone`, "", expr.Value{Type: "missing", Reason: ".gone is missing"}},
+		{`.s.x`, "", expr.Value{Type: "unknown", Reason: ".s is a string, and has no field x"}},
+		{`.s < 1`, "", expr.Value{Type: "unknown", Reason: ".s is a string, and < needs two numbers, or two texts"}},
 	} {
 		x, err := expr.CompileValue(test.src)
 		if err != nil {
@@ -47,7 +47,7 @@ func TestValue(t *testing.T) {
 		if have.Text() != test.text {
 			t.Errorf("%s: text %q, want %q", test.src, have.Text(), test.text)
 		}
-		if have.Exists() != (test.want.Kind > expr.KindMissing) {
+		if have.Exists() != (test.want.Reason == "") {
 			t.Errorf("%s: exists %v", test.src, have.Exists())
 		}
 	}
@@ -167,7 +167,7 @@ func TestContext(t *testing.T) {
 	doc := `{"a":[` + strings.Repeat("1,", 5000) + `1],"o":{` + members.String() + `"x":1},"few":[1,2,3],"text":"` + strings.Repeat("x", 1<<19) + `"}`
 	env := &expr.Env{Doc: expr.NewDoc([]byte(doc)), Context: ctx}
 	env.Body = []byte(strings.Repeat("a", 1<<20))
-	for condition, want := range map[string]bool{"all(.a[]; . == 1)": true, ".a[-1] == 1": true, ".a[4000] == 1": true, ".a | length == 5001": true, `$body =~ "(a*)*b$"`: true, "1 in .a": false, ".a == []": false, "2 in .a": true, ".a.#(>1)": true,
+	for condition, want := range map[string]bool{"all(.a[]; . == 1)": true, ".a[-1] == 1": true, ".a[4000] == 1": false, ".a | length == 5001": true, `$body =~ "(a*)*b$"`: true, "1 in .a": false, ".a == []": false, "2 in .a": true, ".a.#(>1)": true,
 		`.o == {"x":2}`: true, "any(.few[]; $json.few == 4)": true, "any(.few[]; . == 4)": false,
 	} {
 		have := mustCompile(t, condition).Eval(env)
@@ -219,29 +219,45 @@ func TestHintsHostile(t *testing.T) {
 }
 
 // What a rule is asked about goes by what its expression reads.
-func TestUses(t *testing.T) {
+func TestReads(t *testing.T) {
 	t.Parallel()
-	for src, want := range map[string]expr.Uses{
-		`.a == 1`:                      expr.UsesJSON,
-		`a == 1`:                       expr.UsesJSON,
-		`$exit != 0 || has("a")`:       expr.UsesExit | expr.UsesJSON,
-		`exists($header.X)`:            expr.UsesHeader,
-		`$stdout | fromjson | any(.a)`: expr.UsesStdout | expr.UsesEach,
-		`!$isjson`:                     expr.UsesIsJSON,
+	const all = ". json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson name ENV"
+	for src, want := range map[string]string{
+		`.a == 1`:                      ".",
+		`a == 1`:                       ".",
+		`$exit != 0 || has("a")`:       ". exit",
+		`exists($header.X)`:            "header",
+		`$stdout | fromjson | any(.a)`: "[] stdout",
+		`!$isjson`:                     "isjson",
+		`all(.a[]; $json.b == .c)`:     ". json []",
+		`..0.a == .b`:                  ". json",
+		`"a" == $ENV.SHA`:              "ENV",
+		`true`:                         "",
 
-		`jq: $json.a == 1`:                         expr.UsesJSON | expr.UsesWhole,
-		`jq: $gone or .until < now`:                expr.UsesJSON | expr.UsesGone | expr.UsesClock,
-		`jq: $status == 200`:                       expr.UsesStatus,
-		`jq: $stderr | test("x") and true`:         expr.UsesStderr,
-		`jq: [$exit, {$attempt}, "\($body)"] == 1`: expr.UsesExit | expr.UsesAttempt | expr.UsesBody,
-		`jq: if $error == null then 1 else 2 end`:  expr.UsesError,
-		`jq: {(.a): 1} == $stdout`:                 expr.UsesJSON | expr.UsesStdout,
-		`jq: $isjson | not`:                        expr.UsesIsJSON,
-		`jq: $body[.a:] == "x"`:                    expr.UsesJSON | expr.UsesBody,
-		`jq: -$attempt < -$elapsed`:                expr.UsesAttempt | expr.UsesElapsed,
+		`jq: $json.a == 1`:                         ". json",
+		`jq: $gone or .until < now`:                ". gone",
+		`jq: $status == 200`:                       "status",
+		`jq: $stderr | test("x") and true`:         "stderr",
+		`jq: [$exit, {$attempt}, "\($body)"] == 1`: ". exit body attempt",
+		`jq: $body[.a:] == "x"`:                    ". body",
+		`jq: $isjson | not`:                        "isjson",
+		`jq: -$attempt < -$elapsed`:                "attempt elapsed",
+		`jq: .a == $ENV.SHA`:                       ". ENV",
+		`jq: 1 == (2 | length)`:                    "",
 	} {
-		if have := mustCompile(t, src).Uses(); have != want {
-			t.Errorf("%s: have %b, want %b", src, have, want)
+		x, err := expr.Compile(src, environ())
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		var have []string
+		for _, name := range strings.Fields(all) {
+			if x.Reads(name) {
+				have = append(have, name)
+			}
+		}
+		if strings.Join(have, " ") != want || x.Reads() != (strings.Trim(want, "ENV") != "") || x.Reads(strings.Fields(all)...) != (want != "") {
+			t.Errorf("%s: have %q, want %q", src, have, want)
 		}
 	}
 }
@@ -261,12 +277,12 @@ func TestWithoutVariables(t *testing.T) {
 		}
 	}
 	var zero expr.Result
-	if zero.Matched() || explain(zero, 5) != nil || zero.Explain().Near != nil || zero.Value().Exists() {
+	if zero.Matched() || explain(zero, 5) != nil || hintsOf(zero) != "" || zero.Value().Exists() {
 		t.Errorf("a zero result says %v, %+v, %+v", zero.Matched(), zero.Explain(), zero.Value())
 	}
 }
 
 func hintsOf(r expr.Result) string {
-	why := r.Explain()
-	return strings.Join(append(why.Near, why.Hints...), ";;")
+	near, others := r.Explain().Hints()
+	return strings.Join(append(near, others...), ";;")
 }

@@ -30,26 +30,20 @@ func (p *parser) arguments(n *node) {
 		return
 	case "exists":
 		n.kids = []*node{p.operand()}
-		if x := n.kids[0]; x.op != opPath && x.op != opVariable {
-			p.refuse("exists", x.text(p.src), start)
-		} else if x.op == opPath && x.path.isList() {
-			p.refuse("list", x.text(p.src), start)
-		}
+		x := n.kids[0]
+		p.refuseIf(x.op != opPath && x.op != opVariable, "exists", x.text(p.src), start)
+		p.refuseIf(x.op == opPath && x.path.isList(), "list", x.text(p.src), start)
 		return
 	}
 	several := isOneOf(n.name, " test IN ")
 	for more := true; more; more = several && (p.accept(",") || p.accept(";")) {
 		at := p.pos
-		if p.at(at) == ')' {
-			p.refuse("argument", n.name, at)
-		}
+		p.refuseIf(p.at(at) == ')', "argument", n.name, at)
 		x := p.operand()
 		v := x.literal
-		isText := v.kind == KindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == KindNumber && !strings.ContainsAny(v.raw, ".eE")
-		if x.op != opLiteral || !isText {
-			p.refuse("argument", n.name+" "+x.text(p.src), at)
-		}
-		if v.kind == KindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
+		isText := v.kind == kindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == kindNumber && !strings.ContainsAny(v.raw, ".eE")
+		p.refuseIf(x.op != opLiteral || !isText, "argument", n.name+" "+x.text(p.src), at)
+		if v.kind == kindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
 			p.refuse("empty", "", at)
 		}
 		n.kids = append(n.kids, x)
@@ -81,7 +75,7 @@ func (n *node) asComparison() *node {
 			list = append(list, kid.literal.json())
 			with.literal.hidden = with.literal.hidden || kid.literal.hidden
 		}
-		with.literal.kind, with.literal.raw = KindArray, "["+strings.Join(list, ",")+"]"
+		with.literal.kind, with.literal.raw = kindArray, "["+strings.Join(list, ",")+"]"
 	}
 	return &node{op: opCompare, from: n.from, to: n.to, kids: []*node{dot, with}, sign: sign, pattern: n.pattern, ofDot: true}
 }
@@ -89,12 +83,11 @@ func (n *node) asComparison() *node {
 // quantifier parses "path[]; condition", or the condition alone.
 func (p *parser) quantifier(n *node) {
 	start := p.pos
-	p.uses |= UsesEach
+	p.note("[]")
 	if p.startsPath(start) {
 		if path := p.path(); path.eachStep() != nil {
-			if next := p.space(path.to); path.bare || p.at(next) != ';' {
-				p.refuse("each", n.name+" "+p.src[start:path.to], next)
-			}
+			next := p.space(path.to)
+			p.refuseIf(path.bare || p.at(next) != ';', "each", n.name+" "+p.src[start:path.to], next)
 			n.kids = append(n.kids, p.pathNode(path))
 			p.accept(";")
 		}
@@ -111,34 +104,41 @@ func (p *parser) quantifier(n *node) {
 func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	switch n.name {
 	case "length":
-		return e.length(v)
+		switch v.kind {
+		case kindString:
+			return integer(utf8.RuneCountInString(v.str)), ""
+		case kindNumber: // its absolute value
+			return number(strings.TrimPrefix(v.raw, "-")), ""
+		case kindArray, kindObject:
+			return integer(e.count(v)), ""
+		}
+		return v, "needs text, a number, a list or an object"
 	case "type":
 		return text(v.kind.String()), ""
 	case "not":
 		return boolean(v.truth() == False), ""
 	case "tostring":
-		if v.kind == KindString {
+		if v.kind == kindString {
 			return v, ""
 		} else if len(v.raw) > maxResult {
 			return v, "needs a smaller value"
 		}
-		return text(marshal(decodeJSON(cmp.Or(v.raw, "null")))), ""
+		return text(marshal(v.decoded())), ""
 	case "tonumber":
-		n := parseValue(strings.TrimSpace(v.json()))
-		if v.kind == KindString && isJSON(v.str) {
-			n = parseValue(strings.TrimSpace(v.str))
+		if v.kind == kindString && isJSON(v.str) {
+			v = parseValue(v.str)
 		}
-		return n, or(n.kind == KindNumber, "", "makes no number of it")
+		return v, or(v.kind == kindNumber, "", "makes no number of it")
 	case "has":
 		key := n.kids[0].literal
-		isKey := v.kind == KindObject && key.kind == KindString || v.kind == KindArray && key.kind == KindNumber
+		isKey := v.kind == kindObject && key.kind == kindString || v.kind == kindArray && key.kind == kindNumber
 		if !isKey && !v.isNull() {
 			return v, "needs an object for a key, or a list for a number"
 		}
-		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != KindMissing), ""
+		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != kindMissing), ""
 	}
 	switch raw := v.str; {
-	case v.kind != KindString:
+	case v.kind != kindString:
 		return v, needsText
 	case n.name == "ascii_downcase":
 		return text(strings.Map(func(r rune) rune { return r + or(r >= 'A' && r <= 'Z', 'a'-'A', 0) }, raw)), ""
@@ -148,17 +148,4 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		return parseValue(raw), ""
 	}
 	return v, "makes no JSON of it"
-}
-
-// length is what jq counts in a value.
-func (e *evaluator) length(v value) (result value, problem string) {
-	switch v.kind {
-	case KindString:
-		return integer(utf8.RuneCountInString(v.str)), ""
-	case KindNumber: // its absolute value
-		return number(strings.TrimPrefix(v.raw, "-")), ""
-	case KindArray, KindObject:
-		return integer(e.count(v)), ""
-	}
-	return v, "needs text, a number, a list or an object"
 }

@@ -17,7 +17,7 @@ import (
 //go:embed hints.txt
 var hintText string
 
-// A row of hints.txt says what people write who know another language, and what to write instead.
+// A row of hints.txt corrects a habit from another language.
 type hintRow struct {
 	about         string
 	pattern       *regexp.Regexp
@@ -37,7 +37,7 @@ var hintTable = sync.OnceValue(func() (rows []hintRow) {
 	return rows
 })
 
-// findHint returns what the first row says that is about something and matches a text.
+// findHint returns the texts of the first row about something whose pattern matches a text.
 func findHint(about, text string) (message, hint string, found bool) {
 	for _, row := range hintTable() {
 		if row.about != about {
@@ -54,7 +54,7 @@ func findHint(about, text string) (message, hint string, found bool) {
 	return "", "", false
 }
 
-// check fails at an offset if the table knows what a text is about.
+// check fails at an offset if a row about something matches a text.
 func (p *parser) check(about, text string, at int) {
 	if message, hint, found := findHint(about, text); found && message != "" {
 		p.fail(at, hint, "%s", message)
@@ -68,7 +68,14 @@ func (p *parser) refuse(about, text string, at int) {
 	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
 }
 
-// unexpected fails for what cannot follow an operand.
+// refuseIf refuses a text at an offset if it is wrong.
+func (p *parser) refuseIf(wrong bool, about, text string, at int) {
+	if wrong {
+		p.refuse(about, text, at)
+	}
+}
+
+// unexpected refuses a token that cannot follow an operand.
 func (p *parser) unexpected() {
 	p.check("unexpected", p.src[p.pos:], p.pos)
 	p.refuse("sign", p.src[p.pos:], p.pos)
@@ -99,26 +106,18 @@ func (e *Error) letJQ() {
 		return
 	}
 	query, err := gojq.Parse(e.Source)
-	if err != nil || !decides(query) {
+	if err != nil || !decides(lastStage(query)) {
 		return
 	}
-	program := jqPrefix + " " + strings.TrimSpace(e.Source)
-	if _, err = Compile(program, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
-		e.JQ = program
+	if _, err = Compile(jqPrefix+e.Source, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
+		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq decide: write jq: before it", "; or ")
 	}
 }
 
-// decides reports whether a program may give true or false.
-func decides(query *gojq.Query) bool {
-	switch term := query.Term; {
-	case query.Op == gojq.OpPipe:
-		return decides(query.Right)
-	case term != nil && term.Type == gojq.TermTypeQuery:
-		return decides(term.Query)
-	case term != nil:
-		return term.Type == gojq.TermTypeFunc && isOneOf(term.Func.Name, testFunctions+"any all not isempty inside ")
-	}
-	return gojq.OpEq <= query.Op && query.Op <= gojq.OpOr
+// decides reports whether a program, whose last stage is given, may give true or false.
+func decides(last *gojq.Query) bool {
+	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
+	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
 }
 
 // Limits on the members of an object in hints.
@@ -128,8 +127,8 @@ const (
 	maxMemberName   = 40 // in characters
 )
 
-// hints are what may have been meant by paths that lead nowhere in an answer: a member of nearly
-// that name, or the members that there are. They show names of members, never their values.
+// hints are suggestions for paths that lead nowhere in an answer: a member with a similar name, or
+// the members that there are. They show names of members, never their values.
 type hints struct {
 	near []string // did you mean .state?
 	has  []string // the document has: state, progress
@@ -137,16 +136,18 @@ type hints struct {
 
 // noteMissing notes a step that leads nowhere from an object.
 func (e *evaluator) noteMissing(p *path, object value, s *step) {
-	if e.hints == nil || object.kind != KindObject || object.hidden || s.pattern != "" {
+	if e.hints == nil || object.kind != kindObject || object.hidden || s.pattern != "" {
 		return
 	}
 	var names []string
-	e.each(object, func(name string, _ value) bool {
+	for name := range e.each(object) {
 		if name != "" {
 			names = append(names, name)
 		}
-		return len(names) < maxMembers
-	})
+		if len(names) == maxMembers {
+			break
+		}
+	}
 	before := p.before(s, e.src)
 	if meant := nearestMember(s.key, names); meant != "" {
 		e.hints.near = append(e.hints.near, words.OneLine("did you mean "+memberPath(before, meant)+"?"))

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,9 +22,9 @@ const (
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// jq compiles a program in jq. It reads its input and the variables: no files, modules or further
-// inputs, and of the environment what it names.
-func (p *parser) jq(condition bool) (code *gojq.Code) {
+// jq compiles a program in jq. It reads its input, the variables, and the variables of the environment
+// that it names: no files, modules or further inputs.
+func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
 	source, start := p.src[at:], p.space(at)
 	if len(source) > maxSource || start == len(p.src) {
@@ -33,108 +33,82 @@ func (p *parser) jq(condition bool) (code *gojq.Code) {
 	query, err := gojq.Parse(source)
 	if parseError, _ := errors.AsType[*gojq.ParseError](err); parseError != nil {
 		start = at + max(parseError.Offset-len(parseError.Token), 0)
-	} else if p.jqReads(reflect.ValueOf(query), true); p.jqAssigns != "" && condition {
-		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", p.jqAssigns)
-	} else if code, err = p.jqCompile(query); err == nil {
-		return code
+	} else if op := lastStage(query).Op; op >= gojq.OpAssign && condition {
+		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
+	} else if code, variables, err = p.jqCompile(query, at); err == nil {
+		if slices.Contains(variables, "$json") || !jqWithoutDocument().MatchString(source) {
+			p.note(".")
+		}
+		return code, variables
 	}
 	kind, name, _ := strings.Cut(err.Error(), " not defined: ")
 	if name, _, _ = strings.Cut(name, "/"); kind == "function" || kind == "variable" {
 		start = max(start, at+strings.Index(source, name))
 	}
-	p.check("jq error", err.Error(), start)
-	p.fail(start, "", "jq: %s", words.OneLine(err.Error()))
-	return nil
+	p.refuse("jq error", words.OneLine(err.Error()), start)
+	return nil, nil
+}
+
+// lastStage is the part of a program behind its last pipe, which makes the value.
+func lastStage(query *gojq.Query) *gojq.Query {
+	switch term := query.Term; {
+	case query.Op == gojq.OpPipe:
+		return lastStage(query.Right)
+	case term != nil && term.Type == gojq.TermTypeQuery && term.SuffixList == nil:
+		return lastStage(term.Query)
+	}
+	return query
 }
 
 // jqCompile compiles a program with the variables that it reads: without one of them it does not
 // compile.
-func (p *parser) jqCompile(query *gojq.Query) (code *gojq.Code, err error) {
-	loader := gojq.WithEnvironLoader(func() []string { return p.jqEnviron })
+func (p *parser) jqCompile(query *gojq.Query, at int) (code *gojq.Code, variables []string, err error) {
 	for {
-		code, err = gojq.Compile(query, gojq.WithVariables(p.variables), loader)
-		if err == nil {
-			return code, nil
+		code, err = gojq.Compile(query, gojq.WithVariables(variables), p.jqEnviron(at))
+		name, isMissing := strings.CutPrefix(fmt.Sprint(err), "variable not defined: $")
+		if _, known := (&Env{}).variable(name, ""); !isMissing || !known && name != "json" {
+			return code, variables, err
 		}
-		name := strings.TrimPrefix(err.Error(), "variable not defined: $")
-		_, uses := (&Env{}).variable(name, "")
-		if name == "json" {
-			uses = UsesJSON | UsesWhole
-		}
-		if uses == 0 {
-			return nil, err
-		}
-		p.variables, p.uses = append(p.variables, "$"+name), p.uses|uses
+		p.note(name)
+		variables = append(variables, "$"+name)
 	}
 }
 
-// jqReads notes what a part of a program reads. Its dot is the document unless something else is
-// piped into it. A function reads its dot.
-func (p *parser) jqReads(part reflect.Value, ofDot bool) {
-	part = reflect.Indirect(part)
-	switch part.Kind() {
-	case reflect.Slice:
-		for i := range part.Len() {
-			p.jqReads(part.Index(i), ofDot)
-		}
-	case reflect.Struct:
-		query, _ := part.Interface().(gojq.Query)
-		if query.Op >= gojq.OpAssign {
-			p.jqAssigns = query.Op.String()
-		}
-		switch x := part.Interface().(type) {
-		case gojq.Term:
-			p.jqTerm(x, ofDot)
-		case gojq.ObjectKeyVal:
-			if x.Val == nil { // {state} or {$status}
-				p.jqTerm(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: cmp.Or(x.Key, ".")}}, ofDot)
+// environVariable is how a program names a variable of the environment.
+var environVariable = lazy(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
+
+// jqEnviron gives a program the variables of the environment that it names. The loader is called for
+// each time that it reads the environment, which has to be by a name.
+func (p *parser) jqEnviron(at int) gojq.CompilerOption {
+	asked := 0
+	return gojq.WithEnvironLoader(func() (environ []string) {
+		for _, m := range environVariable().FindAllStringSubmatchIndex(p.src[at:], -1) {
+			if m[2] > 0 {
+				name := p.src[at+m[2] : at+m[3]]
+				environ = append(environ, name+"="+p.lookUp(name, at+m[2]))
 			}
 		}
-		for i := range part.NumField() {
-			name := part.Type().Field(i).Name
-			isOther := name == "Right" && query.Op == gojq.OpPipe && query.Patterns == nil || isOneOf(name, " FuncDefs Update Catch ")
-			p.jqReads(part.Field(i), ofDot && !isOther)
+		if asked++; asked > len(environ) {
+			p.lookUp("", p.space(at))
 		}
-	}
+		return environ
+	})
 }
 
-// jqEnviron is how a variable of the environment is named.
-var jqEnviron = lazy(`^(?:\$ENV|env)(?:\."?|\[")(\w+)`)
-
-// jqTerm notes what a term reads, apart from its parts and variables.
-func (p *parser) jqTerm(x gojq.Term, ofDot bool) {
-	name := "."
-	switch x.Type {
-	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeIndex, gojq.TermTypeFormat:
-	case gojq.TermTypeFunc:
-		name = x.Func.Name
-	default:
-		return
-	}
-	switch {
-	case name == "$ENV" || name == "env":
-		field := append(jqEnviron().FindStringSubmatch(x.String()), "", "")[1]
-		at := max(strings.LastIndex(p.src, cmp.Or(field, name)), 0)
-		p.jqEnviron = append(p.jqEnviron, field+"="+p.lookUp(field, at))
-	case name == "now":
-		p.uses |= UsesClock
-	case ofDot && name[0] != '$':
-		p.uses |= UsesJSON
-	}
-}
+// jqWithoutDocument matches a program that cannot read the document, so that it can decide where
+// that is unreadable: one that begins with $name |, or that has nothing but variables, constants and
+// operators, and functions behind a pipe.
+var jqWithoutDocument = lazy(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
+	`(?:true|false|null|and|or)\b|\|\s*[a-z]\w*(?:\("[^"\\]*"\))?)+$)`)
 
 // jq runs a program. As a condition only true and false decide.
 func (e *evaluator) jq(x *Expr) (v value) {
-	ctx := e.env.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, cancel := context.WithTimeout(ctx, jqTime)
+	ctx, cancel := context.WithTimeout(cmp.Or(e.env.Context, context.Background()), jqTime)
 	defer cancel()
 	input, root := any(nil), e.env.dot().value()
-	if root.kind != KindUnknown {
-		input = e.env.dot().decoded()
-	} else if x.uses.Any(UsesJSON) {
+	if root.kind != kindUnknown {
+		input = root.decoded()
+	} else if x.Reads(".") {
 		return root
 	}
 	var values []any
@@ -146,10 +120,10 @@ func (e *evaluator) jq(x *Expr) (v value) {
 		values = append(values, given)
 	}
 	iter := x.jq.RunWithContext(ctx, input, values...)
-	v = jqValue(iter, x.environ || x.uses.Any(UsesHeader))
-	if v.kind == KindUnknown && e.env.Context != nil && e.env.Context.Err() != nil {
+	v = jqValue(iter, x.Reads("ENV", "header"))
+	if v.kind == kindUnknown && e.env.Context != nil && e.env.Context.Err() != nil {
 		panic(abandoned{})
-	} else if x.condition && v.kind != KindBool && v.kind != KindUnknown {
+	} else if x.condition && v.kind != kindBool && v.kind != kindUnknown {
 		v = unknown("it gives " + v.kind.noun() + ", and only true and false decide; compare it, with != null if it is enough that it is there")
 	}
 	return v
@@ -161,9 +135,7 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	v := e.env.read(name, "", "")
 	switch {
 	case name == "json":
-		if v = e.env.Doc.value(); v.kind != KindUnknown {
-			return e.env.Doc.decoded(), ""
-		}
+		v = e.env.Doc.value()
 	case name == "header" && e.env.Error == "":
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
@@ -171,11 +143,10 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 		}
 		return fields, ""
 	}
-	switch {
-	case v.kind == KindUnknown || v.partial != "":
+	if v.kind == kindUnknown || v.partial != "" {
 		return nil, cmp.Or(v.detail, "only the "+v.partial+" of $"+name+" is kept")
 	}
-	return decodeJSON(cmp.Or(v.json(), "null")), ""
+	return v.decoded(), ""
 }
 
 // jqValue is the only value that a program gives. What gojq says of an error may hold a part

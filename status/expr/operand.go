@@ -28,13 +28,11 @@ func (p *parser) startsName(i int) bool {
 
 // startsBarePath reports whether a path without a dot begins at offset i.
 func (p *parser) startsBarePath(i int) bool {
-	if c := p.at(i); c != 0 && strings.IndexByte("#@*?", c) >= 0 {
-		return true
-	}
-	word := p.word(i)
+	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
 	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
-	return p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
+	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
+	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
 }
 
 // startsPath reports whether a path begins at offset i.
@@ -68,9 +66,8 @@ func (p *parser) operand() *node {
 	case p.startsName(from):
 		return p.function()
 	}
-	if sign, source := p.operatorAt(from); sign != "" {
-		p.refuse("missing", source, from)
-	}
+	sign, source := p.operatorAt(from)
+	p.refuseIf(sign != "", "missing", source, from)
 	p.refuse("sign", p.src[from:], from)
 	return nil
 }
@@ -117,9 +114,8 @@ func (p *parser) quoted(i int) (s string, end int) {
 		return strings.NewReplacer(`\'`, `'`, `\\`, `\`).Replace(source[1 : len(source)-1]), end
 	}
 	for _, escape := range escapes().FindAllStringSubmatchIndex(source, -1) {
-		if at := i + escape[0]; escape[2] < 0 {
-			p.refuse("escape", p.src[at:], at)
-		}
+		at := i + escape[0]
+		p.refuseIf(escape[2] < 0, "escape", p.src[at:], at)
 	}
 	// What JSON wants escaped need not be.
 	json := controls().ReplaceAllStringFunc(source, func(c string) string { return fmt.Sprintf(`\u%04x`, c) })
@@ -131,9 +127,8 @@ func (p *parser) json() *node {
 	from := p.pos
 	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
 	var raw json.RawMessage
-	if err := decoder.Decode(&raw); err != nil || len(raw) > 0 && isTooDeep(string(raw), maxDepth) {
-		p.refuse("json", p.src[from:], from)
-	}
+	err := decoder.Decode(&raw)
+	p.refuseIf(err != nil || isTooDeep(string(raw), maxDepth), "json", p.src[from:], from)
 	return p.constant(parseValue(string(raw)), from+int(decoder.InputOffset()))
 }
 
@@ -149,9 +144,7 @@ func (p *parser) number() *node {
 			raw = strconv.FormatFloat(d.Seconds(), 'g', -1, 64)
 		}
 	}
-	if !gjson.Valid(raw) {
-		p.refuse("digit", source, p.pos)
-	}
+	p.refuseIf(!gjson.Valid(raw), "digit", source, p.pos)
 	return p.constant(number(raw), p.pos+len(source))
 }
 
@@ -161,37 +154,32 @@ func (p *parser) dollar() *node {
 	name := p.word(from + 1)
 	end := from + 1 + len(name)
 	n := &node{op: opVariable, from: from, name: name}
-	_, uses := (&Env{}).variable(name, "")
+	_, known := (&Env{}).variable(name, "")
 	switch {
 	case name == "ENV":
 		key, end := p.member(end, "")
 		v := text(p.lookUp(key, from))
 		v.hidden = true
 		return p.constant(v, end)
-	case uses == 0:
+	case !known:
 		p.refuse("variable", p.src[from:], from)
 	case name == "header":
-		if n.field, end = p.member(end, "-"); n.field == "" {
-			p.refuse("variable", "$header", from)
-		}
+		n.field, end = p.member(end, "-")
+		p.refuseIf(n.field == "", "variable", "$header", from)
 	}
-	p.uses |= uses
+	p.note(name)
 	p.take(end)
 	n.to = end
 	return n
 }
 
 // lookUp is a variable of the environment, which has to have more than blanks: every text begins
-// with and contains what is empty.
+// with and contains the empty text.
 func (p *parser) lookUp(name string, at int) (v string) {
-	if p.environ == nil {
-		p.refuse("environ", name+" cannot stand here", at)
-	}
+	p.refuseIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	v, isSet := p.environ(name)
-	if strings.TrimSpace(v) == "" {
-		p.refuse("environ", name+or(isSet, " is empty", " is not set"), at)
-	}
-	p.secret = true
+	p.refuseIf(strings.TrimSpace(v) == "", "environ", name+or(isSet, " is empty", " is not set"), at)
+	p.note("ENV")
 	return v
 }
 
@@ -205,10 +193,9 @@ func (p *parser) member(i int, other string) (name string, end int) {
 	if p.at(i) != '.' {
 		return "", i
 	}
-	for end = i + 1; p.word(end) != "" || strings.Contains(other, p.src[end:min(end+1, len(p.src))]) && end < len(p.src); {
-		end += max(1, len(p.word(end)))
-	}
-	return p.src[i+1 : end], end
+	rest := p.src[i+1:]
+	behind := strings.TrimLeftFunc(rest, func(r rune) bool { return isWord(r) || strings.ContainsRune(other, r) })
+	return rest[:len(rest)-len(behind)], len(p.src) - len(behind)
 }
 
 // pathOperand parses a path, which must not iterate here.
@@ -222,10 +209,10 @@ func (p *parser) pathOperand() *node {
 
 func (p *parser) pathNode(path *path) *node {
 	if !p.inner || path.root != rootDot {
-		p.uses |= UsesJSON
+		p.note(".")
 	}
 	if path.root != rootDot {
-		p.uses |= UsesWhole
+		p.note("json")
 	}
 	n := &node{op: opPath, from: path.from, to: path.to, path: path}
 	if word := path.firstWord(); word != "" && p.piped {
@@ -248,7 +235,7 @@ func (p *parser) function() *node {
 	case isCall:
 		p.take(end + 1)
 		if !p.inner && word != "exists" {
-			p.uses |= UsesJSON // it reads the document, or a list in it
+			p.note(".") // it reads the document, or a list in it
 		}
 		piped, inner := p.piped, p.inner
 		p.piped = false

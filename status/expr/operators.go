@@ -15,18 +15,17 @@ import (
 const (
 	comparingSigns = " == != < >= > <= =~ !~ "
 	comparingWords = " in contains startswith endswith "
-	otherSigns     = " && || // ! | ( ) ; , "
 )
+
+var operator = lazy(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
 // opposite returns the negation of an operator that compares, "" for another operator.
 func opposite(sign string) string {
 	signs := strings.Fields(comparingSigns)
 	if i := slices.Index(signs, sign); i >= 0 {
 		return signs[i^1]
-	} else if isOneOf(sign, comparingWords) {
-		return "not " + sign
 	}
-	return ""
+	return or(isOneOf(sign, comparingWords), "not "+sign, "")
 }
 
 func isOrder(sign string) bool { return sign[0] == '<' || sign[0] == '>' }
@@ -48,26 +47,26 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	switch sign := n.sign; {
 	case sign == "==" || sign == "!=":
 		return e.equal(a, b) == (sign == "=="), ""
-	case isOrder(sign) && a.kind == KindNumber && b.kind == KindNumber:
+	case isOrder(sign) && a.kind == kindNumber && b.kind == kindNumber:
 		return ordered(sign, compareNumbers(a.raw, b.raw)), ""
-	case isOrder(sign) && a.kind == KindString && b.kind == KindString:
+	case isOrder(sign) && a.kind == kindString && b.kind == kindString:
 		return ordered(sign, strings.Compare(a.str, b.str)), ""
 	case isOrder(sign):
 		return false, needsOrder
-	case sign == "in" && b.kind != KindArray:
+	case sign == "in" && b.kind != kindArray:
 		return false, "needs a list"
 	case sign == "in":
 		return e.has(b, a), ""
-	case sign == "contains" && a.kind == KindArray:
+	case sign == "contains" && a.kind == kindArray:
 		return e.has(a, b), ""
-	case sign == "contains" && a.kind != KindString:
+	case sign == "contains" && a.kind != kindString:
 		return false, "needs text or a list"
-	case a.kind != KindString || b.kind != KindString:
+	case a.kind != kindString || b.kind != kindString:
 		return false, needsText
 	case sign == "=~" || sign == "!~":
 		at := e.find(n.pattern, a.str)
 		isOpen := at != nil && (a.partial == "end" && at[0] == 0 || a.partial == "beginning" && at[1] == len(a.str))
-		return (at != nil && !isOpen) == (sign == "=~"), "" // what was before it, or comes behind it, is not known
+		return (at != nil && !isOpen) == (sign == "=~"), "" // the part that is not kept may belong to it
 	case sign == "startswith":
 		return strings.HasPrefix(a.str, b.str), ""
 	case sign == "endswith":
@@ -102,12 +101,13 @@ func ordered(sign string, order int) bool {
 }
 
 // has reports whether a list has an element.
-func (e *evaluator) has(list, v value) (found bool) {
-	e.each(list, func(_ string, element value) bool {
-		found = e.equal(element, v)
-		return !found
-	})
-	return found
+func (e *evaluator) has(list, v value) bool {
+	for _, element := range e.each(list) {
+		if e.equal(element, v) {
+			return true
+		}
+	}
+	return false
 }
 
 // equal reports whether two values are equal. Null equals missing, types must be the
@@ -119,25 +119,24 @@ func (e *evaluator) equal(a, b value) bool {
 		return a.isNull() && b.isNull()
 	case a.kind != b.kind:
 		return false
-	case a.kind == KindString:
+	case a.kind == kindString:
 		return a.str == b.str
-	case a.kind == KindNumber:
+	case a.kind == kindNumber:
 		return compareNumbers(a.raw, b.raw) == 0
-	case a.raw == b.raw || a.kind == KindBool:
+	case a.raw == b.raw || a.kind == kindBool:
 		return a.raw == b.raw
-	case a.kind == KindObject:
-		return maps.EqualFunc(e.members(a), e.members(b), e.equal)
+	case a.kind == kindObject:
+		return maps.EqualFunc(maps.Collect(e.each(a)), maps.Collect(e.each(b)), e.equal)
 	}
-	next, stop := iter.Pull2(func(yield func(string, value) bool) { e.each(b, yield) })
+	next, stop := iter.Pull2(e.each(b))
 	defer stop()
-	same := true
-	e.each(a, func(_ string, element value) bool {
-		_, other, more := next()
-		same = more && e.equal(element, other)
-		return same
-	})
+	for _, element := range e.each(a) {
+		if _, other, more := next(); !more || !e.equal(element, other) {
+			return false
+		}
+	}
 	_, _, more := next()
-	return same && !more
+	return !more
 }
 
 // compareNumbers orders two JSON numbers: exactly where float64 does not tell them apart, up to
@@ -152,7 +151,7 @@ func compareNumbers(a, b string) int {
 	p, _, err := big.ParseFloat(a, 10, precision, big.ToNearestEven)
 	q, _, wrong := big.ParseFloat(b, 10, precision, big.ToNearestEven)
 	if err != nil || wrong != nil || p.IsInf() && q.IsInf() {
-		return strings.Compare(a, b) // beyond what has a meaning
+		return strings.Compare(a, b) // too large to mean anything
 	}
 	return p.Cmp(q)
 }

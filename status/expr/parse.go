@@ -56,29 +56,17 @@ type parser struct {
 	end     int // of the last one
 	environ func(name string) (value string, ok bool)
 
-	piped  bool // on the right side of a pipe, where bare functions may stand
-	inner  bool // where "." is not the document: there, or in any(...)
-	list   bool // .. alone is the list of the documents
-	uses   Uses
-	secret bool // it names a variable of the environment
-
-	jqEnviron []string // the variables of the environment that a program names
-	variables []string // the other variables that it names
-	jqAssigns string   // the operator by which it changes something
+	piped bool     // on the right side of a pipe, where bare functions may stand
+	inner bool     // where "." is not the document: there, or in any(...)
+	list  bool     // .. alone is the list of the documents
+	reads []string // see Expr.Reads
 }
 
-// parse parses a whole expression; if condition is true, it refuses what is true of every
-// answer.
-func (p *parser) parse(condition bool) *node {
-	p.begin()
-	n := p.pipe()
-	if p.pos < len(p.src) {
-		p.unexpected()
+// note adds one of the names that Expr.Reads knows.
+func (p *parser) note(what string) {
+	if !slices.Contains(p.reads, what) {
+		p.reads = append(p.reads, what)
 	}
-	if condition {
-		p.condition(n)
-	}
-	return n
 }
 
 // begin checks the length of the source, and goes to the first token.
@@ -125,11 +113,13 @@ func (p *parser) space(i int) int {
 // word is the run of letters and digits at offset i.
 func (p *parser) word(i int) string {
 	rest := p.src[min(i, len(p.src)):]
-	behind := strings.TrimLeftFunc(rest, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
-	return rest[:len(rest)-len(behind)]
+	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, isWord))]
 }
 
-// operatorAt is the operator at offset i, and what it is in the source; "" if there is none.
+// isWord reports whether a character can be part of a word.
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// operatorAt is the operator at offset i, and its spelling in the source; "" if there is none.
 // Words count as operators, as they do behind an operand.
 func (p *parser) operatorAt(i int) (sign, source string) {
 	switch word := p.word(i); {
@@ -140,11 +130,7 @@ func (p *parser) operatorAt(i int) (sign, source string) {
 	case isOneOf(word, comparingWords):
 		return word, word
 	}
-	for other := range strings.FieldsSeq(comparingSigns + otherSigns) {
-		if strings.HasPrefix(p.src[i:], other) && len(other) > len(sign) {
-			sign = other
-		}
-	}
+	sign = operator().FindString(p.src[i:])
 	if next := p.at(i + len(sign)); sign != "" && strings.IndexByte("=<>", next) >= 0 && !strings.Contains("();,", sign) {
 		p.refuse("sign", p.src[i:], i)
 	}
@@ -237,7 +223,7 @@ func (p *parser) not() *node {
 	return p.node(opNot, from, x)
 }
 
-// isFunctionNot tells the function not, as in ".done | not", from the operator.
+// isFunctionNot distinguishes the function not, as in ".done | not", from the operator.
 func (p *parser) isFunctionNot() bool {
 	next := p.space(p.pos + len("not"))
 	sign, _ := p.operatorAt(next)
@@ -259,14 +245,14 @@ func (p *parser) comparison() *node {
 	right := p.operand()
 	n := p.node(opCompare, from, left, right)
 	n.sign = sign
-	isText := right.op == opLiteral && right.literal.kind == KindString
+	isText := right.op == opLiteral && right.literal.kind == kindString
 	switch {
 	case sign == "=~" || sign == "!~":
 		if !isText {
 			p.fail(start, `such as =~ "^v2"`, "%s needs a pattern in quotes", sign)
 		}
 		n.pattern = p.compile(right.literal, start)
-	case sign == "in" && right.op == opLiteral && right.literal.kind != KindArray:
+	case sign == "in" && right.op == opLiteral && right.literal.kind != kindArray:
 		p.fail(start, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
 	case (sign == "contains" || strings.HasSuffix(sign, "with")) && isText && right.literal.str == "":
 		p.refuse("empty", "", start)
@@ -288,9 +274,8 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 		p.fail(at, "", "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	tree, _ := syntax.Parse(pattern.str, syntax.Perl)
-	if spelled := tree.String(); spelled == "()" || strings.Contains(spelled, "(?:)") {
-		p.refuse("empty", "branch", at)
-	}
+	spelled := tree.String()
+	p.refuseIf(spelled == "()" || strings.Contains(spelled, "(?:)"), "empty", "branch", at)
 	return re
 }
 
@@ -299,7 +284,7 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 func (p *parser) condition(n *node) {
 	source := n.text(p.src)
 	switch {
-	case n.op == opLiteral && n.literal.kind > KindBool:
+	case n.op == opLiteral && n.literal.kind > kindBool:
 		if !n.literal.hidden {
 			p.check("quoted", n.literal.str, n.from)
 		}

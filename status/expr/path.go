@@ -132,14 +132,8 @@ func (p *pathParser) more() bool {
 
 // startsStep reports whether a name or a gjson step begins at offset i.
 func (p *pathParser) startsStep(i int) bool {
-	switch c := p.at(i); c {
-	case '#', '@':
-		return true
-	case '*', '?':
-		return p.bare
-	default:
-		return isDigit(c) || p.startsName(i)
-	}
+	c := p.at(i)
+	return c == '#' || c == '@' || p.bare && (c == '*' || c == '?') || isDigit(c) || p.startsName(i)
 }
 
 // tightPipe reads a | that belongs to the path, and the step after it. Any other | is
@@ -178,9 +172,7 @@ func (p *pathParser) step() {
 		p.modifier()
 	case isDigit(c):
 		word := p.word(from)
-		if strings.Trim(word, "0123456789") != "" {
-			p.refuse("key", word, from)
-		}
+		p.refuseIf(strings.Trim(word, "0123456789") != "", "key", word, from)
 		p.i += len(word)
 		p.add(step{key: word, indexes: true}, from)
 	default:
@@ -189,9 +181,7 @@ func (p *pathParser) step() {
 			form = stepWild()
 		}
 		name := form.FindString(p.src[from:])
-		if name == "" {
-			p.refuse("dot", "", from)
-		}
+		p.refuseIf(name == "", "dot", "", from)
 		p.i += len(name)
 		s := step{key: escaped().ReplaceAllString(name, "$1")}
 		if strings.ContainsAny(escaped().ReplaceAllString(name, ""), "*?") {
@@ -233,9 +223,8 @@ func (p *pathParser) brackets() {
 
 // closeBracket reads the ] at offset i, for the [ at offset open. It returns the offset after it.
 func (p *parser) closeBracket(open, i int) (end int) {
-	if i = p.space(i); p.at(i) != ']' {
-		p.refuse("bracket", p.src[i:], open)
-	}
+	i = p.space(i)
+	p.refuseIf(p.at(i) != ']', "bracket", p.src[i:], open)
 	return i + 1
 }
 
@@ -247,14 +236,10 @@ func (p *pathParser) modifier() {
 	from := p.i
 	name := p.word(p.i + 1)
 	p.i += 1 + len(name)
-	if !isOneOf(name, modifiers) {
-		p.refuse("modifier", name, from)
-	}
+	p.refuseIf(!isOneOf(name, modifiers), "modifier", name, from)
 	if p.at(p.i) == ':' {
 		end := strings.IndexByte(p.src[p.i:], '}') + p.i + 1
-		if !isJSON(p.src[p.i+1 : max(end, p.i+1)]) {
-			p.refuse("modifier", name, p.i+1)
-		}
+		p.refuseIf(!isJSON(p.src[p.i+1:max(end, p.i+1)]), "modifier", name, p.i+1)
 		p.i = end
 	}
 	p.add(step{kind: stepModifier, key: p.src[from+1 : p.i]}, from)

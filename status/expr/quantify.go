@@ -9,7 +9,7 @@ import (
 type tally struct {
 	total   int
 	counts  [3]int   // by Tri
-	values  [3]value // by Tri, what of them was found; why the first is unknown
+	values  [3]value // by Tri, their evidence together; of Unknown also why the first is
 	at      string   // where the element is that decided
 	element value    // that decided
 	decided Tri      // what the condition is for it
@@ -29,7 +29,7 @@ func (e *evaluator) quantify(n *node) value {
 	w := &walker{evaluator: &inner}
 	w.visit = func(element value) (more bool) {
 		v := element
-		if v.kind != KindUnknown {
+		if v.kind != kindUnknown {
 			v = inner.with(element, "").eval(condition)
 		}
 		if t.count(w.label, element, v, settles); t.total == 3 {
@@ -49,7 +49,7 @@ func (e *evaluator) quantify(n *node) value {
 }
 
 // count counts an element, where the condition came out as said. One element that settles the outcome
-// is enough; otherwise each has to show what it is.
+// is enough; otherwise each has to be known.
 func (t *tally) count(label string, element, v value, settles Tri) {
 	outcome := v.truth()
 	t.total++
@@ -65,7 +65,7 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	t.values[outcome].evidence = known.or(v.evidence, outcome != settles)
 }
 
-// outcome is the value of the function. It is unknown if an element decided by what it lacks.
+// outcome is the value of the function. It is unknown if an element decided by absence alone.
 func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 	decided := settles
 	switch isCount := name == "count"; {
@@ -83,7 +83,7 @@ func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 		v, decided = boolean(settles == False), 1-settles
 	}
 	if by := t.values[decided]; by.isAbsent() {
-		by.kind, by.detail = KindUnknown, by.missed+by.lack()
+		by.kind, by.detail = kindUnknown, by.missed+by.lack()
 		return by
 	}
 	v = v.of(t.values[:]...)
@@ -119,26 +119,25 @@ func (w *walker) walk(v value, steps []step) {
 
 // spread goes on with the steps for each element of a value that came from subject.
 func (w *walker) spread(v value, subject string, steps []step) {
-	if v.kind == KindArray && v.isAbsent() {
+	if v.kind == kindArray && v.isAbsent() {
 		v = unknown(v.missed + v.lack())
 	}
-	if v.kind != KindUnknown && v.kind < KindArray {
-		if w.nullIsList && v.kind == KindNull {
+	if v.kind != kindUnknown && v.kind < kindArray {
+		if w.nullIsList && v.kind == kindNull {
 			return
 		}
-		v = misuse(subject, v, "is no list")
+		v = typeError(subject, v, "is no list")
 	}
-	if v.kind == KindUnknown {
+	if v.kind == kindUnknown {
 		if w.problem.detail == "" {
 			w.problem = v
 		}
 		return
 	}
-	isObject := v.kind == KindObject
+	isObject := v.kind == kindObject
 	w.objects = w.objects || isObject
 	name, label, n := w.name, w.label, 0
-	w.each(v, func(key string, element value) bool {
-		element.hidden = v.hidden
+	for key, element := range w.each(v) {
 		at := strconv.Itoa(n)
 		if w.member = isObject; isObject {
 			w.name, at = key, preview(key)
@@ -148,8 +147,9 @@ func (w *walker) spread(v value, subject string, steps []step) {
 		}
 		w.label = label + "[" + at + "]"
 		n++
-		w.walk(element, steps)
-		return !w.done
-	})
+		if w.walk(element, steps); w.done {
+			break
+		}
+	}
 	w.name, w.label = name, label
 }

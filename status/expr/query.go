@@ -62,11 +62,10 @@ func (q *query) selects(v value) bool {
 	isBool := q.want == "true" || q.want == "false"
 	switch {
 	case q.sign == "":
-		return v.kind > KindMissing
-	case !q.tilde && (v.kind == KindNumber && err != nil || v.kind == KindBool && !isBool):
+		return v.kind > kindMissing
+	case !q.tilde && (v.kind == kindNumber && err != nil || v.kind == kindBool && !isBool):
 		return q.sign == "!="
-	case v.kind <= KindMissing:
-		return gjson.Get("[{}]", "#(a"+q.test+")").Exists()
 	}
-	return gjson.Get(`[{"a":`+v.json()+"}]", "#(a"+q.test+")").Exists()
+	element := or(v.kind > kindMissing, `{"a":`+v.json()+"}", "{}")
+	return gjson.Get("["+element+"]", "#(a"+q.test+")").Exists()
 }

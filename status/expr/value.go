@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"cmp"
+	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -23,35 +26,11 @@ const (
 // String returns "true", "false" or "unknown".
 func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t] }
 
-// A Kind is the type of a value.
-type Kind uint8
-
-// The kinds of value.
-const (
-	KindUnknown Kind = iota // could not be read, see [Value.Reason]
-	KindMissing             // not there
-	KindNull
-	KindBool
-	KindNumber
-	KindString
-	KindArray
-	KindObject
-)
-
-// String returns jq's name of the kind if jq has one: "null", "boolean", "number",
-// "string", "array", "object"; else "unknown" or "missing".
-func (k Kind) String() string {
-	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
-}
-
-// noun names a kind in a sentence: "a string".
-func (k Kind) noun() string {
-	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
-}
-
 // A Value is what an expression yields.
 type Value struct {
-	Kind   Kind
+	// Type is what jq calls it: "null", "boolean", "number", "string", "array" or "object";
+	// or else "missing" or "unknown".
+	Type   string
 	Raw    string // JSON text; "" if there is no value
 	Reason string // why the value is unknown or missing; otherwise ""
 
@@ -59,20 +38,39 @@ type Value struct {
 }
 
 // Exists reports whether there is a value: it is neither missing nor unknown.
-func (v Value) Exists() bool { return v.Kind > KindMissing }
+func (v Value) Exists() bool { return v.Raw != "" }
 
 // Text returns a string's characters as they are, and any other value as JSON.
-func (v Value) Text() string {
-	if v.Kind == KindString {
-		return v.text
-	}
-	return v.Raw
+func (v Value) Text() string { return or(v.Type == "string", v.text, v.Raw) }
+
+// A kind is the type of a value.
+type kind uint8
+
+const (
+	kindUnknown kind = iota // could not be read
+	kindMissing             // not there
+	kindNull
+	kindBool
+	kindNumber
+	kindString
+	kindArray
+	kindObject
+)
+
+// String returns jq's name of the kind if jq has one.
+func (k kind) String() string {
+	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
+}
+
+// noun names a kind in a sentence: "a string".
+func (k kind) noun() string {
+	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
 
 // A value is what a part of an expression yields: a kind and text of the document,
 // decoded only if necessary.
 type value struct {
-	kind   Kind
+	kind   kind
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
 	detail string // why it is unknown, or of how many elements it is a count
@@ -83,31 +81,24 @@ type value struct {
 	evidence
 }
 
-func missing() value              { return value{kind: KindMissing} }
-func boolean(b bool) value        { return value{kind: KindBool, raw: strconv.FormatBool(b)} }
-func number(text string) value    { return value{kind: KindNumber, raw: text} }
+func missing() value              { return value{kind: kindMissing} }
+func boolean(b bool) value        { return value{kind: kindBool, raw: strconv.FormatBool(b)} }
+func number(text string) value    { return value{kind: kindNumber, raw: text} }
 func integer(n int) value         { return number(strconv.Itoa(n)) }
-func text(s string) value         { return value{kind: KindString, str: s} }
+func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
 // fromResult is the value that gjson found in a valid document.
 func fromResult(r gjson.Result) value {
-	switch {
-	case r.Raw == "":
+	if r.Raw == "" {
 		return missing()
-	case r.Type == gjson.Null:
-		return value{kind: KindNull, raw: "null"}
-	case r.Type == gjson.Number:
-		return number(r.Raw)
-	case r.Type == gjson.String:
-		return value{kind: KindString, raw: r.Raw, str: r.Str}
-	case r.IsObject():
-		return value{kind: KindObject, raw: strings.TrimSpace(r.Raw)}
-	case r.IsArray():
-		return value{kind: KindArray, raw: strings.TrimSpace(r.Raw)}
 	}
-	return value{kind: KindBool, raw: r.Raw}
+	kinds := [...]kind{
+		gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool, gjson.Number: kindNumber, gjson.String: kindString,
+		gjson.JSON: or(r.IsObject(), kindObject, kindArray),
+	}
+	return value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
 }
 
 // of returns v as a value that was made of all these parts.
@@ -120,31 +111,36 @@ func (v value) of(parts ...value) value {
 }
 
 // isNull reports whether v is null or missing, which are equal.
-func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
+func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissing }
 
-// isNothing reports whether nothing can be said of v: it is null or missing, or made of what is.
+// isNothing reports whether nothing is known of v: it is null or missing, or rests on absence alone.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 
-// lack says behind the source of such a value what it is.
+// lack completes a sentence that begins with the source of such a value.
 func (v value) lack() string {
-	switch {
-	case v.kind == KindNull:
-		return " is null"
-	case strings.Contains(v.missed, "#("):
-		return " tests what no element has"
-	}
-	return " is missing"
+	ofQuery := strings.Contains(v.missed, "#(")
+	return or(v.kind == kindNull, " is null", or(ofQuery, " tests what no element has", " is missing"))
 }
 
 // json is the JSON text of a value that exists.
 func (v value) json() string {
-	if v.raw != "" || v.kind != KindString {
+	if v.raw != "" || v.kind != kindString {
 		return v.raw
 	}
 	return marshal(v.str)
 }
 
-// marshal writes what gojq takes as JSON, as jq does. What is not UTF-8 becomes U+FFFD.
+// decoded is a value that is not unknown as gojq takes it, with numbers as they are written.
+func (v value) decoded() (tree any) {
+	decoder := json.NewDecoder(strings.NewReader(cmp.Or(v.json(), "null")))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		panic(err) // it was checked before
+	}
+	return tree
+}
+
+// marshal writes a value of gojq as JSON, as jq does. Invalid UTF-8 becomes U+FFFD.
 func marshal(v any) string {
 	b, _ := gojq.Marshal(v) // never fails
 	return string(b)
@@ -153,7 +149,7 @@ func marshal(v any) string {
 // truth is the value as a condition: null, missing and false are false, and unknown is unknown. So
 // is a text that says no: it may be meant as false. All else is true, even 0 and [].
 func (v value) truth() Tri {
-	if v.kind == KindUnknown || v.saysNo() {
+	if v.kind == kindUnknown || v.saysNo() {
 		return Unknown
 	}
 	return or(!v.isNull() && v.raw != "false", True, False)
@@ -161,54 +157,45 @@ func (v value) truth() Tri {
 
 // undecided is a value as a condition whose truth is unknown.
 func (v value) undecided() value {
-	if v.kind != KindUnknown {
-		v.kind, v.detail = KindUnknown, v.preview()+" is a text"
+	if v.kind != kindUnknown {
+		v.kind, v.detail = kindUnknown, v.preview()+" is a text"
 	}
 	return v
 }
 
 // saysNo reports whether v is a text that says no, or nothing.
 func (v value) saysNo() bool {
-	return v.kind == KindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
+	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
 // each calls yield for the elements of a list, or the values of an object, until it returns
 // false, while there is time. Of equal keys of an object only the first counts.
-func (e *evaluator) each(v value, yield func(key string, element value) bool) {
-	seen := map[string]bool{}
-	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
-		e.check(len(element.Raw))
-		if v.kind == KindObject {
-			if seen[key.Str] {
-				return true
+func (e *evaluator) each(v value) iter.Seq2[string, value] {
+	return func(yield func(key string, element value) bool) {
+		seen := map[string]bool{}
+		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
+			e.check(len(element.Raw))
+			if v.kind == kindObject {
+				if seen[key.Str] {
+					return true
+				}
+				seen[key.Str] = true
 			}
-			seen[key.Str] = true
-		}
-		return yield(key.Str, fromResult(element))
-	})
+			found := fromResult(element)
+			found.hidden = v.hidden
+			return yield(key.Str, found)
+		})
+	}
 }
-
-// members are the values of an object by their key.
-func (e *evaluator) members(v value) map[string]value {
-	members := map[string]value{}
-	e.each(v, func(key string, element value) bool {
-		members[key] = element
-		return true
-	})
-	return members
-}
-
-// isEmpty reports whether a list or an object has no elements.
-func (v value) isEmpty() bool { return strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "" }
 
 // preview shows a value in words, cut to a line.
 func (v value) preview() string {
 	switch {
-	case v.hidden && v.kind > KindBool:
+	case v.hidden && v.kind > kindBool:
 		return "not shown"
-	case v.kind == KindString:
+	case v.kind == kindString:
 		return preview(v.str)
-	case v.kind <= KindMissing:
+	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
 	start := words.Cut(v.raw, 4*previewSize) // white space goes first
@@ -221,8 +208,5 @@ const previewSize = 60
 // preview shows text in quotes, with unprintable characters escaped.
 func preview(s string) string {
 	shown := words.Cut(s, previewSize)
-	if len(shown) < len(s) {
-		return strconv.Quote(shown) + "..."
-	}
-	return strconv.Quote(shown)
+	return strconv.Quote(shown) + or(len(shown) < len(s), "...", "")
 }

@@ -2,6 +2,8 @@ package expr
 
 import (
 	"cmp"
+	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,10 +18,10 @@ func (e *evaluator) walk(p *path) value {
 	source := cmp.Or(e.src[p.from:p.to], ".")
 	v := e.follow(p, e.root(p), p.steps)
 	switch {
-	case v.kind == KindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
+	case v.kind == kindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
 		v.missed = source
 	default:
-		v.found = v.found || v.kind > KindMissing
+		v.found = v.found || v.kind > kindMissing
 	}
 	return v
 }
@@ -35,11 +37,11 @@ func (e *evaluator) root(p *path) value {
 	return e.current()
 }
 
-// follow walks steps from a value. p is the path that they belong to. What a query has made
-// tells in found and missed whether there was anything that it could test.
+// follow walks steps from a value. p is the path that they belong to. The evidence of the value of
+// a query says whether there was anything that it could test.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
-		if v.kind == KindUnknown {
+		if v.kind == kindUnknown {
 			break
 		}
 		e.check(len(v.raw))
@@ -56,31 +58,31 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 // step follows one step from a value that is not unknown.
 func (e *evaluator) step(p *path, v value, s *step) value {
 	use := strings.TrimLeft(e.src[s.from:s.to], ".|")
-	wrong := func(problem string) value { return misuse(p.before(s, e.src), v, problem) }
+	wrong := func(problem string) value { return typeError(p.before(s, e.src), v, problem) }
 	switch {
 	case s.kind == stepModifier:
 		if problem := modify(&v, s); problem != "" {
 			return wrong(use + " " + problem)
 		}
 		return v
-	case e.nullIsList && v.kind == KindNull && s.kind == stepAll:
+	case e.nullIsList && v.kind == kindNull && s.kind == stepAll:
 		return parseValue("[]")
 	case v.isNull():
 		return missing()
-	case s.kind == stepField && v.kind != KindObject && (v.kind != KindArray || !s.indexes):
+	case s.kind == stepField && v.kind != kindObject && (v.kind != kindArray || !s.indexes):
 		return wrong("has no field " + use)
 	case s.kind == stepField:
 		found := e.member(v, s.key)
 		if s.pattern != "" {
 			found = fromResult(gjson.Get(v.raw, s.pattern))
 		}
-		if found.kind == KindMissing {
+		if found.kind == kindMissing {
 			e.noteMissing(p, v, s)
 		}
 		return found
-	case v.kind == KindObject && s.kind != stepIndex:
+	case v.kind == kindObject && s.kind != stepIndex:
 		return wrong(use + " needs a list; put @values before it for the values of the object")
-	case v.kind != KindArray:
+	case v.kind != kindArray:
 		return wrong(use + " needs a list")
 	case s.kind == stepIndex:
 		return e.at(v, s.n)
@@ -95,29 +97,22 @@ func (e *evaluator) at(v value, n int) value {
 	if n < 0 {
 		n += e.count(v)
 	}
-	found := missing()
-	e.each(v, func(_ string, element value) bool {
-		if n == 0 {
-			found = element
-		}
-		n--
-		return n >= 0
-	})
-	return found
+	return e.member(v, strconv.Itoa(n))
 }
 
 // count is the number of elements that each goes through.
 func (e *evaluator) count(v value) (n int) {
-	e.each(v, func(string, value) bool { n++; return true })
+	for range e.each(v) {
+		n++
+	}
 	return n
 }
 
 // member is the member of an object with that key, or the element of a list with that index.
 func (e *evaluator) member(v value, key string) value {
 	if key == "" { // for which gjson has no path
-		if found, ok := e.members(v)[""]; ok {
-			return found
-		}
+		found, ok := maps.Collect(e.each(v))[""]
+		return or(ok, found, missing())
 	}
 	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
 }
@@ -126,24 +121,25 @@ func (e *evaluator) member(v value, key string) value {
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
-	e.each(v, func(_ string, element value) bool {
+	for _, element := range e.each(v) {
 		n++
-		element.hidden = v.hidden
 		if s.query != nil {
 			selects, tests := e.selects(p, s.query, element)
 			if tested = tested || tests; !selects {
-				return true
+				continue
 			}
 			first = element
 		}
-		if found := e.follow(p, element, s.sub); found.kind > KindMissing {
+		if found := e.follow(p, element, s.sub); found.kind > kindMissing {
 			list = append(list, found.json())
 			tested = tested || s.query == nil
 		}
-		return s.kind != stepFirst
-	})
+		if s.kind == stepFirst {
+			break
+		}
+	}
 	if s.kind != stepFirst {
-		first = value{kind: KindArray, raw: "[" + strings.Join(list, ",") + "]"}
+		first = value{kind: kindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
 	if first.found = tested || n == 0; !first.found {
 		first.missed, first.lacks = "#", true // the path names it
@@ -156,12 +152,12 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
-		if element.kind < KindArray {
+		if element.kind < kindArray {
 			return false, false // also for ~: gjson does not look into scalars
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
-	return q.selects(v), v.kind > KindMissing || v.found || q.tilde
+	return q.selects(v), v.kind > kindMissing || v.found || q.tilde
 }
 
 // modify applies a modifier of gjson to a value that is not unknown, or returns why that cannot be.
@@ -169,13 +165,13 @@ func modify(v *value, s *step) (problem string) {
 	name, _, _ := strings.Cut(s.key, ":")
 	raw := v.json()
 	switch {
-	case v.kind == KindNull && name == "tostr":
+	case v.kind == kindNull && name == "tostr":
 		return needsValue
 	case v.isNull(), isOneOf(name, " this valid "):
 		return ""
-	case name == "fromstr" && v.kind != KindString:
+	case name == "fromstr" && v.kind != kindString:
 		return needsText
-	case isOneOf(name, " keys group ") && v.kind != KindObject, name == "values" && v.kind < KindArray:
+	case isOneOf(name, " keys group ") && v.kind != kindObject, name == "values" && v.kind < kindArray:
 		return "needs an object"
 	case len(raw) > maxResult:
 		return "needs a smaller value"
@@ -194,7 +190,7 @@ func modify(v *value, s *step) (problem string) {
 	return ""
 }
 
-// misuse says why a value cannot be used.
-func misuse(subject string, v value, problem string) value {
+// typeError says why a value cannot be used.
+func typeError(subject string, v value, problem string) value {
 	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
 }

@@ -256,7 +256,7 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, u
 	}
 	for _, r := range p.rules {
 		rule, err := status.NewRule(r.Status, r.Expr)
-		if err == nil && rule.Expr.Uses().Any(expr.UsesJSON) {
+		if err == nil && rule.Expr.Reads(".") {
 			rule, err = status.NewRule(r.Status, p.within(r.Status, r.Expr))
 		}
 		if err != nil {
@@ -266,7 +266,7 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, u
 		if r.Status == status.Error {
 			rule.Detail = detail
 		}
-		if u := rule.Expr.Uses(); offers(kind, u) && (ofObject || !u.Any(expr.UsesGone)) {
+		if offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) {
 			rules = append(rules, rule)
 		} else {
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)
@@ -309,17 +309,12 @@ func (p Preset) within(s status.Status, source string) string {
 // namesAnswer reports whether an expression is about the answer, whatever it is an element of.
 func namesAnswer(source string) bool {
 	x, err := expr.CompileValue(source)
-	return err == nil && x.Uses().Any(expr.UsesWhole)
+	return err == nil && x.Reads("json")
 }
 
 // offers reports whether a kind of probe has all that an expression reads.
-func offers(k status.Kind, u expr.Uses) bool {
-	const ofHTTP = expr.UsesStatus | expr.UsesHeader
-	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr
-	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
-	lacks := map[status.Kind]expr.Uses{
-		status.KindHTTP: ofCommand, status.KindCommand: ofHTTP, status.KindCustom: ofHTTP | ofCommand,
-		status.KindTCP: ofHTTP | ofCommand | ofAnswer,
-	}
-	return !u.Any(lacks[k])
+func offers(k status.Kind, x *expr.Expr) bool {
+	return (k == status.KindHTTP || !x.Reads("status", "header")) &&
+		(k == status.KindCommand || !x.Reads("exit", "stdout", "stderr")) &&
+		(k != status.KindTCP || !x.Reads(".", "isjson", "body", "error"))
 }

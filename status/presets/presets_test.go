@@ -381,8 +381,9 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
 	}
 	for _, e := range elements {
-		name, problem := e.Key(t.Context(), x)
-		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
+		id := x.Eval(&expr.Env{Element: e}).Value()
+		name, problem := id.Text(), id.Reason
+		o := presetSample{Body: e.Bytes()}.observation(kind)
 		o.Within = page
 		v := status.Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
 		if string(v.Status) != list.Want[name] || v.Rule == "" {

@@ -2,6 +2,7 @@
 package elements
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,11 +18,14 @@ import (
 
 // An Element is an element of an answer.
 type Element struct {
-	expr.Element
 	ID   string // what names it
+	JSON *expr.Doc
 	Page int
 	Doc  *expr.Doc // the page
 }
+
+// Body returns the JSON of the element, a copy that does not hold on to the page.
+func (e *Element) Body() []byte { return bytes.Clone(e.JSON.Bytes()) }
 
 // A Reader reads the elements of answers.
 type Reader struct {
@@ -55,7 +59,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		}
 		found = slices.Grow(found, len(some))
 		for _, e := range some {
-			found = append(found, Element{Element: e, Page: page, Doc: last})
+			found = append(found, Element{JSON: e, Page: page, Doc: last})
 		}
 		pages = append(pages, last, r.around(last))
 	}
@@ -66,12 +70,12 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 	for _, page := range slices.Compact(pages) {
 		r.Partial = cmp.Or(r.Partial, partial(o, page, held))
 	}
-	r.listed = r.listed || len(found) > 0 && found[0].Name == ""
+	r.listed = r.listed || len(found) > 0 && found[0].JSON.Name() == ""
 	return found, last, nil
 }
 
 // elements returns the elements of a page, or what is wrong with that.
-func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string) {
+func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	found, ofObject, problem := r.Each.Elements(page)
 	if problem != "" || len(found) > 0 {
 		return found, problem
@@ -116,7 +120,7 @@ func (r *Reader) within() string {
 func (r *Reader) isNull(page *expr.Doc) bool {
 	source, _, _ := strings.Cut(r.Each.String(), "[]")
 	x, err := expr.CompileValue(cmp.Or(source, "."))
-	return err == nil && x.Eval(&expr.Env{Doc: page}).Value().Kind == expr.KindNull
+	return err == nil && x.Eval(&expr.Env{Doc: page}).Value().Type == "null"
 }
 
 // Name gives elements their IDs, and returns those of interest. An error says which part of a
@@ -138,7 +142,7 @@ func (r *Reader) Name(ctx context.Context, found []Element) (wanted []Element, m
 			wanted = append(wanted, e)
 		case wanted[n].Page == e.Page:
 			return nil, false, fmt.Errorf("two elements are named %s", e.ID)
-		case wanted[n].Raw != e.Raw:
+		case !bytes.Equal(wanted[n].JSON.Bytes(), e.JSON.Bytes()):
 			return nil, true, fmt.Errorf("two elements are named %s, on the pages %d and %d", e.ID, wanted[n].Page+1, e.Page+1)
 		}
 	}
@@ -147,7 +151,7 @@ func (r *Reader) Name(ctx context.Context, found []Element) (wanted []Element, m
 
 // choose names elements, by what the first ones have if it is not given what names an element.
 func (r *Reader) choose(ctx context.Context, found []Element) error {
-	isMember := func(e Element) bool { return e.Name != "" }
+	isMember := func(e Element) bool { return e.JSON.Name() != "" }
 	if r.Keys != nil || len(found) == 0 || slices.ContainsFunc(found, isMember) {
 		return r.name(ctx, found)
 	}
@@ -158,7 +162,7 @@ func (r *Reader) choose(ctx context.Context, found []Element) error {
 		}
 	}
 	r.Keys = nil
-	if strings.HasPrefix(found[0].Raw, "[") {
+	if found[0].JSON.Bytes()[0] == '[' {
 		return fmt.Errorf("the elements are lists, whose elements are %s", strings.TrimSuffix(strings.TrimSpace(r.Each.String()), "[]")+"[][]")
 	}
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
@@ -175,16 +179,24 @@ func (r *Reader) name(ctx context.Context, found []Element) (err error) {
 }
 
 func (r *Reader) id(ctx context.Context, e *Element) (string, error) {
-	if r.Keys == nil && e.Name == "" {
+	name := e.JSON.Name()
+	if r.Keys == nil && name == "" {
 		return "", errors.New("it is empty")
 	} else if r.Keys == nil {
-		return e.Name, nil
+		return name, nil
 	}
+	env := &expr.Env{Element: e.JSON, Context: ctx}
 	parts := make([]string, len(r.Keys))
 	for i, key := range r.Keys {
-		var problem string
-		if parts[i], problem = e.Key(ctx, key); problem != "" {
-			return "", errors.New(problem)
+		switch v := key.Eval(env).Value(); {
+		case !v.Exists():
+			return "", errors.New(v.Reason)
+		case v.Type != "string" && v.Type != "number":
+			return "", fmt.Errorf("%s is neither text nor a number", key)
+		case v.Text() == "":
+			return "", fmt.Errorf("%s is empty", key)
+		default:
+			parts[i] = v.Text()
 		}
 	}
 	return strings.Join(parts, "/"), nil

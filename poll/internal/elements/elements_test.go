@@ -29,7 +29,14 @@ func TestNames(t *testing.T) {
 		{"..[]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[] the elements are lists, whose elements are ..[][]"},
 		{"..[][]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[1 2] <nil>"},
 		{"..", "[1,\"done\"]\n[2,\"done\"]", []string{".[0]"}, "[1 2] <nil>"},
-		{".", `[{"id":1},{"id":{}}]`, []string{".id"}, "[] an element has no name: .id is an object"},
+		{".", `[{"id":1},{"id":{}}]`, []string{".id"}, "[] an element has no name: .id is neither text nor a number"},
+		{".", `[{"id":9007199254740993},{"id":1.0}]`, []string{".id"}, "[9007199254740993 1.0] <nil>"},
+		{".", `[{"id":"a\u0062","l":[1]}]`, []string{".id", ".l[0]"}, "[ab/1] <nil>"},
+		{".", `[{"id":""}]`, []string{".id"}, "[] an element has no name: .id is empty"},
+		{".", `[{"id":null}]`, []string{".id"}, "[] an element has no name: .id is neither text nor a number"},
+		{".", `[{"id":true}]`, []string{".id"}, "[] an element has no name: .id is neither text nor a number"},
+		{".", `[{}]`, []string{".id"}, "[] an element has no name: .id is missing"},
+		{".", `[{"id":"x"}]`, []string{".id.x"}, "[] an element has no name: .id is a string, and has no field x"},
 		{".", `[{"id":1},{"id":"1"}]`, nil, "[] two elements are named 1"},
 	} {
 		each, err := expr.CompileEach(test.each)

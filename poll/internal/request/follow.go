@@ -129,7 +129,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	if e, ok := errors.AsType[*expr.Error](err); ok && strings.HasPrefix(s, `"`) {
 		e.Hint = inBraces
 	}
-	if err == nil && x.NamesEnviron() {
+	if err == nil && x.Reads("ENV") {
 		err = errShown
 	}
 	return reference{source: s, values: []*expr.Expr{x}}, err
@@ -158,7 +158,7 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 			return reference{}, err
 		}
 		r.values, s = append(r.values, x), after
-		if x.NamesEnviron() && !strings.Contains(r.sample(), "?") {
+		if x.Reads("ENV") && !strings.Contains(r.sample(), "?") {
 			return reference{}, errShown
 		}
 	}
@@ -201,12 +201,12 @@ func (r reference) explicit() bool { return r.source != "" }
 
 // varies reports whether the URL depends on the answer.
 func (r reference) varies() bool {
-	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Uses() != 0 })
+	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads() })
 }
 
 // namesEnviron reports whether the URL is built from a variable of the environment.
 func (r reference) namesEnviron() bool {
-	return slices.ContainsFunc(r.values, (*expr.Expr).NamesEnviron)
+	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads("ENV") })
 }
 
 // sample returns the URL with a 0 in place of each expression.
@@ -293,13 +293,13 @@ func withParameters(query, some string) string {
 func text(x *expr.Expr, env *expr.Env) (string, error) { return textOf(x, x.Eval(env).Value()) }
 
 func textOf(x *expr.Expr, got expr.Value) (string, error) {
-	switch got.Kind {
-	case expr.KindString, expr.KindNumber:
+	switch got.Type {
+	case "string", "number":
 		if got.Text() == "" {
 			return "", fmt.Errorf("%s is empty", x)
 		}
 		return got.Text(), nil
-	case expr.KindUnknown, expr.KindMissing:
+	case "unknown", "missing":
 		return "", errors.New(got.Reason)
 	}
 	return "", fmt.Errorf("%s is neither text nor a number", x)

@@ -222,11 +222,11 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {
-	case got.Kind == expr.KindUnknown:
+	case got.Type == "unknown":
 		return "", fail(status.FailureTransient, got.Reason, nil)
-	case got.Kind == expr.KindMissing:
+	case got.Type == "missing":
 		return "", &safeError{words: got.Reason, cause: errLastPage}
-	case got.Kind == expr.KindNull, got.Raw == "false", got.Raw == `""`:
+	case got.Type == "null", got.Raw == "false", got.Raw == `""`:
 		return "", errLastPage
 	}
 	value, err := textOf(x, got)
