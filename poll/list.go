@@ -346,10 +346,10 @@ func (l *list) showsAll() bool {
 }
 
 // confirms reports whether the next look has only to show no new element, and there is time for it
-// before the deadline.
+// before the deadline: as much as a look takes, or took last if that was less.
 func (l *list) confirms() bool {
-	end := l.lead.deadline
-	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+l.lead.median()).Before(end))
+	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
+	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+takes).Before(end))
 }
 
 // confirmAt returns when the next look comes if it only confirms, zero if it does more.
