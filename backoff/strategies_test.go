@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // ExampleExponential and ExampleCap have those of Exponential.
@@ -46,7 +48,7 @@ func TestExponential_isMathPow(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0.3, 1, 1.000001, 1.1, 1.5, math.Phi, 2, 3, 1e10, math.Inf(1)} {
 		for n := range 1100 {
-			want := saturate(1e9 * math.Pow(factor, float64(n)))
+			want := duration.Round(1e9 * math.Pow(factor, float64(n)))
 			if got := (Exponential{Base: s, Factor: factor}).Wait(Step{N: n}, nil); got != want {
 				t.Fatalf("%v^%d s = %v, want %v", factor, n, got, want)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // FuzzFit reads runs from bytes. Whatever they are, and whatever the options, the
@@ -41,12 +42,12 @@ func FuzzFit(f *testing.F) {
 			t.Skip("nothing to learn from")
 		}
 		o := learn.Options{
-			Cost: learn.Cost{Share: share, Delay: time.Duration(delay)},
+			CostShare: share, Cost: time.Duration(delay),
 			Base: time.Duration(base), MaxWait: time.Duration(most), Age: time.Duration(age),
 		}
 		m := fit(t, runs, o)
 		least := max(o.Base, time.Microsecond)
-		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = backoff.Add(2*min(elapsed, math.MaxInt64/2), 1) {
+		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = duration.Add(2*min(elapsed, math.MaxInt64/2), 1) {
 			wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)
 			if wait < least || o.MaxWait > 0 && wait > max(o.MaxWait, least) {
 				t.Fatalf("%+v, %+v: the wait at %v is %v", runs, o, elapsed, wait)
@@ -63,8 +64,8 @@ func FuzzFit(f *testing.F) {
 func TestCost_clamped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ absurd, nearest float64 }{{1e-300, 1e-5}, {1e300, 1e6}, {math.Inf(1), 1e6}} {
-		have := ages(fit(t, known(60, 70), learn.Options{Cost: learn.Cost{Share: test.absurd}}), 5)
-		want := ages(fit(t, known(60, 70), learn.Options{Cost: learn.Cost{Share: test.nearest}}), 5)
+		have := ages(fit(t, known(60, 70), learn.Options{CostShare: test.absurd}), 5)
+		want := ages(fit(t, known(60, 70), learn.Options{CostShare: test.nearest}), 5)
 		if !slices.Equal(have, want) {
 			t.Errorf("a share of %v: attempts at %v, want those of %v, %v", test.absurd, have, test.nearest, want)
 		}

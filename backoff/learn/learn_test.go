@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // known returns runs whose durations in seconds are known exactly.
@@ -47,7 +48,7 @@ func ages(m *learn.Model, n int) []time.Duration {
 	var list []time.Duration
 	elapsed := time.Duration(0)
 	for wait := range backoff.Waits(m, nil) {
-		elapsed = backoff.Add(elapsed, wait)
+		elapsed = duration.Add(elapsed, wait)
 		list = append(list, m.Age(elapsed))
 		if len(list) == n || elapsed == math.MaxInt64 {
 			break
@@ -82,12 +83,13 @@ func absurd() map[string][]learn.Run {
 
 func TestFitAbsurd(t *testing.T) {
 	t.Parallel()
-	costs := []learn.Cost{{}, {Share: 0.05}, {Share: math.NaN()}, {Delay: 1}, {Delay: math.MaxInt64}}
+	costs := []learn.Options{{}, {CostShare: 0.05}, {CostShare: math.NaN()}, {Cost: 1}, {Cost: math.MaxInt64}}
 	for name, runs := range absurd() {
 		for _, cost := range costs {
 			t.Run(fmt.Sprintf("%s at %v", name, cost), func(t *testing.T) {
 				t.Parallel()
-				m := fit(t, runs, learn.Options{Cost: cost, Base: 100 * time.Millisecond})
+				cost.Base = 100 * time.Millisecond
+				m := fit(t, runs, cost)
 				checkWaits(t, m)
 				checkForecast(t, m)
 			})
@@ -168,7 +170,7 @@ func TestAge(t *testing.T) {
 func TestGapsAreClamped(t *testing.T) {
 	t.Parallel()
 	runs := known(around(1, 40, 60, 0.2)...)
-	m := fit(t, runs, learn.Options{Base: 2 * time.Second, MaxWait: 5 * time.Second, Cost: learn.Cost{Delay: time.Millisecond}})
+	m := fit(t, runs, learn.Options{Base: 2 * time.Second, MaxWait: 5 * time.Second, Cost: time.Millisecond})
 	n := 0
 	for elapsed := time.Duration(0); elapsed < 2*time.Minute; n++ {
 		wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)

@@ -61,7 +61,7 @@ func TestQueue_exponentialLaws(t *testing.T) {
 		turnedAway := float64(n * (n - 1) / 2)
 		time := 100*(math.Pow(2, float64(n-1))-1) + 8
 		want := Result{
-			Model: ModelQueue, Algorithm: "exponential", Clients: n, Trials: 1,
+			Algorithm: "exponential", Clients: n, Trials: 1,
 			Time: time, TimeP95: time,
 			Calls: turnedAway + float64(n), TurnedAway: turnedAway,
 		}

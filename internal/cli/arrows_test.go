@@ -13,8 +13,11 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// leaf is a package that all may use. It has neither flags nor output.
-const leaf = "internal/words"
+// leaf and sums are packages that all may use. They have neither flags nor output.
+const (
+	leaf = "internal/words"
+	sums = "internal/duration"
+)
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
@@ -24,7 +27,7 @@ var floors = []struct {
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, sums, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/targets", []string{leaf}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
@@ -34,7 +37,7 @@ var floors = []struct {
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
@@ -43,10 +46,11 @@ var floors = []struct {
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr", leaf}},
 	{"status/expr", []string{leaf}},
-	{"backoff/learn", []string{"backoff"}},
-	{"backoff/simulate", []string{"backoff"}},
-	{"backoff", nil},
+	{"backoff/learn", []string{"backoff", sums}},
+	{"backoff/simulate", []string{"backoff", sums}},
+	{"backoff", []string{sums}},
 	{leaf, nil},
+	{sums, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 

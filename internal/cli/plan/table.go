@@ -1,4 +1,4 @@
-package backoff
+package plan
 
 import (
 	"iter"
@@ -6,91 +6,77 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 )
 
-// A Table tabulates a schedule. The zero value is an endless table of
-// Exponential{}.
-type Table struct {
-	// Schedule is the schedule to tabulate. nil means Exponential{}.
-	Schedule Schedule
-	// Attempts is the largest number of rows. 0 means no limit.
-	Attempts int
-	// Timeout is when the last attempt may start, in time since the start of the
-	// run. 0 means no limit.
-	Timeout time.Duration
-	// Immediate leaves out the first wait: the first attempt starts at once, and
-	// the second one after the second wait.
-	Immediate bool
-	// InitialDelay passes before the first wait.
-	InitialDelay time.Duration
+// A table tabulates a schedule, for attempts that take no time.
+type table struct {
+	schedule     backoff.Schedule
+	attempts     int           // the largest number of rows; 0 means no limit
+	timeout      time.Duration // when the last attempt may start; 0 means no limit
+	immediate    bool          // the first attempt starts without a wait
+	initialDelay time.Duration // passes before the first wait
 }
 
-// A Row is an attempt and the wait before it. Attempts are assumed to take no
-// time.
-type Row struct {
-	// Attempt counts from 1.
-	Attempt int
-	// Wait is the mean wait before the attempt. Min and Max are its bounds, and
-	// equal to it unless the wait is random.
-	Wait, Min, Max time.Duration
-	// At is when the attempt starts, in time since the start of the run: the
-	// sum of the mean waits so far. Earliest and Latest are the sums of the
-	// bounds.
-	At, Earliest, Latest time.Duration
+// A row is an attempt, counted from 1, and the wait before it.
+type row struct {
+	Attempt              int
+	Wait, Min, Max       time.Duration // the mean wait and its bounds
+	At, Earliest, Latest time.Duration // when the attempt starts: the sums of the waits so far
 }
 
-// Rows returns the rows of t, without end if neither Attempts nor Timeout is set.
-// Means are computed, not sampled. They are exact if the wait is linear in the
-// number drawn, and within 1% if a cap cuts off some of the draws.
-func (t Table) Rows() iter.Seq[Row] {
-	return func(yield func(Row) bool) {
-		row := Row{At: t.InitialDelay, Earliest: t.InitialDelay, Latest: t.InitialDelay}
-		waits := newEstimator(orExponential(t.Schedule))
-		for n := 0; t.Attempts <= 0 || n < t.Attempts; n++ {
-			row.Attempt = n + 1
-			if n > 0 || !t.Immediate {
-				row.Wait, row.Min, row.Max = waits.next(n, row.At)
-				row.At = Add(row.At, row.Wait)
-				row.Earliest = Add(row.Earliest, row.Min)
-				row.Latest = Add(row.Latest, row.Max)
+// rows returns the rows of t, without end if it has no limit. Means are computed, not
+// sampled. They are exact if the wait is linear in the number drawn, and within 1% if a
+// cap cuts off some of the draws.
+func (t table) rows() iter.Seq[row] {
+	return func(yield func(row) bool) {
+		r := row{At: t.initialDelay, Earliest: t.initialDelay, Latest: t.initialDelay}
+		waits := newEstimator(t.schedule)
+		for n := 0; t.attempts <= 0 || n < t.attempts; n++ {
+			r.Attempt = n + 1
+			if n > 0 || !t.immediate {
+				r.Wait, r.Min, r.Max = waits.next(n, r.At)
+				r.At = duration.Add(r.At, r.Wait)
+				r.Earliest = duration.Add(r.Earliest, r.Min)
+				r.Latest = duration.Add(r.Latest, r.Max)
 			}
-			if t.Timeout > 0 && row.At > t.Timeout || !yield(row) {
+			if t.timeout > 0 && r.At > t.timeout || !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// An estimator walks along a schedule and computes the mean and the bounds of each
-// wait.
+// An estimator walks along a schedule and computes the mean and the bounds of each wait.
 //
-// Instead of random numbers it gives the schedule chosen ones. The smallest and
-// the largest number give the bounds; the midpoints of equal strata give the
-// mean, which is exact if the wait is linear in the number. For schedules that
-// look at the previous wait, it keeps the distribution of each wait.
+// The schedule draws at most one number for a wait, and the estimator chooses it. The
+// smallest and the largest number give the bounds. The midpoints of equal strata give the
+// mean. For a schedule that depends on the previous wait, the estimator keeps the
+// distribution of each wait.
 type estimator struct {
-	schedule  Schedule
+	schedule  backoff.Schedule
 	low, high time.Duration // the previous wait if every draw was the smallest, the largest
 	previous  []mass        // the distribution of the previous wait
-	draws     draws
-	rand      *rand.Rand
+	drawn     number
+	rand      *rand.Rand // reads drawn
 }
 
-func newEstimator(s Schedule) *estimator {
+func newEstimator(s backoff.Schedule) *estimator {
 	e := &estimator{schedule: s, previous: []mass{{weight: 1}}}
-	e.rand = rand.New(&e.draws)
+	e.rand = rand.New(&e.drawn)
 	return e
 }
 
 // next returns the mean and the bounds of wait n, elapsed after the start.
 func (e *estimator) next(n int, elapsed time.Duration) (mean, low, high time.Duration) {
-	step := Step{N: n, Elapsed: elapsed}
+	step := backoff.Step{N: n, Elapsed: elapsed}
 	previous := e.previous
-	if middle := draw(0.5); e.ask(step, e.low, middle, middle) == e.ask(step, e.high, middle, middle) {
+	if e.wait(step, e.low, 0.5) == e.wait(step, e.high, 0.5) {
 		previous = []mass{{weight: 1}} // the wait does not depend on the previous one
 	}
-	e.low = e.ask(step, e.low, smallest, smallest)
-	e.high = e.ask(step, e.high, largest, largest)
+	e.low, e.high = e.wait(step, e.low, 0), e.wait(step, e.high, 1)
 	if e.low == e.high {
 		e.previous = []mass{{weight: 1, total: float64(e.low)}}
 		return e.low, e.low, e.low
@@ -111,15 +97,13 @@ type mass struct {
 
 // distribute computes the distribution of the wait at step, keeps it as the previous one,
 // and returns its mean.
-func (e *estimator) distribute(step Step, previous []mass) time.Duration {
+func (e *estimator) distribute(step backoff.Step, previous []mass) time.Duration {
 	var bins [1 + 63*binsPerOctave]mass
 	var mean float64
 	for _, m := range previous {
-		before, weight := saturate(m.total/m.weight), m.weight/strata
+		before, weight := duration.Round(m.total/m.weight), m.weight/strata
 		for i := range strata {
-			first := (float64(i) + 0.5) / strata
-			_, second := math.Modf((float64(i) + 0.5) * math.Phi)
-			wait := float64(e.ask(step, before, draw(first), draw(second)))
+			wait := float64(e.wait(step, before, (number(i)+0.5)/strata))
 			bin := &bins[int(binsPerOctave*math.Log2(max(1, wait)))]
 			bin.weight += weight
 			bin.total += weight * wait
@@ -127,45 +111,17 @@ func (e *estimator) distribute(step Step, previous []mass) time.Duration {
 		}
 	}
 	e.previous = slices.DeleteFunc(bins[:], func(m mass) bool { return m.weight == 0 })
-	return saturate(mean)
+	return duration.Round(mean)
 }
 
-// ask returns the wait at step if these are the previous wait and the first
-// numbers drawn.
-func (e *estimator) ask(step Step, previous time.Duration, first, second uint64) time.Duration {
-	e.draws.chosen = [2]uint64{first, second}
-	e.draws.asked = 0
-	step.Previous = previous
+// wait returns the wait at step if these are the previous wait and the number drawn.
+func (e *estimator) wait(step backoff.Step, previous time.Duration, drawn number) time.Duration {
+	step.Previous, e.drawn = previous, drawn
 	return e.schedule.Wait(step, e.rand)
 }
 
-// The extreme draws. The smallest is not 0, which rand.Rand.Int64N may reject.
-const (
-	smallest uint64 = 1
-	largest  uint64 = math.MaxUint64
-)
+// A number, from 0 to 1, is a source of itself for [rand.Rand.Float64].
+type number float64
 
-// draw returns random bits that mean u, from 0 to 1, whether they are read by
-// rand.Rand.Float64, which uses the lower 53, or by rand.Rand.Int64N, which uses
-// the upper ones.
-func draw(u float64) uint64 {
-	lower := uint64(u * (1 << 53))
-	return lower>>42<<53 | lower
-}
-
-// draws is a source of chosen numbers, followed by random ones, so that a schedule that
-// rejects some of its draws terminates.
-type draws struct {
-	chosen [2]uint64
-	asked  int
-	rest   rand.PCG
-}
-
-// Uint64 returns the next number.
-func (d *draws) Uint64() uint64 {
-	if d.asked == len(d.chosen) {
-		return d.rest.Uint64()
-	}
-	d.asked++
-	return d.chosen[d.asked-1]
-}
+// Uint64 returns the bits that Float64 reads as the number, just below 1 for 1.
+func (n *number) Uint64() uint64 { return min(uint64(*n*(1<<53)), 1<<53-1) }
