@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -67,6 +68,10 @@ func checkResult(t *testing.T, r expr.Result) {
 	v := r.Value()
 	if (v.Kind == expr.KindUnknown) != (r.Tri == expr.Unknown) && v.Kind != expr.KindString {
 		t.Errorf("the outcome is %v, the value %+v", r.Tri, v)
+	}
+	kinds := map[byte]expr.Kind{'"': expr.KindString, '[': expr.KindArray, '{': expr.KindObject, 't': expr.KindBool, 'f': expr.KindBool, 'n': expr.KindNull}
+	if v.Exists() && v.Kind != cmp.Or(kinds[v.Raw[0]], expr.KindNumber) {
+		t.Errorf("%s is of kind %v", v.Raw, v.Kind)
 	}
 	if v.Exists() == (v.Reason != "") || v.Exists() == (v.Raw == "") {
 		t.Errorf("value %+v", v)
