@@ -75,6 +75,15 @@ func TestCost_clamped(t *testing.T) {
 	}
 }
 
+// A run that is upside down counts as one that is known exactly.
+func TestRun_upsideDown(t *testing.T) {
+	t.Parallel()
+	have := fit(t, []learn.Run{{Lo: 10 * time.Second, Hi: time.Second}}, learn.Options{}).Quantile(0.5)
+	if want := fit(t, known(10), learn.Options{}).Quantile(0.5); have != want {
+		t.Errorf("half of such runs end by %v, want %v", have, want)
+	}
+}
+
 // absurd returns histories whose schedules must go on all the same.
 func absurd() [][]learn.Run {
 	outlier := slices.Repeat([]float64{10}, 100)

@@ -18,7 +18,7 @@ var ownLine = regexp.MustCompile(`^(poll: |\| | *[0-9hms.]+s  (#[0-9]+|-) )`)
 // not, and nothing that a terminal or a CI service obeys.
 func FuzzLines(f *testing.F) {
 	for _, s := range []string{"", "x", "\n", "a\nb\r\n", "::error::x\n  ::stop-commands::t", "\x1b[2J\x1b]0;t\a\r",
-		"\xff\xfe\x00", "\u202e\u2066\u2028\ufeff\U000e0001::x", "##[add-mask]x\n##vso[x]", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085",
+		"\xff\xfe\x00", "\u202e\u2066\u2028\u2029\ufeff\U000e0001::x", "##[add-mask]x\n##vso[x]", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085",
 		"日本語 👩\u200d🚀 é", strings.Repeat("é\t", 5000)} {
 		f.Add(s)
 	}
