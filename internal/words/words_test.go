@@ -86,3 +86,10 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	if have, want := Counts(map[string]int{"b": 1, "a": 4, "c": 0}, "a", "b", "c", "d"), "4 a, 1 b"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
