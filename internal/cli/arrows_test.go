@@ -36,6 +36,7 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
+	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/request"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
