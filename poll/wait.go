@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -57,7 +58,7 @@ type run struct {
 // newWait returns the wait of p in a run.
 func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
-		p.Schedule = backoff.Cap{}
+		p.Schedule = backoff.Cap(nil, backoff.DefaultMaxWait)
 	}
 	if p.Throttled == nil {
 		p.Throttled = backoff.Throttled(p.Schedule)
@@ -114,7 +115,7 @@ func (w *wait) goOn(past State, now time.Time) {
 	if w.Hint != nil {
 		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
 	}
-	if latest := now.Add(backoff.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
+	if latest := now.Add(duration.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
 	w.last = &judged{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}

@@ -128,27 +128,3 @@ func shellWords(line string) []string {
 	end()
 	return list
 }
-
-func TestCaret(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat(".abcdefgh and ", 20)
-	for _, test := range []struct {
-		line string
-		want string
-	}{
-		{"poll --until '" + long + ".a == done' true", "the caret is under the end"},
-		{"poll --until '.é == done' true", "a wide letter is one column"},
-		{"poll --until '.a\t== done' true", "a tab is a space"},
-	} {
-		world, out := worldOf(t, test.line)
-		Run(t.Context(), world)
-		rows := strings.Split(out.err.String(), "\n")
-		if len(rows) < 3 || strings.TrimLeft(rows[2], " ") != "^" {
-			t.Errorf("%s: have %q, want a caret in the third line", test.want, rows)
-			continue
-		}
-		if len([]rune(rows[1])) > 72+2 || len(rows[2]) > 72+3 {
-			t.Errorf("%s: have lines of %d and %d columns", test.want, len(rows[1]), len(rows[2]))
-		}
-	}
-}

@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -168,10 +168,10 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 	run := &store.Record{End: time.Now(), Outcome: outcome}
 	seen := r.last
 	if outcome.Finished() {
-		seen, run.Hi = r.unfinished, backoff.Add(r.age, r.finished)
+		seen, run.Hi = r.unfinished, duration.Add(r.age, r.finished)
 	}
 	if seen > 0 {
-		run.Lo = backoff.Add(r.age, seen)
+		run.Lo = duration.Add(r.age, seen)
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():

@@ -49,7 +49,7 @@ type scheduleQuery struct {
 	compared []string       // strategies
 	until    *time.Duration
 
-	table backoff.Table // without its schedule
+	table table // without its schedule
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
@@ -66,11 +66,11 @@ func (q *scheduleQuery) flags() argv.Flags {
 }
 
 func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
-	q.table = backoff.Table{
-		Attempts:     *cmp.Or(q.count, new(int)),
-		Timeout:      *cmp.Or(q.timeout, new(time.Duration)),
-		Immediate:    q.waits.AtOnce(),
-		InitialDelay: q.waits.InitialDelay,
+	q.table = table{
+		attempts:     *cmp.Or(q.count, new(int)),
+		timeout:      *cmp.Or(q.timeout, new(time.Duration)),
+		immediate:    q.waits.AtOnce(),
+		initialDelay: q.waits.InitialDelay,
 	}
 	show := q.attempts
 	switch {
@@ -91,7 +91,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 // bound ends the table, unless the command line says where.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
-		q.table.Attempts, q.table.Timeout = attempts, timeout
+		q.table.attempts, q.table.timeout = attempts, timeout
 	}
 }
 
@@ -180,11 +180,11 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 // rows returns the attempts of one strategy.
 func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
 	t := q.table
-	if t.Attempts == 0 && t.Timeout == 0 {
+	if t.attempts == 0 && t.timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	if t.Schedule = own; q.waits.Seed != nil {
-		t.Schedule = drawn(own, q.waits.Rand())
+	if t.schedule = own; q.waits.Seed != nil {
+		t.schedule = drawn(own, q.waits.Rand())
 	}
 	rows, _, err = collect(t, math.MaxInt64)
 	return rows, err
@@ -192,7 +192,7 @@ func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
 
 func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.timeout))
 	}
 	last := rows[len(rows)-1]
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.Duration(last.At))
@@ -201,8 +201,8 @@ func (q *scheduleQuery) totals(rows []row) string {
 	}
 	text += "\n" + q.resolved().describe() + "\n"
 	switch {
-	case len(rows) != q.table.Attempts:
-		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.Timeout))
+	case len(rows) != q.table.attempts:
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.timeout))
 	case !q.bounded():
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
@@ -212,7 +212,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 // cover answers how closely the schedule watches the moment of --until-time: how many attempts an
 // operation costs that ends then, and how late its end is noticed.
 func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
-	q.table.Schedule, _ = q.resolved().Schedules()
+	q.table.schedule, _ = q.resolved().Schedules()
 	rows, n, err := collect(q.table, *q.until)
 	if err != nil {
 		return a, err
@@ -247,12 +247,9 @@ type watch struct {
 // maxRows keeps a typing error from filling the memory.
 const maxRows = 100_000
 
-// A row is an attempt and the wait before it.
-type row = backoff.Row
-
 // collect returns the rows by a given time, whose number is n, and two more if there are any.
-func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error) {
-	for r := range t.Rows() {
+func collect(t table, until time.Duration) (rows []row, n int, err error) {
+	for r := range t.rows() {
 		if r.At <= until {
 			n++
 		}
@@ -346,7 +343,7 @@ func (w Waits) describe() string {
 	}
 	switch {
 	case w.Jitter == JitterAuto && w.Strategy == Polynomial:
-		parts = append(parts, fmt.Sprintf("%g%% spread", 100*backoff.RailsSpread))
+		parts = append(parts, fmt.Sprintf("%g%% spread", 100*railsSpread))
 	case w.Jitter != JitterAuto && w.Jitter != JitterNone:
 		parts = append(parts, w.Jitter+" jitter")
 	}
