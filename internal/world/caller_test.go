@@ -91,6 +91,9 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		transport.Protocols = http2
 	}
 	h := poll.HTTP{Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
+	if p.User {
+		h.Header = nil
+	}
 	if p.Renewal > 0 {
 		h.Refresh = func(context.Context, bool) (http.Header, error) {
 			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {
@@ -104,7 +107,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
 	if p.List != nil {
-		h.URL, h.Next, one.Target = "http://a.test/list", p.List.Next, "list"
+		h.URL, h.Next, one.Target = p.origin()+"/list", p.List.Next, "list"
 		one.Elements = &poll.Elements{Each: must(expr.CompileEach(".jobs")), Whole: true, Expect: p.List.Expect}
 		for _, id := range p.List.Known {
 			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
@@ -116,7 +119,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		return []poll.Poller{one}
 	}
 	for _, o := range p.Ops {
-		h.URL, h.Method = fmt.Sprint("http://a.test/ops/", o.ID), o.Method
+		h.URL, h.Method = fmt.Sprint(p.origin(), "/ops/", o.ID), o.Method
 		if o.Method != "" {
 			h.Follow = answers[o.Answer].follow
 		}
@@ -127,6 +130,14 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// origin returns the beginning of the URLs that are asked for.
+func (p *plan) origin() string {
+	if p.User {
+		return "http://me:" + password + "@a.test"
+	}
+	return "http://a.test"
 }
 
 // watch takes the events of a wait, and checks that they make sense.

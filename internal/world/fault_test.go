@@ -52,7 +52,7 @@ var troubles = map[string]trouble{
 	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
-	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
+	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test")},
 	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
 	"empty":       {aLook | aRun, "", page(200, "")},
@@ -141,6 +141,9 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 		if isFurther { // what the pages before it have shown was true
 			rep.head = append(rep.head, "Location: http://b.test/")
 			return
+		}
+		if to == "http://b.test" {
+			to += q.URL.Path
 		}
 		rep.head = append(rep.head, "Location: "+to)
 	}

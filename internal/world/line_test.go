@@ -86,14 +86,14 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Share, "--share", filepath.Join(dir, "share"))
 	add(p.Line.Print == "print", "--print", ".result")
 	add(p.Line.Print == "json", "--json")
-	add(p.Probe == "" && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
-	add(p.Probe == "" && !p.Line.File, "-H", "Authorization: Bearer "+token)
+	add(p.Probe == "" && !p.User && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
+	add(p.Probe == "" && !p.User && !p.Line.File, "-H", "Authorization: Bearer "+token)
 	o := p.Ops[0]
 	follow := answers[o.Answer].follow
 	add(o.Method != "", "-X", o.Method)
 	add(o.Method != "" && o.Method != "DELETE", "-d", `{"secret":"`+body+`"}`)
 	add(o.Method != "" && follow != "" && follow != "self", "--follow", follow)
-	ids, each := filepath.Join(dir, "ids"), "http://a.test/ops/"
+	ids, each := filepath.Join(dir, "ids"), p.origin()+"/ops/"
 	if p.Probe == byTCP {
 		each = "tcp://" + tcpHost + ":"
 	}
@@ -104,8 +104,8 @@ func (p *plan) args(dir string) (args []string) {
 		add(l.Follow, "--follow", "/ops/{.id}")
 		add(l.Expect > 0, "--expect", l.Expect)
 		add(l.Known != nil, "--targets", ids)
-		add(l.Batch > 0, "--batch", l.Batch, "http://a.test/list?ids={}")
-		add(l.Batch == 0, "http://a.test/list")
+		add(l.Batch > 0, "--batch", l.Batch, p.origin()+"/list?ids={}")
+		add(l.Batch == 0, p.origin()+"/list")
 	case len(p.Ops) > 1:
 		add(true, "--targets", ids, each+"{}")
 	default:

@@ -36,6 +36,7 @@ type plan struct {
 	FailFast  bool          `json:",omitzero"`
 	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
 	Alone     bool          `json:",omitzero"` // a connection is used once only
+	User      bool          `json:",omitzero"` // the credentials stand in the URL
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
@@ -113,6 +114,9 @@ func newPlan(seed uint64, only string) *plan {
 		p.Line.Log, p.Line.Twice = "", true
 	}
 	if p.isLine() && !p.Line.File {
+		p.Renewal = 0
+	}
+	if p.User = maybe(10) && p.Probe == ""; p.User {
 		p.Renewal = 0
 	}
 	p.drawFaults(r)

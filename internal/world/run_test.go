@@ -60,6 +60,7 @@ func simulate(t *testing.T, p *plan) *report {
 		if preset := p.presetName(); preset != "" {
 			w.saw["preset "+preset] = true
 		}
+		w.saw["credentials in the URL"] = p.User
 		w.saw["success for a time"], w.saw["error threshold"] = p.Steady > 0, p.Errors > 0
 		w.saw["shared directory"] = p.Share
 		w.saw["learned"] = p.isLine() && p.Line.Learn > 0

@@ -73,6 +73,9 @@ func (rep *reply) about(l *life, at time.Time) {
 
 func tag(doc string) string { return fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE([]byte(doc))) }
 
+// isTrusted reports whether a request may have secrets: it is not, if another origin has led to it.
+func (q *request) isTrusted() bool { return q.host == home && q.Header.Get("Authorization") != "" }
+
 // dice returns the chance for the nth request of a key.
 func (w *world) dice(key string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.Seed, uint64(crc32.ChecksumIEEE([]byte(key)))+uint64(n)<<32))
@@ -133,6 +136,9 @@ func (w *world) answer(q *request) *reply {
 		w.listAnswer(q, rep)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))
+	case q.host != home && q.Method == "GET" && strings.HasPrefix(q.URL.Path, "/ops/") && r.IntN(2) == 0:
+		rep.lie(pick(r, 301, 303, 307), "")
+		rep.head = []string{"Location: http://" + home + q.URL.Path + "/"} // the same URL would be a loop
 	case q.host != home && q.URL.Path == "/":
 		rep.lie(200, pick(r, `{"message":"hello"}`, `{"jobs":[]}`))
 	case q.host != home:
@@ -142,6 +148,11 @@ func (w *world) answer(q *request) *reply {
 		kind.make(q, rep, rand.New(rand.NewPCG(q.fault.Die, 1)))
 		rep.what += ", " + q.fault.Kind
 		w.meet(q, "fault "+q.fault.Kind, kind.excuse)
+	}
+	if q.host != home || !q.isTrusted() {
+		rep.head = append(rep.head, "Set-Cookie: sid="+stray+pick(r, "", "; Domain=test")+"; Path=/")
+	} else if rep.isRedirect() {
+		rep.head = append(rep.head, "Set-Cookie: sid="+cookie+pick(r, "", "; Domain=test")+"; Path=/")
 	}
 	if seen := q.Header.Get("If-None-Match"); rep.honest && rep.code == 200 && seen != "" && seen == tag(rep.doc) {
 		rep.code, rep.body = 304, ""

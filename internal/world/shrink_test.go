@@ -84,7 +84,7 @@ func (p *plan) isSound() bool {
 	switch {
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
-	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe == byCommand && p.isLine():
+	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe == byCommand && p.isLine(), p.User && (p.Renewal > 0 || p.Probe != ""):
 		return false
 	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && p.Steady > 0 && p.Threshold > 0:
 		return false
