@@ -158,24 +158,30 @@ func slash(q *request, rep *reply, r *rand.Rand) {
 }
 
 // nullPage says null in place of a page that the one before has promised.
-func nullPage(_ *request, rep *reply, _ *rand.Rand) {
+func nullPage(q *request, rep *reply, _ *rand.Rand) {
 	if rep.page != nil && rep.page.number > 0 {
-		rep.lie(200, `{"jobs":null}`)
+		_, text := q.within("", `{"jobs":null}`)
+		rep.lie(200, text)
 	}
 }
 
 // errorPage has an empty list beside the failure that made it so.
-func errorPage(_ *request, rep *reply, r *rand.Rand) {
-	rep.lie(200, pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
+func errorPage(q *request, rep *reply, r *rand.Rand) {
+	_, text := q.within("", pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
+	rep.lie(200, text)
 }
 
 // signs are members by which a list says that it is not whole.
 var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`}
 
 // partPage leaves out the last elements of a list, and says so.
-func partPage(_ *request, rep *reply, r *rand.Rand) {
-	var list struct{ Jobs []json.RawMessage }
-	if rep.page == nil || !rep.page.last || json.Unmarshal([]byte(rep.body), &list) != nil || len(list.Jobs) == 0 {
+func partPage(q *request, rep *reply, r *rand.Rand) {
+	var list struct {
+		Jobs []json.RawMessage
+		Data struct{ Jobs []json.RawMessage }
+	}
+	isList := rep.page != nil && rep.page.last && json.Unmarshal([]byte(rep.body), &list) == nil
+	if list.Jobs = append(list.Jobs, list.Data.Jobs...); !isList || len(list.Jobs) == 0 {
 		return
 	}
 	kept := r.IntN(len(list.Jobs))
@@ -186,7 +192,8 @@ func partPage(_ *request, rep *reply, r *rand.Rand) {
 	if sign == "" {
 		rep.head, sign = append(rep.head, "X-Total-Count: 99"), `"x":1`
 	}
-	rep.page.part, rep.body = true, fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign)
+	_, rep.body = q.within("", fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign))
+	rep.page.part = true
 	rep.what += " without some"
 }
 
@@ -211,6 +218,6 @@ func unasked(q *request, rep *reply, _ *rand.Rand) {
 // stale answers what was so some seconds ago.
 func stale(q *request, rep *reply, r *rand.Rand) {
 	if at := time.Now().Add(-drawn(r, 0, 20*time.Second)); q.life != nil && at.After(q.life.started) {
-		rep.about(q.life, at)
+		rep.about(q.life, at, q.enclosed)
 	}
 }

@@ -84,7 +84,7 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
 	add(p.Line.Learn > 0, "--history", filepath.Join(dir, "history"), "--learn", p.learned("{}"))
 	add(p.Share, "--share", filepath.Join(dir, "share"))
-	add(p.Line.Print == "print", "--print", ".result")
+	add(p.Line.Print == "print", "--print", p.inObject(".result"))
 	add(p.Line.Print == "json", "--json")
 	add(p.Probe == "" && !p.User && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
 	add(p.Probe == "" && !p.User && !p.Line.File, "-H", "Authorization: Bearer "+token)
@@ -92,15 +92,15 @@ func (p *plan) args(dir string) (args []string) {
 	follow := answers[o.Answer].follow
 	add(o.Method != "", "-X", o.Method)
 	add(o.Method != "" && o.Method != "DELETE", "-d", `{"secret":"`+body+`"}`)
-	add(o.Method != "" && follow != "" && follow != "self", "--follow", follow)
+	add(p.List == nil && o.Method != "" && follow != "" && follow != "self", "--follow", follow)
 	ids, each := filepath.Join(dir, "ids"), p.origin()+"/ops/"
 	if p.Probe == byTCP {
 		each = "tcp://" + tcpHost + ":"
 	}
 	switch l := p.List; {
 	case l != nil:
-		add(!p.Mine, "--each", ".jobs")
-		add(l.Next != "auto", "--next", l.Next)
+		add(!p.Mine || p.Object, "--each", p.each())
+		add(l.Next != "auto", "--next", p.next())
 		add(l.Follow, "--follow", "/ops/{.id}")
 		add(l.Expect > 0, "--expect", l.Expect)
 		add(l.Known != nil, "--targets", ids)
