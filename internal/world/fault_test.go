@@ -142,10 +142,11 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 			rep.head = append(rep.head, "Location: http://b.test/")
 			return
 		}
+		path := ""
 		if to == "http://b.test" {
-			to += q.URL.Path
+			path = q.URL.Path
 		}
-		rep.head = append(rep.head, "Location: "+to)
+		rep.head = append(rep.head, "Location: "+to+path)
 	}
 }
 
@@ -172,7 +173,7 @@ func errorPage(q *request, rep *reply, r *rand.Rand) {
 }
 
 // signs are members by which a list says that it is not whole.
-var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`}
+var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`, `"next_page_token":"x"`}
 
 // partPage leaves out the last elements of a list, and says so.
 func partPage(q *request, rep *reply, r *rand.Rand) {

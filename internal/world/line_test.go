@@ -84,7 +84,7 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
 	add(p.Line.Learn > 0, "--history", filepath.Join(dir, "history"), "--learn", p.learned("{}"))
 	add(p.Share, "--share", filepath.Join(dir, "share"))
-	add(p.Line.Print == "print", "--print", p.inObject(".result"))
+	add(p.Line.Print == "print", "--print", strings.ReplaceAll(p.inObject(".result"), "[]", "[0]"))
 	add(p.Line.Print == "json", "--json")
 	add(p.Probe == "" && !p.User && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
 	add(p.Probe == "" && !p.User && !p.Line.File, "-H", "Authorization: Bearer "+token)
