@@ -236,6 +236,9 @@ func checkAwake(w *world, res *result) bool {
 	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady) > 1 { // the next look comes when past runs were done
 		return false
 	}
+	if w.Lag > 0 && w.Threshold > 1 && w.saw["fault connection"] { // by attempts that took no time it seems that each of the looks takes less
+		return false
+	}
 	if w.Unless && w.List != nil && w.List.Next != "auto" { // the first look of a run may have the name of the next page wrong
 		return false
 	}
