@@ -243,7 +243,7 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
 		}
 		if p.Share {
-			dir := must(os.MkdirTemp("", "world"))
+			dir := newDir()
 			defer os.RemoveAll(dir)
 			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
 			defer shared.Close()
