@@ -184,7 +184,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 // JSON, or that of each step.
 func (w *world) runLibrary() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
-	kept := must(json.Marshal(poll.State{}))
+	var kept poll.State
 	res.Deadline = w.began.Add(w.Timeout)
 	for ; ; res.Runs++ {
 		p, ctx, end := w.newProcess(res.Runs)
@@ -192,10 +192,10 @@ func (w *world) runLibrary() *result {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if !p.dead {
-				kept = must(json.Marshal(s))
+				kept = s
 			}
 		}
-		last := p.run(ctx, res, r, kept, keep)
+		last := p.run(ctx, res, r, must(json.Marshal(kept)), keep)
 		end()
 		isCut := p.isDead() || res.How == poll.Interrupted
 		switch {
@@ -218,20 +218,24 @@ func (w *world) runLibrary() *result {
 }
 
 // jump makes the clock jump: what was kept before is of another time.
-func (w *world) jump(kept []byte) []byte {
+func (w *world) jump(kept poll.State) (then poll.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("the clock jumps by %s", w.Jump)
 	w.saw["clock jumps"] = true
 	clear(w.hints)
 	times := regexp.MustCompile(`"2000-[^"]*"`)
-	return times.ReplaceAllFunc(kept, func(text []byte) []byte {
+	text := times.ReplaceAllFunc(must(json.Marshal(kept)), func(text []byte) []byte {
 		var t time.Time
 		if err := t.UnmarshalJSON(text); err != nil {
 			panic(err)
 		}
 		return must(t.Add(-w.Jump).MarshalJSON())
 	})
+	if err := json.Unmarshal(text, &then); err != nil {
+		panic(err)
+	}
+	return then
 }
 
 // run makes one run of a wait from Go, or a step, that goes on from what was kept.
