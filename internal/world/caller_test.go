@@ -107,8 +107,8 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
 	if p.List != nil {
-		h.URL, h.Next, one.Target = p.origin()+"/list", p.next(), "list"
-		one.Elements = &poll.Elements{Each: must(expr.CompileEach(p.each())), Whole: true, Expect: p.List.Expect}
+		h.URL, h.Next, one.Target = p.origin()+"/list", p.path(p.List.Next), "list"
+		one.Elements = &poll.Elements{Each: must(expr.CompileEach(p.path(".jobs"))), Whole: true, Expect: p.List.Expect}
 		for _, id := range p.List.Known {
 			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
 		}

@@ -161,15 +161,13 @@ func slash(q *request, rep *reply, r *rand.Rand) {
 // nullPage says null in place of a page that the one before has promised.
 func nullPage(q *request, rep *reply, _ *rand.Rand) {
 	if rep.page != nil && rep.page.number > 0 {
-		_, text := q.within("", `{"jobs":null}`)
-		rep.lie(200, text)
+		rep.lie(200, q.page(`{"jobs":null}`))
 	}
 }
 
 // errorPage has an empty list beside the failure that made it so.
 func errorPage(q *request, rep *reply, r *rand.Rand) {
-	_, text := q.within("", pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
-	rep.lie(200, text)
+	rep.lie(200, q.page(pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`)))
 }
 
 // signs are members by which a list says that it is not whole.
@@ -193,7 +191,7 @@ func partPage(q *request, rep *reply, r *rand.Rand) {
 	if sign == "" {
 		rep.head, sign = append(rep.head, "X-Total-Count: 99"), `"x":1`
 	}
-	_, rep.body = q.within("", fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign))
+	rep.body = q.page(fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign))
 	rep.page.part = true
 	rep.what += " without some"
 }

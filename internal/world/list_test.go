@@ -90,25 +90,22 @@ func (w *world) listAnswer(q *request, rep *reply) {
 			rep.body = fmt.Sprintf(`{"next":%q,"cursor":%d,`, where, number+1) + rep.body[1:]
 		}
 	}
+	rep.body = w.page(rep.body)
 }
 
-// each and next return what --each and --next say.
-func (p *plan) each() string {
-	path, _ := p.within(".jobs", "")
-	return path
-}
-
-func (p *plan) next() string {
-	path, _ := p.within(p.List.Next, "")
-	return path
-}
-
-// within returns a path of a page, and a page, as they are within an object.
-func (p *plan) within(path, page string) (string, string) {
-	if p.List != nil && p.List.Within {
-		return strings.Replace(path, ".", ".data.", 1), `{"id":3,"data":` + page + `}`
+// path returns a path of a page, and page a page, as they are if the list is within an object.
+func (p *plan) path(of string) string {
+	if p.List.Within {
+		return strings.Replace(of, ".", ".data.", 1)
 	}
-	return path, page
+	return of
+}
+
+func (p *plan) page(text string) string {
+	if p.List.Within {
+		return `{"id":3,"data":` + text + "}"
+	}
+	return text
 }
 
 // nexts are the ways to the next page.

@@ -94,11 +94,11 @@ func (p *plan) presetText() string {
 	}
 	switch {
 	case p.Object && p.List != nil:
-		text += "object: " + p.each() + "[]\n"
+		text += "object: " + p.path(".jobs") + "[]\n"
 	case p.Object:
 		text += "object: " + p.inObject("") + "\n"
 	case p.List != nil:
-		text += "each: " + p.each() + "\n"
+		text += "each: " + p.path(".jobs") + "\n"
 	}
 	return text
 }

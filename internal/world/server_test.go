@@ -137,7 +137,6 @@ func (w *world) answer(q *request) *reply {
 		rep.about(q.life, time.Now(), w.enclosed)
 	case strings.HasPrefix(q.key, "list"):
 		w.listAnswer(q, rep)
-		_, rep.body = w.within("", rep.body)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))
 	case q.host != home && q.Method == "GET" && strings.HasPrefix(q.URL.Path, "/ops/") && r.IntN(2) == 0:
@@ -208,7 +207,6 @@ func (w *world) start(q *request, rep *reply) {
 	a := answers[l.Answer]
 	if w.saw["list started"] = w.List != nil; w.List != nil && w.List.Follow {
 		w.listAnswer(q, rep)
-		_, rep.body = w.within("", rep.body)
 		return
 	} else if w.List != nil {
 		a.head = "Location: /list"
