@@ -52,7 +52,7 @@ var troubles = map[string]trouble{
 	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
-	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test")},
+	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.testPATH")},
 	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
 	"empty":       {aLook | aRun, "", page(200, "")},
@@ -124,7 +124,7 @@ func cut(_ *request, rep *reply, r *rand.Rand) {
 	}
 }
 
-// redirect leads away from what is asked for; "" leads to the same URL.
+// redirect leads away from what is asked for, whose path is PATH; "" leads to the same URL.
 func redirect(to string) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
 		isFurther := rep.page != nil && rep.page.number > 0
@@ -142,11 +142,7 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 			rep.head = append(rep.head, "Location: http://b.test/")
 			return
 		}
-		path := ""
-		if to == "http://b.test" {
-			path = q.URL.Path
-		}
-		rep.head = append(rep.head, "Location: "+to+path)
+		rep.head = append(rep.head, "Location: "+strings.ReplaceAll(to, "PATH", q.URL.Path))
 	}
 }
 
