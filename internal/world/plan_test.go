@@ -240,7 +240,8 @@ func (p *plan) drawFaults(r *rand.Rand) {
 	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
-		return isBelieved || strings.HasSuffix(name, "page") && p.List == nil || r.IntN(3) > 0
+		isPage := strings.HasSuffix(name, "page") // of which there are few else
+		return isBelieved || isPage && p.List == nil || !isPage && r.IntN(3) > 0
 	})
 	keys := []string{"list", "list!"}
 	if len(p.Ops) == 1 && !p.Gone && p.Probe == "" { // of several none is the first to connect, and --gone takes nobody for gone
