@@ -90,7 +90,7 @@ func (p *plan) isSound() bool {
 		return false
 	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
-	case isList && p.List.Start != (p.Ops[0].Method != ""), isList && p.List.Start && (p.List.Gone || p.List.Batch > 0), p.Object && !p.Mine:
+	case isList && p.List.Start != (p.Ops[0].Method != ""), isList && p.List.Start && (p.List.Gone || p.List.Batch > 0), p.Object && (!p.Mine || isList && p.List.Follow):
 		return false
 	case isList && p.List.Known != nil && len(p.List.Known) == 0: // which nobody waits for
 		return false
