@@ -78,7 +78,11 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 	if r.listed && ofObject {
 		return nil, "an object without members is where a list was"
 	}
-	if why := status.Incomplete(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null
+	why := status.Incomplete(page.Bytes()) // as GraphQL has it, where what was asked for is null
+	if member := status.Incomplete(r.around(page).Bytes()); why == "" && member != "" {
+		why = r.within() + member
+	}
+	if why != "" {
 		return nil, "the list is empty, and there is " + why
 	}
 	return nil, ""
