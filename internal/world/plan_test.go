@@ -286,7 +286,7 @@ func (p *plan) drawKills(r *rand.Rand) {
 		about = append(about, "list", "list")
 	}
 	for run := range runs {
-		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second)), Soft: r.IntN(3) == 0}
+		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second, time.Minute)), Soft: r.IntN(3) == 0}
 		if r.IntN(3) == 0 {
 			k = kill{Run: run, Key: fmt.Sprint(pick(r, about...), pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}
 		}
