@@ -240,7 +240,7 @@ func (p *plan) drawFaults(r *rand.Rand) {
 	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
-		isPage := strings.HasSuffix(name, "page") // of which there are few else
+		isPage := strings.HasSuffix(name, "page")                                     // of which there are few else
 		return isBelieved || isPage && p.List == nil || !isPage && r.IntN(3) > 0
 	})
 	keys := []string{"list", "list!"}
