@@ -52,8 +52,9 @@ func (r *reader) aim(t *target, e *targets.Entry) error {
 		t.poller.Probe = &own
 		return r.checkRequest(&own)
 	default:
-		probe, err := aimTCP(e.URL)
-		t.poller.Probe = probe
+		made, err := aimTCP(e.URL)
+		made.Dial = r.world.Dial
+		t.poller.Probe = made
 		return err
 	}
 	return nil
