@@ -211,10 +211,25 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 	}
 }
 
+// A run that goes on from another has its place in the schedule, too.
+func TestSharedAnswers_resumed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), doneAt: time.Hour}
+		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: inDirectory(t), Timeout: 30 * time.Second}
+		first, _ := p.Run(t.Context())
+		before := len(c.looks)
+		p.Past, p.Start = &first.State, time.Now()
+		p.Run(t.Context())
+		if looks := c.looks[before:]; len(looks) == 0 || len(looks) > 4 {
+			t.Errorf("after %d looks, %d more in 30 s: %v", before, len(looks), looks)
+		}
+	})
+}
+
 // forging is Answers whose only answer is a text.
 type forging []byte
 
-func (f forging) Question(string, []byte, func(int, float64) time.Duration) ask.Question {
+func (f forging) Question(string, []byte, func(int, float64) time.Duration, int) ask.Question {
 	return forgery(f)
 }
 
@@ -457,7 +472,7 @@ func TestSharedAnswers_interrupted(t *testing.T) {
 		defer cancel()
 		p := poll.Poller{Probe: probe, Answers: f, Schedule: backoff.Fixed(time.Second)}
 		p.Run(ctx)
-		other := f.Question("p", probe.Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", probe.Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		defer other.Close()
 		for n := 0; !other.Claim(time.Now()).Ask; n++ {
 			if time.Sleep(100 * time.Millisecond); n == 50 {
@@ -480,7 +495,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		f := inDirectory(t)
-		other := f.Question("p", c.Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", c.Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		other.Claim(time.Now()) // and never answers
 		defer other.Close()
 		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: f, Schedule: backoff.Fixed(time.Second), Timeout: 4 * time.Second}
@@ -494,7 +509,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 func TestSharedAnswers_initialDelay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := inDirectory(t)
-		other := f.Question("p", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		go func() {
 			time.Sleep(3 * time.Second)
 			other.Claim(time.Now())
