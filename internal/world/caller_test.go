@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -35,11 +34,6 @@ type result struct {
 }
 
 func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
-
-// says reports whether something that was said has some words in it.
-func (res *result) says(words string) bool {
-	return slices.ContainsFunc(res.Said, func(said string) bool { return strings.Contains(said, words) })
-}
 
 // must returns a value that cannot be wrong.
 func must[T any](value T, err error) T {

@@ -361,7 +361,7 @@ func checkTold(w *world, res *result) bool {
 // checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
 func checkResumable(w *world, res *result) bool {
 	l := w.lives[0]
-	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && res.says("may have started") {
+	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && strings.Contains(strings.Join(res.Said, "\n"), "may have started") {
 		w.blame("resumable", "the operation may have started, and its start was answered")
 	}
 	return w.cuts > 0

@@ -183,7 +183,7 @@ func (w *world) runLine() *result {
 		}()
 	}
 	out := ""
-	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 12; res.Runs++ {
+	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 12 && time.Since(w.began) < 5*time.Minute; res.Runs++ {
 		res.Deadline = time.Now().Add(w.Timeout)
 		code, isKilled, stdout, stderr := m.call(res.Runs)
 		res.End, res.Code, res.How = time.Now(), int(code), endings[code]

@@ -96,9 +96,8 @@ func (p *plan) isSound() bool {
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
-	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
-		return false
-	case slices.ContainsFunc(p.Ops, func(o operation) bool { return o.Style&terse != p.Ops[0].Style&terse || o.Style&terse != 0 && !p.Plain }):
+	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }),
+		slices.ContainsFunc(p.Ops, func(o operation) bool { return o.Style&terse != p.Ops[0].Style&terse || o.Style&terse != 0 && !p.Plain }):
 		return false
 	case p.Plain && (!p.isPlain() || p.Until == nil || p.ErrorIf == nil), p.Unless && (p.presetName() != "" || p.Probe != ""):
 		return false
