@@ -22,8 +22,8 @@ type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
 	AtLeast int
-	// Percent is how many targets must succeed in place of AtLeast, in percent of those that are
-	// known once every list has as many elements as it Expects, rounded up. 0 means AtLeast.
+	// Percent, unless it is 0, takes the place of AtLeast: so many percent of all targets, rounded
+	// up, must succeed. How many there are is known once every list has the elements that it Expects.
 	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
 	// other targets are waited for even so.
@@ -101,9 +101,11 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 
 // Events waits for the targets and yields what happens: the events of each target, with its
 // N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
-// of every target. A consumer that is slow delays no attempt until it is 1,000 events behind.
-// Breaking out of the iteration ends the group. All targets are read, and all their probes checked,
-// before the first attempt.
+// of every target. A consumer that is slow delays no attempt until it is 1,000 events behind: a
+// start may be sent, and answered, before the events that tell of it are yielded. A State that
+// [Poller.Starting] was given is newer than that of any event which has not more Sent. Breaking out of
+// the iteration ends the group, and drops the events that are left. All targets are read, and all their
+// probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		events, gone := make(chan *Event, mostEvents), make(chan struct{})

@@ -102,7 +102,7 @@ func (w *wait) record(j *judged) {
 // the one before. A truncated answer counts as different: the part that is missing may be.
 func (w *wait) noteChange(o *status.Observation) (changed bool) {
 	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // whose table is made sooner than those of others
+		sum := crc32.ChecksumIEEE(o.Body) // whose table takes the least time to make
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// addList adds the source of a list, which its lead sets the schedule of.
+// addList adds the source of a list, whose schedule is that of its lead.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}

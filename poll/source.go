@@ -105,9 +105,8 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own, and so is what a function makes of an answer, unless a name vouches
-// for that.
+// shares reports whether the next attempt may be another process's. Each process makes its own
+// starts, and its own looks by a function, unless AnswersName vouches for that.
 func (s *source) shares() bool {
 	if s.p.Answers == nil {
 		return false

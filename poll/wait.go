@@ -33,9 +33,8 @@ type wait struct {
 	tally      *status.Tally
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
 	classify func(context.Context, *judged) status.Verdict
-	// Of a wait that leads a list, confirmAt returns when a look comes that only confirms that the list
-	// is complete, zero if the next one does more, and listStreak is how many looks SUCCESS of its
-	// elements has been to be confirmed. Otherwise they are nil.
+	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
+	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak.
 	confirmAt          func() time.Time
 	listStreak         func() int
 	last               *judged  // the last attempt

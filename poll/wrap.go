@@ -15,6 +15,10 @@ import (
 // what it goes on with in a later run. A look at an element of a list, or at a result, is by the
 // function, too.
 //
+// The function returns what next has returned, changed as need be. An Observation made anew, as by
+// [Observe], is judged as that of a [ProbeFunc]: a SUCCESS, unless a rule says otherwise, even where
+// the answer was a 202.
+//
 // The function may be called from several goroutines if p is used by several waits.
 func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	return wrapped{p, look}

@@ -16,7 +16,7 @@ import (
 )
 
 // A Session is a request in one run: it starts an operation, and follows the URLs that
-// answers name. It makes its calls through layers, and is none itself.
+// answers name. It makes its calls through layers.
 type Session struct {
 	client *client
 	outer  layer // of those that the request asks for
