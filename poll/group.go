@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -87,6 +88,7 @@ func (s Summary) Err() error {
 // Run waits for the targets and returns how each of them ended, in their order, with the elements
 // of lists in the order of their appearance. The error is that of [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
+	err = errors.New("the group ended before its goal was decided") // by code of the caller that ends its goroutine
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:
@@ -101,25 +103,34 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 
 // Events waits for the targets and yields what happens: the events of each target, with its
 // N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
-// of every target. A consumer that is slow delays no attempt until it is 1,000 events behind: a
-// start may be sent, and answered, before the events that tell of it are yielded. A State that
-// [Poller.Starting] was given is newer than that of any event which has not more Sent. Breaking out of
-// the iteration ends the group, and drops the events that are left. All targets are read, and all their
-// probes checked, before the first attempt.
+// of every target. A consumer that is slow delays no attempt until it is 100 events behind; only a
+// start waits until its EventStart, and the EventAttempt of its answer, have been consumed. Breaking out
+// of the iteration ends the group, and drops the events that are left. All targets are read, and all
+// their probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		events, gone := make(chan *Event, mostEvents), make(chan struct{})
+		events, seen, gone := make(chan *Event, mostEvents), make(chan struct{}), make(chan struct{})
 		l := newLoop(ctx, *g, func(e Event) bool {
 			select {
 			case events <- &e:
+			case <-gone:
+				return false
+			}
+			if !e.ofStart { // of others up to mostEvents wait
+				return true
+			}
+			select {
+			case <-seen:
 				return true
 			case <-gone:
 				return false
 			}
 		})
 		release := l.start(targets)
+		var broke any
 		go func() {
 			defer close(events)
+			defer func() { broke = recover() }()
 			l.drive()
 			l.emit(l.goal())
 		}()
@@ -133,9 +144,15 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			if !yield(*e) {
 				return
 			}
+			if e.ofStart {
+				seen <- struct{}{}
+			}
+		}
+		if broke != nil {
+			panic(broke)
 		}
 	}
 }
 
 // mostEvents is how many events of a group wait for their consumer at most.
-const mostEvents = 1000
+const mostEvents = 100

@@ -250,6 +250,43 @@ func TestGroupIsBrokenOff(t *testing.T) {
 	}
 }
 
+// Whoever keeps the last State that was yielded sends no start again, however slow, and whenever the
+// group is left.
+func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 12; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			var services [3]service
+			var past [3]poll.State
+			for range 2 {
+				targets := make([]poll.Poller, len(services))
+				for i := range services {
+					targets[i] = services[i].poller()
+					targets[i].Past = new(past[i])
+					targets[i].Starting = func(s poll.State) error {
+						past[i] = s
+						return nil
+					}
+				}
+				seen := 0
+				for e := range new(poll.Group).Events(t.Context(), slices.Values(targets)) {
+					if time.Sleep(50 * time.Millisecond); e.N > 0 {
+						past[e.N-1] = e.State
+					}
+					if seen++; seen == n {
+						break
+					}
+				}
+			}
+			for i := range services {
+				if starts := strings.Count(fmt.Sprint(services[i].requests), "POST"); starts > 1 {
+					t.Errorf("left at event %d, target %d was started %d times", n, i+1, starts)
+				}
+			}
+		})
+	}
+}
+
 // The limiter of a target counts before that of its group.
 // Whoever takes his time over an event, or over a result, holds up nobody's look.
 func TestGroupWaitsForNoConsumer(t *testing.T) {

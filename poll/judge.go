@@ -32,7 +32,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()
-	w.Starting = w.Starting && o.Stopped() && !w.startDue()
+	w.Starting = w.Starting && o.Stopped() && o.Following.Next == "" && !w.startDue()
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
@@ -43,6 +43,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	if s, ok := as[Resumer](w.probe); ok {
 		w.Session = s.Save()
 	}
+	w.StartedWithin = w.StartedWithin || w.sessions.started()
 }
 
 // judge gives an observation its verdict.

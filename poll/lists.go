@@ -86,6 +86,9 @@ func (l *loop) concludeList(s *source) {
 	}
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
+	if hopeless && list.lastComplete && list.forks == nil { // those that it shows to be done are
+		l.concludeWaits(s)
+	}
 	if !list.lastComplete || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
 			if list.forks == nil || w.p.Past == nil {

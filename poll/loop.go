@@ -249,7 +249,9 @@ func (l *loop) begin(s *source) {
 		w.begin()
 	}
 	l.Attempts++
-	l.emit(s.event(EventStart, s.begun))
+	e := s.event(EventStart, s.begun)
+	e.ofStart = s.startDue()
+	l.emit(e)
 	l.release(s, s.place, stepTurn)
 	l.dispatch(s)
 }

@@ -225,7 +225,10 @@ func UntilWith[T any](
 		}
 		return Observe(ctx, nil, err)
 	})
-	_, err := p.Run(ctx)
+	outcome, err := p.Run(ctx)
+	if err == nil && outcome.Resumed {
+		err = errors.New("the wait had succeeded in an earlier run, whose value is not known")
+	}
 	return value, err
 }
 

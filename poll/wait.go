@@ -170,7 +170,7 @@ func (w *wait) prepare() error {
 		}
 		w.Session = s.Save() // of an element that is looked at alone, before its first attempt
 	}
-	if !w.Began.IsZero() && w.startDue() {
+	if w.StartedWithin || !w.Began.IsZero() && w.startDue() {
 		return errNoSession
 	}
 	if w.Began.IsZero() && !w.startDue() {

@@ -31,7 +31,15 @@ type wrapped struct {
 }
 
 func (w wrapped) Look(ctx context.Context, a Attempt) status.Observation {
-	return w.look(ctx, a, w.inner.Look)
+	var seen status.Observation
+	o := w.look(ctx, a, func(ctx context.Context, a Attempt) status.Observation {
+		seen = w.inner.Look(ctx, a)
+		return seen
+	})
+	if o.Kind == status.KindCustom && o.Failure == nil { // made anew: it is still of what was seen
+		o.Kind, o.Code, o.Header, o.Exit, o.Answer = seen.Kind, seen.Code, seen.Header, seen.Exit, seen.Answer
+	}
+	return o
 }
 
 // Session returns the session of the inner probe, wrapped, too.
@@ -111,6 +119,18 @@ type sessions struct {
 type keptSession struct {
 	httpSession
 	mu sync.Mutex
+}
+
+// started reports whether one of them has started an operation.
+func (s *sessions) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kept := range s.all {
+		if kept.Started() {
+			return true
+		}
+	}
+	return false
 }
 
 // keep returns the session that was kept by that name before; otherwise it keeps one.
