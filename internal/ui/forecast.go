@@ -93,7 +93,7 @@ func predict(f Forecast, age time.Duration) prediction {
 }
 
 // ageOf returns how long the operation had been running at the end, as far as is known.
-func ageOf(o poll.Outcome) time.Duration {
+func ageOf(o *poll.Outcome) time.Duration {
 	if o.State.Began.IsZero() {
 		return 0
 	}

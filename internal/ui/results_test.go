@@ -21,7 +21,7 @@ func written(t *testing.T, events []poll.Event, out Output) string {
 	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
 	for _, ev := range events {
 		if ev.Kind == poll.EventEnd {
-			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending]); err != nil {
+			if err := r.WriteTarget(ev.N, out.Evaluate(*ev.Outcome), exitOf[ev.Outcome.Ending]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,12 +79,12 @@ func TestResults_first(t *testing.T) {
 func TestResults_columnsOnTerminal(t *testing.T) {
 	t.Parallel()
 	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
-		Settle(success(httpAnswer(200, "{}")))
+		Evaluate(success(httpAnswer(200, "{}")))
 	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
 		s, stdout, _ := term.Buffers("")
 		s.OutIsTerminal = isTerminal
 		r := New(Config{Streams: s, Face: None, Goal: "all"})
-		nothing := Output{PerTarget: true, Print: printed("", "null")}.Settle(success(httpAnswer(200, "{}")))
+		nothing := Output{PerTarget: true, Print: printed("", "null")}.Evaluate(success(httpAnswer(200, "{}")))
 		if err := errors.Join(r.WriteTarget(1, nothing, 0), r.WriteTarget(2, result, 0)); err != nil || stdout.String() != want {
 			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
 		}

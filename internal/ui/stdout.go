@@ -53,10 +53,10 @@ type Result struct {
 	values  []Value // of Output.Print; nil on failure
 }
 
-// Settle evaluates what is to be printed. It is called before the end is reported:
+// Evaluate evaluates what is to be printed. It is called before the end is reported:
 // a run whose --print value is missing, or whose answer was truncated, has failed
 // although the operation is done.
-func (out Output) Settle(o poll.Outcome) Result {
+func (out Output) Evaluate(o poll.Outcome) Result {
 	obs := o.Observation
 	if o.Ending != poll.Succeeded || obs == nil {
 		return Result{Outcome: o, output: out}
@@ -166,7 +166,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return nil
 	}
 	s, out, o := &r.stdout, result.output, result.Outcome
-	target := TargetResult{N: n, Name: o.Target, end: endOf(o, exit)}
+	target := TargetResult{N: n, Name: o.Target, outcome: outcomeOf(&o, exit)}
 	target.setValue(result.values)
 	if out.JSON {
 		s.rows = append(s.rows, target)
@@ -235,13 +235,13 @@ func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 	defer r.mu.Unlock()
 	rows := append([]TargetResult{}, r.stdout.rows...)
 	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	return Summary{V: 1, Exit: exit, next: next{Again: r.again(s.Ending)}, groupEnd: r.groupEnd(&s), Targets: rows, Result: r.stdout.result}
+	return Summary{V: 1, Exit: exit, next: next{Again: r.again(s.Ending)}, outcome: r.outcomeOfAll(&s), Notes: oneLines("", r.notes), Targets: rows, Result: r.stdout.result}
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage
 // error. It has no status, no ending and no target.
 func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeObject(s, Document{V: 1, end: end{Exit: &exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
+	return writeObject(s, Document{V: 1, outcome: outcome{Exit: exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
 }
 
 // A ResultError reports that writing the result to stdout failed.

@@ -105,14 +105,14 @@ type Reporter struct {
 	board  *Board
 	con    *console
 	glyphs glyphs
-	lines  lines
+	log    logFace
 	usual  func() []*expr.Expr // the members that usually tell of a progress
 	timer  *time.Timer
 	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
-	drew time.Time // when the status lines were
-	told []string  // by Say, so far
+	drew  time.Time // when the status lines were
+	notes []string  // by Say, so far
 
 	newest poll.Event
 	closed bool
@@ -127,9 +127,9 @@ func New(cfg Config) *Reporter {
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
 		glyphs: glyphsOf(cfg.Streams.Unicode), usual: sync.OnceValue(usualMembers)}
 	r.timer = time.AfterFunc(math.MaxInt64, r.tick)
-	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
+	r.log = logFace{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
-		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
+		r.log.heartbeat, r.log.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
 	return r
 }
@@ -164,9 +164,9 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.isEnd(ev):
-		r.con.finish(r.last(ev.At) + r.closing(ev))
+		r.con.finish(r.last(ev.At) + ownLines(r.closing(ev)))
 	default:
-		r.lines.event(row, ev, found)
+		r.log.event(row, ev, found)
 		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
 			r.draw(now)
 		}
@@ -177,8 +177,8 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = append(r.told, note)
-	if r.lines.opened && !r.closed && !r.isEnd(r.newest) {
+	r.notes = append(r.notes, note)
+	if r.log.opened && !r.closed && !r.isEnd(r.newest) {
 		r.say(note)
 	}
 }
@@ -188,7 +188,7 @@ func (r *Reporter) say(notes ...string) {
 	if r.cfg.Face == JSON || r.cfg.Face == None || r.inBackground() {
 		return
 	}
-	r.con.say(prefixed("", oneLines("poll: note: ", notes)))
+	r.con.say(ownLines(oneLines("note: ", notes)))
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized
@@ -247,7 +247,7 @@ func (r *Reporter) due() time.Time {
 	case Live:
 		return r.drew.Add(redraw)
 	case Lines:
-		return r.lines.due()
+		return r.log.due()
 	}
 	return time.Time{}
 }
@@ -273,7 +273,7 @@ func (r *Reporter) tick() {
 	case r.cfg.Face == Live:
 		r.draw(now)
 	default:
-		r.lines.tick(now)
+		r.log.tick(now)
 	}
 	r.rearm()
 }
