@@ -216,14 +216,6 @@ func (l *logFace) say(text string) {
 	l.r.con.say(text)
 }
 
-// due returns when the silence reaches its limit, zero for never.
-func (l *logFace) due() time.Time {
-	if l.heartbeat <= 0 {
-		return time.Time{}
-	}
-	return l.spoke.Add(l.heartbeat)
-}
-
 // tick is the heartbeat. It makes the next silence longer.
 func (l *logFace) tick(now time.Time) {
 	if l.heartbeat < l.maxHeartbeat {

@@ -241,21 +241,13 @@ func (r *Reporter) inBackground() bool {
 	return true
 }
 
-// due returns when something is to be done though nothing happens, zero for never.
-func (r *Reporter) due() time.Time {
-	switch r.cfg.Face {
-	case Live:
-		return r.drew.Add(redraw)
-	case Lines:
-		return r.log.due()
-	}
-	return time.Time{}
-}
-
-// rearm sets the timer to when something is due.
+// rearm sets the timer to when something is to be done though nothing happens.
 func (r *Reporter) rearm() {
-	if due := r.due(); !due.IsZero() {
-		r.timer.Reset(time.Until(due))
+	switch {
+	case r.cfg.Face == Live:
+		r.timer.Reset(redraw - time.Since(r.drew))
+	case r.cfg.Face == Lines && r.log.heartbeat > 0:
+		r.timer.Reset(time.Until(r.log.spoke.Add(r.log.heartbeat)))
 	}
 }
 
@@ -264,15 +256,13 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.isEnd(r.newest) {
-		return
-	}
 	now := time.Now()
-	switch due := r.due(); {
-	case due.IsZero() || now.Before(due):
+	switch {
+	case r.closed, r.isEnd(r.newest):
+		return
 	case r.cfg.Face == Live:
 		r.draw(now)
-	default:
+	case now.Sub(r.log.spoke) >= r.log.heartbeat:
 		r.log.tick(now)
 	}
 	r.rearm()
