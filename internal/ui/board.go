@@ -9,9 +9,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// few is how many of a kind are shown or reported one by one: targets, lists, failures, places, and
+// mostTold is how many of a kind are shown or reported one by one: targets, lists, failures, places, and
 // changes of a reason.
-const few = 20
+const mostTold = 20
 
 // shownLists is how many of the lists are shown.
 const shownLists = 3
@@ -60,7 +60,7 @@ type Board struct {
 func (b *Board) single() bool { return b.goal == "" }
 
 // few reports whether each target is shown by itself.
-func (b *Board) few() bool { return b.size <= few }
+func (b *Board) few() bool { return b.size <= mostTold }
 
 // at returns when something happened, since the start of the board.
 func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }

@@ -55,6 +55,7 @@ type TargetResult struct {
 	Name string `json:"name"`
 	outcome
 	content
+	result Result
 }
 
 // A Summary is the object of --json for several targets. See docs/summary.schema.json.

@@ -140,8 +140,8 @@ func TestGroupLines_bounded(t *testing.T) {
 		if n := strings.Count(have, "\n"); n > 40 {
 			t.Errorf("%s: %d lines for 1000 targets:\n%s", face, n, have)
 		}
-		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != few {
-			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, few, have)
+		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != mostTold {
+			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, mostTold, have)
 		}
 	}
 }
@@ -174,15 +174,15 @@ func TestGroupLines_places(t *testing.T) {
 	began := time.Now()
 	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
-		for n := range 2 * few {
+		for n := range 2 * mostTold {
 			r.Event(poll.Event{Kind: poll.EventPlace, At: at, Elapsed: at.Sub(began),
 				Place: &poll.Place{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
 		}
 	}
 	r.Close()
 	have := err.String()
-	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != few {
-		t.Errorf("%d lines, want %d:\n%s", n, few, have)
+	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != mostTold {
+		t.Errorf("%d lines, want %d:\n%s", n, mostTold, have)
 	}
 }
 

@@ -89,24 +89,24 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found reading) {
 }
 
 // isNews reports whether an attempt of a single wait or a list is worth a line: the status or
-// the rule is not the one reported last or, of the first few times, the text. What is drawn is not
+// the rule is not the one reported last or, the first few times, the text. What is drawn is not
 // repeated, and of many lists only what went wrong is news.
 func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
 	b, isDrawn := l.r.board, l.r.cfg.Face == Live
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
 		return false // it decides nothing: the end reports it
-	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > few):
+	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostTold):
 		return false
 	case verdictOf(ev) != row.logged.verdict:
 		return true
 	}
-	return !isDrawn && row.logged.changes < few && textOf(row, found) != row.logged.text
+	return !isDrawn && row.logged.changes < mostTold && textOf(row, found) != row.logged.text
 }
 
 // isFirst reports whether a place or a reason was not reported, unless enough were.
 func (l *logFace) isFirst(what string) bool {
-	return len(l.once) < few && !slices.Contains(l.once, what)
+	return len(l.once) < mostTold && !slices.Contains(l.once, what)
 }
 
 // verdictOf returns the status and the rule of an attempt.
@@ -126,7 +126,7 @@ func (l *logFace) verdict(row *Row, ev poll.Event, found reading) {
 	if !isChange || l.r.cfg.Verbose {
 		return
 	}
-	if logged.changes++; logged.changes == few {
+	if logged.changes++; logged.changes == mostTold {
 		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
 	}
 }
@@ -154,14 +154,14 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	switch {
 	case l.r.inTable(), slices.ContainsFunc(b.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
-	case failed && l.failures <= few, !failed && b.few() && l.r.cfg.Face != None:
+	case failed && l.failures <= mostTold, !failed && b.few() && l.r.cfg.Face != None:
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = row.state()
 		}
 		l.row(ev, what, l.named(row, oneLine(o.Reason)))
 	}
-	if failed && l.failures == few && !b.few() {
+	if failed && l.failures == mostTold && !b.few() {
 		l.row(poll.Event{Elapsed: ev.Elapsed}, "note", "further failures are only counted, until the end")
 	}
 }

@@ -105,7 +105,7 @@ func TestShow_many(t *testing.T) {
 	t.Parallel()
 	ev := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, `{"progress":50}`)).last
 	ev.N = 1
-	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * few, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
+	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * mostTold, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
 		t.Errorf("have %s", have)
 	}
 }

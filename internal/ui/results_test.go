@@ -2,7 +2,9 @@ package ui
 
 import (
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -87,6 +89,51 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 		nothing := Output{PerTarget: true, Print: printed("", "null")}.Evaluate(success(httpAnswer(200, "{}")))
 		if err := errors.Join(r.WriteTarget(1, nothing, 0), r.WriteTarget(2, result, 0)); err != nil || stdout.String() != want {
 			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
+		}
+	}
+}
+
+// Several goroutines may write results, each line whole, while others show events.
+func TestResults_concurrent(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	for _, out := range []Output{{PerTarget: true}, {PerTarget: true, JSON: true}} {
+		s, stdout, _ := term.Buffers("")
+		s.Out = writerFunc(func(p []byte) (int, error) { // a piece at a time
+			for _, b := range p {
+				stdout.WriteByte(b)
+				runtime.Gosched()
+			}
+			return len(p), nil
+		})
+		r := New(Config{Streams: s, Face: Lines, Targets: n, Goal: allOf(n)})
+		var writers sync.WaitGroup
+		for i := range n {
+			writers.Go(func() {
+				events := jobRun(jobName(i), 1, queued, succeeded)
+				last := events[len(events)-1]
+				last.N = i + 1
+				r.Event(last)
+				if err := r.WriteTarget(i+1, out.Evaluate(*last.Outcome), 0); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		writers.Wait()
+		if err := r.WriteSummary(out, poll.Summary{Ending: poll.Succeeded}, 0); err != nil {
+			t.Error(err)
+		}
+		schema, lines := readSchema(t, "target.schema.json"), strings.Count(stdout.String(), "\n")
+		if out.JSON {
+			schema, lines = readSchema(t, "summary.schema.json"), strings.Count(stdout.String(), `"n":`)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if err := validate(schema, line); err != nil {
+				t.Errorf("%.80s: %v", line, err)
+			}
+		}
+		if lines != n {
+			t.Errorf("%d results, want %d", lines, n)
 		}
 	}
 }
