@@ -50,6 +50,9 @@ func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
 		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Unshared: s.Unshared}}
 }
 
+// succeeded reports whether the last event says that all is as was waited for.
+func (r *Reporter) succeeded(ev poll.Event) bool { return r.ended(ev).Ending == poll.Succeeded }
+
 // verdictLine returns the last line, "STATUS after ...". That of a slice which others follow ends
 // with ": call again". So both are known where the exit code is lost.
 func (r *Reporter) verdictLine(ev poll.Event) string {
@@ -70,7 +73,7 @@ func (r *Reporter) AfterEnd(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lines := []string{"note: " + term.Line(note)}
-	if r.isEnd(r.newest) && (r.cfg.Face != None || !isSuccess(r.newest)) { // it may have ended before it began
+	if r.isEnd(r.newest) && (r.cfg.Face != None || !r.succeeded(r.newest)) { // it may have ended before it began
 		lines = append(lines, r.verdictLine(r.newest))
 	}
 	if r.cfg.Face != JSON {

@@ -105,7 +105,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 	o := &result.Outcome
 	d := Document{
 		V: 1, outcome: outcomeOf(o, exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", r.notes)...),
-		prediction: predict(r.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, r.board.history.moments...),
+		prediction: predict(r.cfg.Forecast, r.newest.Age()), Timeline: append([]Moment{}, r.board.history.moments...),
 	}
 	d.Again = r.again(o.Ending)
 	if in := againIn(o, time.Now()); d.Again && in > 0 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll"
 )
 
 // A Forecast tells from past runs how long a run usually takes.
@@ -90,12 +89,4 @@ func predict(f Forecast, age time.Duration) prediction {
 		Expected:    new(seconds(f.Quantile(0.5))),
 		Probability: new(math.Round(1000*done(f, age)) / 1000),
 	}
-}
-
-// ageOf returns how long the operation had been running at the end, as far as is known.
-func ageOf(o *poll.Outcome) time.Duration {
-	if o.State.Began.IsZero() {
-		return 0
-	}
-	return o.Elapsed - o.State.Began.Sub(o.State.Start)
 }

@@ -9,7 +9,7 @@ import (
 
 // tellGitHub tells GitHub Actions of a failure at the end: it becomes an annotation.
 func (r *Reporter) tellGitHub(ev poll.Event) {
-	if r.cfg.Face == JSON || !r.isEnd(ev) || isSuccess(ev) {
+	if r.cfg.Face == JSON || !r.isEnd(ev) || r.succeeded(ev) {
 		return
 	}
 	what, lines := r.cfg.Goal, r.closing(ev)

@@ -65,7 +65,7 @@ func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 		object = place
 	case poll.EventGoal:
 		goal := jsonGoal{V: 1, Event: string(ev.Kind), outcome: r.outcomeOfAll(ev.Summary), Notes: oneLines("", r.notes)}
-		if !isSuccess(ev) {
+		if !r.succeeded(ev) {
 			goal.Error = strings.Join(r.closing(ev), "\n")
 		}
 		object = goal

@@ -46,7 +46,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 		l.r.say(l.r.notes...)
 	}
 	switch {
-	case isEnd && silent && isSuccess(ev):
+	case isEnd && silent && l.r.succeeded(ev):
 	case isEnd:
 		l.say(ownLines(l.r.closing(ev)))
 	case ev.Kind == poll.EventEnd:
@@ -59,14 +59,6 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 	case ev.Kind == poll.EventAttempt:
 		l.attempt(row, ev, found)
 	}
-}
-
-// isSuccess reports whether the end of all is what was waited for.
-func isSuccess(ev poll.Event) bool {
-	if ev.Summary != nil {
-		return ev.Summary.Ending == poll.Succeeded
-	}
-	return ev.Outcome.Ending == poll.Succeeded
 }
 
 // attempt reports an attempt if it is news or everything is wanted.
