@@ -22,8 +22,8 @@ const (
 	nameWidth      = 60 // columns of a name among others
 )
 
-// closing returns the last words, a line each: what was seen last or, of several targets, what is
-// missing, and in the last line the verdict. Between two slices there are no details.
+// closing returns the last lines: the last answer or, for several targets, the reasons of those that
+// are missing, and at the end the verdict. Between two slices there are no details.
 func (r *Reporter) closing(ev poll.Event) (lines []string) {
 	switch o := r.ended(ev); {
 	case r.cfg.Slice && r.again(o.Ending):
@@ -40,21 +40,21 @@ func (r *Reporter) closing(ev poll.Event) (lines []string) {
 	return append(lines, r.verdictLine(ev))
 }
 
-// ended returns the result at the last event. That of several targets is made that of one.
+// ended returns the result at the last event. The summary of several targets becomes an outcome, too.
 func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
 	s := ev.Summary
 	if s == nil {
 		return ev.Outcome
 	}
-	return &poll.Outcome{Ending: s.Ending, Status: endOf(s.Ending).status, Elapsed: s.Elapsed, Reason: r.verdict(s),
+	return &poll.Outcome{Ending: s.Ending, Status: meaningOf(s.Ending).status, Elapsed: s.Elapsed, Reason: r.verdict(s),
 		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Unshared: s.Unshared}}
 }
 
 // succeeded reports whether the last event says that all is as was waited for.
 func (r *Reporter) succeeded(ev poll.Event) bool { return r.ended(ev).Ending == poll.Succeeded }
 
-// verdictLine returns the last line, "STATUS after ...". That of a slice which others follow ends
-// with ": call again". So both are known where the exit code is lost.
+// verdictLine returns the last line, "STATUS after ...". If another slice follows, it ends with
+// ": call again". So a reader knows both even if the exit code is lost.
 func (r *Reporter) verdictLine(ev poll.Event) string {
 	o := r.ended(ev)
 	again := r.cfg.Slice && r.again(o.Ending)
@@ -68,7 +68,7 @@ func (r *Reporter) verdictLine(ev poll.Event) string {
 	return text
 }
 
-// AfterEnd says a note after the end, and the verdict, if it was said, once more: it stays the last line.
+// AfterEnd says a note after the end and repeats the verdict, so that this stays the last line.
 func (r *Reporter) AfterEnd(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 // --success-threshold 3, a single SUCCESS at the end does not count. Between slices the limit is not
 // named.
 func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
-	verdict, limited, reason := string(endOf(o.Ending).status), "", o.Reason
+	verdict, limited, reason := string(meaningOf(o.Ending).status), "", o.Reason
 	if !endedByVerdict(o.Ending) && !isSlice {
 		limited = ": " + p.Paint(term.Bad, string(o.Ending))
 	}

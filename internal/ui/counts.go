@@ -37,8 +37,8 @@ func (b *Board) groups(wanted func(*Row) bool) []group {
 	})
 }
 
-// key is what targets in a group have in common. Of those that were cancelled the reason does
-// not matter.
+// key is the same for all targets of a group. Cancelled targets are one group, whatever their
+// reasons.
 func (r *Row) key() string {
 	if r.ending == poll.Cancelled {
 		return r.state()
@@ -54,7 +54,7 @@ func (g group) reason() string {
 	return g[0].reason
 }
 
-// commonest returns the targets that go on, most of which have the first reason.
+// commonest returns the largest groups of the targets that go on.
 func (b *Board) commonest(most int) []group {
 	all := b.groups(func(r *Row) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]

@@ -23,7 +23,7 @@ type outcome struct {
 	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
 }
 
-// A goal is what several targets were waited for, in JSON.
+// A goal is the goal of several targets, in JSON, and how many of them ended in which way.
 type goal struct {
 	Goal   string         `json:"goal"`
 	Need   int            `json:"need"`
@@ -69,13 +69,13 @@ type Summary struct {
 	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
 }
 
-// A next is what a caller may do now, in JSON.
+// A next says whether and when to call again, in JSON.
 type next struct {
 	Again bool     `json:"again"`                // the same command makes sense once more
 	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
-// A sharing is who made attempts, in JSON.
+// A sharing counts attempts by the processes that made them, in JSON.
 type sharing struct {
 	Asked int `json:"asked"` // for all who share
 	Taken int `json:"taken"` // by another process
@@ -94,7 +94,7 @@ func outcomeOf(o *poll.Outcome, exit any) outcome {
 	if o.Ending == poll.Cancelled {
 		exit = json.RawMessage("null")
 	}
-	return outcome{Status: statusWord(statusAtEnd(o)), Ending: endOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
+	return outcome{Status: statusWord(statusAtEnd(o)), Ending: meaningOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
 		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
 }
 
@@ -105,7 +105,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 	o := &result.Outcome
 	d := Document{
 		V: 1, outcome: outcomeOf(o, exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", r.notes)...),
-		prediction: predict(r.cfg.Forecast, r.newest.Age()), Timeline: append([]Moment{}, r.board.history.moments...),
+		prediction: predict(r.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, r.board.history.moments...),
 	}
 	d.Again = r.again(o.Ending)
 	if in := againIn(o, time.Now()); d.Again && in > 0 {
@@ -123,7 +123,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 // outcomeOfAll describes how several targets ended.
 func (r *Reporter) outcomeOfAll(s *poll.Summary) outcome {
 	counts, ended := map[string]int{}, r.board.endings()
-	for _, e := range ends() {
+	for _, e := range meanings() {
 		counts[e.key] = ended[e.ending]
 	}
 	o := r.ended(poll.Event{Summary: s})

@@ -6,17 +6,17 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An end says what an ending means.
-type end struct {
+// A meaning is what an ending says to people and programs.
+type meaning struct {
 	ending poll.Ending
 	key    string        // the word for programs
 	status status.Status // of all that was waited for; it agrees with the exit code
 	state  string        // of one of several targets that is not pending
 }
 
-// ends returns what each ending means.
-func ends() [8]end {
-	return [...]end{
+// meanings returns the meaning of each ending.
+func meanings() [8]meaning {
+	return [...]meaning{
 		{poll.Succeeded, "succeeded", status.Success, "SUCCESS"},
 		{poll.Failed, "failed", status.Error, "ERROR"},
 		{poll.CannotRun, "cannot_run", status.Error, "ERROR"},
@@ -28,33 +28,33 @@ func ends() [8]end {
 	}
 }
 
-// endOf returns what an ending means.
-func endOf(e poll.Ending) end {
-	for _, known := range ends() {
+// meaningOf returns the meaning of an ending.
+func meaningOf(e poll.Ending) meaning {
+	for _, known := range meanings() {
 		if known.ending == e {
 			return known
 		}
 	}
-	return end{status: status.NotReady}
+	return meaning{status: status.NotReady}
 }
 
 // endedByVerdict reports whether the status alone explains the ending.
-func endedByVerdict(e poll.Ending) bool { return endOf(e).status.Ends() }
+func endedByVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 
 // isOpen reports whether only the time was too short.
 func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.HintTooLong }
 
-// statusAtEnd returns the status of a run that has ended; None if nothing was observed. That of
-// the last answer may be another.
+// statusAtEnd returns the status of a run that has ended; None if nothing was observed. The last
+// answer may have had another.
 func statusAtEnd(o *poll.Outcome) status.Status {
 	if o.Status == status.None {
 		return o.Status
 	}
-	return endOf(o.Ending).status
+	return meaningOf(o.Ending).status
 }
 
-// decisive returns the reason that tells most of how a run ended. The run's own would
-// repeat the limit, or the signal.
+// decisive returns the reason that explains an ending best: without a verdict, the run's own
+// only repeats the limit, or the signal.
 func decisive(o *poll.Outcome) string {
 	if endedByVerdict(o.Ending) {
 		return o.Reason
@@ -71,7 +71,7 @@ func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 // isMissed reports whether a target ended without what was waited for, and was not cancelled.
 func (r *Row) isMissed() bool { return r.isLacking() && r.ending != poll.Cancelled }
 
-// state says in a word where one of several targets stands.
+// state returns the state of one of several targets, in a word or two.
 func (r *Row) state() string {
 	switch {
 	case r == nil || r.status == status.None && !r.over():
@@ -81,7 +81,7 @@ func (r *Row) state() string {
 	case !r.over():
 		return r.pending()
 	}
-	return endOf(r.ending).state
+	return meaningOf(r.ending).state
 }
 
 // pending returns the status of a target that is not done. A SUCCESS or an ERROR was then not seen

@@ -201,7 +201,7 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// Those that were cancelled are one crowd, whatever numbers their last answers had.
+// Those that were cancelled are one group, whatever numbers their last answers had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),

@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A jsonEvent is an event of a run in JSON. Every event but that of a place and of a goal has v, event,
-// target, attempt and elapsed_s, that of one of several targets n and name, and others where they apply. See
+// A jsonEvent is an event of a run in JSON. An event of a target has v, event, target, attempt and
+// elapsed_s; with several targets also n and name; the other keys where they apply. See
 // docs/event.schema.json.
 type jsonEvent struct {
 	V          int      `json:"v"`              // 1

@@ -26,7 +26,7 @@ type logFace struct {
 	once         []string // the places, and the reasons with hints, that were reported
 }
 
-// A logged is what was last reported of a row.
+// A logged is the last report of a row.
 type logged struct {
 	verdict string // the status and the rule
 	text    string // the reason, and the step of the progress
@@ -35,7 +35,8 @@ type logged struct {
 	next    string // the URL of the attempts since one was redirected
 }
 
-// event reports an event, which is about a row, nil for none, and what it says of the progress.
+// event reports an event. The row is its target, nil for none, and found is the progress that its
+// answer shows.
 func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 	silent, single, isEnd := l.r.cfg.Face == None, l.r.board.single(), l.r.isEnd(ev)
 	if ev.Elapsed = l.r.board.at(ev.At); !l.opened {
@@ -80,9 +81,9 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found reading) {
 	}
 }
 
-// isNews reports whether an attempt of a single wait or a list is worth a line: the status or
-// the rule is not the one reported last or, the first few times, the text. What is drawn is not
-// repeated, and of many lists only what went wrong is news.
+// isNews reports whether an attempt of a single wait or a list is worth a line: its status or rule
+// differs from the line before or, at most mostTold times, its text. On a drawn face only the status
+// and the rule count. Lists that are drawn, or many, report only trouble.
 func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
 	b, isDrawn := l.r.board, l.r.cfg.Face == Live
 	switch {
@@ -104,7 +105,7 @@ func (l *logFace) isFirst(what string) bool {
 // verdictOf returns the status and the rule of an attempt.
 func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
 
-// textOf returns what is said of an attempt, as far as a change of it is news.
+// textOf returns the text of an attempt whose change is news.
 func textOf(row *Row, found reading) string { return row.reason + found.step() }
 
 // verdict reports what an attempt saw.
@@ -131,8 +132,8 @@ func (l *logFace) named(row *Row, text string) string {
 	return oneLine(row.name) + ": " + text
 }
 
-// end reports how one of several targets ended. The end of all tells of a list, and an earlier
-// or a later run of a target.
+// end reports how one of several targets ended. It leaves lists to the closing lines, and targets
+// that ended in an earlier run, or go on in a later one.
 func (l *logFace) end(row *Row, ev poll.Event) {
 	o, b := ev.Outcome, l.r.board
 	if row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending) {
@@ -158,7 +159,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	}
 }
 
-// place tells that a place was closed, but not again.
+// place reports the first time that a place is closed.
 func (l *logFace) place(ev poll.Event) {
 	p := ev.Place
 	if !l.isFirst(p.Name) {

@@ -97,8 +97,8 @@ type Config struct {
 	Slice bool
 }
 
-// A Reporter shows the events of a run, or of the runs of a group. Its methods may be
-// called from several goroutines, those that write results from one.
+// A Reporter shows the events of a run, or of the runs of a group, which may be over by then. Its
+// methods may be called from several goroutines.
 type Reporter struct {
 	cfg    Config
 	mu     sync.Mutex
@@ -157,7 +157,7 @@ func (r *Reporter) isEnd(ev poll.Event) bool {
 	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
 }
 
-// show shows an event on the face, which is about a row, nil for none.
+// show shows an event on the face. The row is the target of the event, nil for none.
 func (r *Reporter) show(row *Row, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
@@ -192,7 +192,7 @@ func (r *Reporter) say(notes ...string) {
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized
-// line by line, without disturbing what the face draws. Its errors are always nil.
+// line by line, above the status lines. Its errors are always nil.
 // The json face, which has stderr to itself, drops it.
 func (r *Reporter) Stderr() io.Writer {
 	r.mu.Lock()
