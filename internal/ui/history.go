@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -29,18 +28,25 @@ const (
 // A history is the attempts of a single wait.
 type history struct {
 	moments []Moment
-	waits   time.Time // since then, for the attempt that is due or running
+	wait    poll.Event // before the attempt that is due or running
+	held    bool       // longer than was planned
 }
 
 // update notes an event.
 func (h *history) update(ev poll.Event) {
 	switch {
-	case ev.Kind == poll.EventWait && ev.HeldBy == "":
-		h.waits = ev.At
+	case ev.Kind == poll.EventWait && ev.HeldBy != "":
+		h.held = true
+	case ev.Kind == poll.EventWait:
+		h.wait, h.held = ev, false
 	case ev.Kind == poll.EventAttempt:
+		wait, isTaken := h.wait.Wait, ev.Observation != nil && ev.Observation.Taken
+		if isTaken || h.held {
+			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
+		}
 		h.add(Moment{
-			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status), Reason: term.Line(ev.Verdict.Reason),
-			Took: seconds(ev.Took), Taken: ev.Observation != nil && ev.Observation.Taken, Wait: seconds(max(0, ev.At.Add(-ev.Took).Sub(h.waits))),
+			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status),
+			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: isTaken, Wait: seconds(wait),
 		})
 	}
 }
