@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ const (
 func (r *Reporter) look(o *status.Observation) (found reading) {
 	show, isAsked := r.cfg.Show, len(r.cfg.Show) > 0
 	switch {
-	case o == nil, o.Stopped(), !isAsked && (!o.Good() || len(o.Body) > mostUsual):
+	case o == nil, o.Stopped(), !isAsked && !mayTell(o):
 		return reading{}
 	case !isAsked:
 		show = r.usual()
@@ -68,6 +69,12 @@ func (r *Reporter) look(o *status.Observation) (found reading) {
 		return reading{}
 	}
 	return found
+}
+
+// mayTell reports whether an answer may have one of the usual members, without reading it as JSON.
+func mayTell(o *status.Observation) bool {
+	return o.Good() && len(o.Body) <= mostUsual &&
+		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }
 
 // read finds what an event says of the progress of its row, and keeps it. An attempt without a
@@ -98,7 +105,8 @@ func (s *reading) add(x *expr.Expr, v expr.Value) {
 	}
 	s.values = append(s.values, value)
 	if s.label == "" && (v.Type == "number" || v.Type == "string") {
-		isPercent := strings.Contains(strings.ToLower(x.String()), "percent")
+		name := strings.ToLower(x.String())
+		isPercent := strings.Contains(name, "percent") || strings.Contains(name, "pct")
 		if s.share, s.label = readProgress(text, isPercent, v.Type == "number"); s.label != "" {
 			return
 		}
