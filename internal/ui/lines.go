@@ -23,7 +23,8 @@ type logFace struct {
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	once         []string // the places, and the reasons with hints, that were reported
+	places       []string // that were reported
+	hinted       []string // the reasons that were reported for their hints
 }
 
 // A logged is the last report of a row.
@@ -68,8 +69,8 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found reading) {
 	switch {
 	case isVerbose, ofAll && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst(row.kind): // others likely have the hint for this reason, too
-		l.once = append(l.once, row.kind)
+	case !ofAll && len(ev.Verdict.Hints) > 0 && isFirst(l.hinted, row.kind): // others likely have the hint for this reason, too
+		l.hinted = append(l.hinted, row.kind)
 		l.verdict(row, ev, found)
 	}
 	if o := ev.Observation; ofAll && o != nil && o.Following.Next != "" && o.Following.Next != row.logged.next {
@@ -97,9 +98,9 @@ func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
 	return !isDrawn && row.logged.changes < mostTold && textOf(row, found) != row.logged.text
 }
 
-// isFirst reports whether a place or a reason was not reported, unless enough were.
-func (l *logFace) isFirst(what string) bool {
-	return len(l.once) < mostTold && !slices.Contains(l.once, what)
+// isFirst reports whether a place or a reason is not among the reported ones, and they are few.
+func isFirst(reported []string, one string) bool {
+	return len(reported) < mostTold && !slices.Contains(reported, one)
 }
 
 // verdictOf returns the status and the rule of an attempt.
@@ -147,7 +148,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	switch {
 	case l.r.inTable(), slices.ContainsFunc(b.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
-	case failed && l.failures <= mostTold, !failed && b.few() && l.r.cfg.Face != None:
+	case l.failures <= mostTold && (failed || b.few() && l.r.cfg.Face != None):
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = row.state()
@@ -162,10 +163,10 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 // place reports the first time that a place is closed.
 func (l *logFace) place(ev poll.Event) {
 	p := ev.Place
-	if !l.isFirst(p.Name) {
+	if !isFirst(l.places, p.Name) {
 		return
 	}
-	l.once = append(l.once, p.Name)
+	l.places = append(l.places, p.Name)
 	text := oneLine(p.Name)
 	if left := p.ClosedUntil.Sub(ev.At); left > 0 {
 		text += " closed for " + words.Short(left)
