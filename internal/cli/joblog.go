@@ -287,7 +287,7 @@ func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
 	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
-	p.Finalize = func(o poll.Outcome) poll.Outcome { return w.output.Settle(o).Outcome }
+	p.Finalize = func(o poll.Outcome) poll.Outcome { return w.output.Evaluate(o).Outcome }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
 		o.Notes = append(o.Notes, earlier+", and its result is not printed again: "+again.Reason)

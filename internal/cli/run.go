@@ -70,20 +70,20 @@ func (w *wait) run(ctx context.Context) error {
 	return w.conclude(ctx, goal)
 }
 
-// events yields what happens. Results are settled before they count.
+// events yields what happens. Results are evaluated before they count.
 func (w *wait) events(ctx context.Context) iter.Seq[poll.Event] {
 	pollers := func(yield func(poll.Poller) bool) {
 		targets := w.targets
 		w.targets = nil // the group has its own
 		for _, t := range targets {
-			if !yield(w.settling(t.poller)) {
+			if !yield(w.evaluating(t.poller)) {
 				return
 			}
 		}
 	}
 	switch {
 	case w.group == nil:
-		p := w.settling(w.targets[0].poller)
+		p := w.evaluating(w.targets[0].poller)
 		if c, ok := p.Probe.(*poll.Command); ok && w.spec.ShowStderr {
 			c.Stderr = w.reporter.Stderr()
 		}
@@ -94,12 +94,12 @@ func (w *wait) events(ctx context.Context) iter.Seq[poll.Event] {
 	return w.group.Events(ctx, pollers)
 }
 
-// settling returns a target whose result is settled as it succeeds.
-func (w *wait) settling(p poll.Poller) poll.Poller {
+// evaluating returns a target whose result is evaluated as it succeeds.
+func (w *wait) evaluating(p poll.Poller) poll.Poller {
 	p.Finalize = func(o poll.Outcome) poll.Outcome {
-		settled := w.output.Settle(o)
-		settled.Outcome.Value = settled
-		return settled.Outcome
+		result := w.output.Evaluate(o)
+		result.Outcome.Value = result
+		return result.Outcome
 	}
 	return p
 }
@@ -129,11 +129,11 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
 	seen := outcome // of which is learned, though its result may be of no use
-	result, isSettled := outcome.Value.(ui.Result)
-	if isSettled {
+	result, isEvaluated := outcome.Value.(ui.Result)
+	if isEvaluated {
 		seen.Ending = poll.Succeeded
 	} else {
-		result = w.output.Settle(outcome)
+		result = w.output.Evaluate(outcome)
 	}
 	result.Outcome.State, result.Outcome.Notes = outcome.State, outcome.Notes // the board may keep it
 	if recorder := w.learns[event.N]; !w.isList {
@@ -210,12 +210,12 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
 	}
 	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left && !w.started
 	if how == poll.Failed && w.started && w.spec.Slice > 0 {
-		w.reporter.Late(w.jobs.holds())
+		w.reporter.AfterEnd(w.jobs.holds())
 	}
 	w.over = isOver && !w.unclear && code != ExitInternal
 	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
-			w.reporter.Late(problem.Error())
+			w.reporter.AfterEnd(problem.Error())
 		}
 	}
 	return exitWith(code)

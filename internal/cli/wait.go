@@ -122,7 +122,7 @@ func (w *wait) close() {
 		w.share.Close()
 	}
 	if err := w.jobs.close(w.over && w.spec.Slice > 0); err != nil {
-		w.reporter.Late(err.Error() + "; what the file lacks is looked at again by a later run")
+		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
 	}
 }
 
