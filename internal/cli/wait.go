@@ -174,7 +174,7 @@ const leastPreparing = 250 * time.Millisecond
 // prepare reads the rest.
 func (w *wait) prepare(ctx context.Context) error {
 	s := w.spec
-	w.world.guard.limit(s.Timeout, w.deadline(), s.Grace)
+	w.world.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
 	err := w.world.inTime(ctx, s.Timeout, func() error { return w.read(ctx) })
 	if err != nil && !argv.IsUsage(err) && s.JSON {
 		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
