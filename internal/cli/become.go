@@ -75,10 +75,10 @@ func (w *wait) then(ctx context.Context, err error) error {
 		err = nil // as a shell
 	}
 	code := ExitNotFound
-	if face := w.report.Face; err == nil && face != ui.JSON && face != ui.None {
-		fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
-	}
 	if err == nil {
+		if face := w.report.Face; face != ui.JSON && face != ui.None {
+			fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
+		}
 		code, err = become(path, s.Then)
 	}
 	if err != nil {

@@ -55,11 +55,11 @@ func (q *evaluation) flags() argv.Flags {
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
-	rules := slices.Concat(q.Command.Flags.Only(ruleFlags()...), q.Command.Flags.Only("each", "id"))
+	all := q.Command.Flags
+	rules := slices.Concat(all.Only("each", "id"), all.Only(ruleFlags()...))
+	rules[0].Usage = "where the list is, such as .items"
 	for i := range rules {
-		if rules[i].Name != "id" {
-			rules[i].Not = "error print attempt elapsed unchanged"
-		}
+		rules[i].Not = "error print attempt elapsed unchanged"
 	}
 	return append(answer, rules.In("Rules, in place of EXPR", 0)...)
 }

@@ -90,20 +90,22 @@ func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
 		return nil
 	case !s.Resume && s.Slice == 0:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
-			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
+			Hint("--resume goes on with them; another FILE starts them again")
 	case isOthers && s.Slice > 0:
-		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers, bodies or flags", origin).
-			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
+		return argv.Usagef("this command differs from the one that %s continues, in its conditions, targets, headers, bodies or flags", origin).
+			Hint("what the other one started is in %s; without that file this one starts it again", j.path).
+			Hint("is only a token new? Put it into a file: -H @FILE")
 	case isOthers:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
-			Hint("with another FILE, or without this one, these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
+			Hint("another FILE starts them again").
+			Hint("is only a token new? Put it into a file: -H @FILE")
 	}
 	return nil
 }
 
 // sessionOf returns a new session of a probe, nil if it has none.
 func sessionOf(probe poll.Probe) poll.Probe {
-	if s, ok := probe.(interface{ Session() poll.Probe }); ok {
+	if s, ok := probe.(poll.Sessioner); ok {
 		return s.Session()
 	}
 	return nil
@@ -126,7 +128,7 @@ func due(all []*target) []*target {
 // startsAny reports whether the wait for one of some targets begins by starting an operation.
 func startsAny(targets []*target) bool {
 	return slices.ContainsFunc(targets, func(t *target) bool {
-		starter, ok := sessionOf(t.poller.Probe).(interface{ StartDue() bool })
+		starter, ok := sessionOf(t.poller.Probe).(poll.Starter)
 		return ok && starter.StartDue()
 	})
 }

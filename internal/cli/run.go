@@ -93,37 +93,28 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	return w.conclude(ctx, goal, &ended)
 }
 
-// events yields what happens. Results are settled before they count. A group has its own copies of
-// the targets, which are dropped here.
+// events yields what happens. A group has its own copies of the targets, which are dropped here.
 func (w *wait) events(ctx context.Context, targets []*target) iter.Seq[poll.Event] {
-	pollers := func(yield func(poll.Poller) bool) {
-		for i, t := range targets {
-			if targets[i] = nil; !yield(w.settling(t.poller)) {
-				return
-			}
-		}
-	}
 	switch {
 	case w.group == nil:
-		p := w.settling(targets[0].poller)
-		if c, ok := p.Probe.(*poll.Command); ok && w.spec.ShowStderr {
-			c.Stderr = w.reporter.Stderr()
-		}
-		return p.Events(ctx)
+		return targets[0].poller.Events(ctx)
 	case len(targets) == 0: // and none had to be
 		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
 	}
-	return w.group.Events(ctx, pollers)
+	return w.group.Events(ctx, func(yield func(poll.Poller) bool) {
+		for i, t := range targets {
+			if targets[i] = nil; !yield(t.poller) {
+				return
+			}
+		}
+	})
 }
 
-// settling returns a target whose result is settled as it succeeds.
-func (w *wait) settling(p poll.Poller) poll.Poller {
-	p.Finalize = func(o poll.Outcome) poll.Outcome {
-		settled := w.output.Settle(o)
-		settled.Outcome.Value = settled
-		return settled.Outcome
-	}
-	return p
+// settle evaluates the result of a target before its SUCCESS counts.
+func (w *wait) settle(o poll.Outcome) poll.Outcome {
+	settled := w.output.Settle(o)
+	settled.Outcome.Value = settled
+	return settled.Outcome
 }
 
 // noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
@@ -158,7 +149,6 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
 	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
-	p.Finalize = func(o poll.Outcome) poll.Outcome { return w.output.Settle(o).Outcome }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
 		return ", and its result is not printed again: " + again.Reason

@@ -19,7 +19,7 @@ func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 	var targets []*target
 	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
-		targets, err = newWait(s, world).read(ctx)
+		targets, err = (&wait{spec: s, world: world}).read(ctx)
 		return err
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *Spec) nothingToWaitFor() error {
 
 // wait waits as the spec says.
 func (w World) wait(ctx context.Context, s *Spec) error {
-	own := newWait(s, w)
+	own := &wait{spec: s, world: w}
 	targets, err := own.prepare(ctx)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 		own.close(false)
 		return err
 	}
-	defer stop()
+	defer stop(nil)
 	end, err := own.run(watching, targets)
 	own.close(end.isOver && s.Slice > 0)
 	return own.then(ctx, cmp.Or(err, exitWith(end.code)))
@@ -143,10 +143,6 @@ type wait struct {
 	report   ui.Config
 	output   ui.Output
 	reporter *ui.Reporter
-}
-
-func newWait(s *Spec, world World) *wait {
-	return &wait{spec: s, world: world, learns: make(map[int]*plan.Recorder)}
 }
 
 // deadline returns when the time for everything is over: in centuries if there is
@@ -190,8 +186,11 @@ func (w World) inTime(ctx context.Context, timeout time.Duration, read func() er
 // wrong.
 func (w *wait) read(ctx context.Context) ([]*target, error) {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore(), w.refuseOut()); err != nil {
+	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore()); err != nil {
 		return nil, err
+	}
+	if w.world.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
+		return nil, errors.New("stdout is closed, or not open for writing: nothing is attempted")
 	}
 	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
 		s.DropVariable("targets") // no entry of it would be waited for
@@ -204,7 +203,7 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	w.isList, w.advice = r.list != nil, r.advice
+	w.isList, w.advice, w.learns = r.list != nil, r.advice, make(map[int]*plan.Recorder)
 	for i, t := range r.targets {
 		switch {
 		case t.learns == nil:
@@ -226,14 +225,6 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 		return nil, err
 	}
 	return r.targets, w.open(r.targets)
-}
-
-// refuseOut refuses to begin what has nowhere to write its results. It is no fault of the line.
-func (w *wait) refuseOut() error {
-	if w.world.Streams.OutClosed && len(w.spec.Then) == 0 { // otherwise stdout is the program's
-		return errors.New("stdout is closed, or not open for writing: nothing is attempted")
-	}
-	return nil
 }
 
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.
@@ -279,6 +270,12 @@ func (w *wait) open(targets []*target) (err error) {
 		w.report.Timeout = targets[0].poller.Timeout
 	}
 	w.reporter = ui.New(w.report)
+	for _, t := range targets {
+		t.poller.Finalize = w.settle
+		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
+			c.Stderr = w.reporter.Stderr()
+		}
+	}
 	switch isKnown := s.Slice > 0 && w.jobs.resumed > 0; {
 	case isKnown && w.report.Face == ui.JSON: // told at the end
 		w.reporter.Say("resumes " + w.jobs.past(s))
@@ -301,24 +298,24 @@ func (w *wait) open(targets []*target) (err error) {
 
 // watchProcesses returns a context that is also done as soon as one of the processes of
 // --pid has ended: the wait has failed then. The caller calls stop.
-func watchProcesses(ctx context.Context, s *Spec) (watching context.Context, stop func(), err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func watchProcesses(ctx context.Context, s *Spec) (watching context.Context, stop context.CancelCauseFunc, err error) {
+	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {
 		ended, err := system.ProcessEnd(pid)
 		if err != nil {
-			cancel(nil)
+			stop(nil)
 			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
 		}
-		over := func() {
-			<-ended
-			cancel(poll.Permanent(fmt.Errorf("process %d has ended", pid)))
-		}
+		cause := poll.Permanent(fmt.Errorf("process %d has ended", pid))
 		select {
 		case <-ended: // before the first attempt
-			over()
+			stop(cause)
 		default:
-			go over()
+			go func() {
+				<-ended
+				stop(cause)
+			}()
 		}
 	}
-	return ctx, func() { cancel(nil) }, nil
+	return watching, stop, nil
 }
