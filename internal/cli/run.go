@@ -117,13 +117,11 @@ func (w *wait) settle(o poll.Outcome) poll.Outcome {
 	return settled.Outcome
 }
 
-// noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
+// noticeLong returns a timer that says once of a command that its end is waited for.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
-	timer := time.AfterFunc(longCommand, sync.OnceFunc(func() {
+	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
 	}))
-	timer.Stop()
-	return timer
 }
 
 // lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
@@ -172,8 +170,14 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event, ended *tally) 
 		due = w.jobs.end(event, code) // on the disk before anybody is told to call again
 	}
 	w.reporter.Event(event)
+	how := event.Outcome.Ending
+	if _, known := ended.codes[how]; !known || code == ExitInternal {
+		ended.codes[how] = code
+	}
+	ended.result = result
 	ended.isUnclear = ended.isUnclear || isUnclear
-	ended.add(event, result, code)
+	ended.isLeft = ended.isLeft || how == poll.Failed && !event.State.Ended()
+	ended.isStarted = ended.isStarted || how == poll.Cancelled && event.State.Sent > 0
 	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
@@ -198,7 +202,7 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	if !isSettled {
 		result = w.output.Settle(o)
 	}
-	if recorder := w.learns[end.N]; !w.isList {
+	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // and not that of a list
 		seen := o
 		if isSettled {
 			seen.Ending = poll.Succeeded
@@ -208,17 +212,6 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	}
 	result.Outcome.State, result.Outcome.Notes = o.State, o.Notes
 	return result
-}
-
-// add counts a target that has ended.
-func (t *tally) add(end poll.Event, result ui.Result, code ExitCode) {
-	how := end.Outcome.Ending
-	if _, known := t.codes[how]; !known || code == ExitInternal {
-		t.codes[how] = code
-	}
-	t.result = result
-	t.isLeft = t.isLeft || how == poll.Failed && !end.State.Ended()
-	t.isStarted = t.isStarted || how == poll.Cancelled && end.State.Sent > 0
 }
 
 // codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that

@@ -100,20 +100,20 @@ func (s *Spec) nothingToWaitFor() error {
 
 // wait waits as the spec says.
 func (w World) wait(ctx context.Context, s *Spec) error {
-	own := &wait{spec: s, world: w}
-	targets, err := own.prepare(ctx)
+	waiting := &wait{spec: s, world: w}
+	targets, err := waiting.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	watching, stop, err := watchProcesses(ctx, s)
 	if err != nil {
-		own.close(false)
+		waiting.close(false)
 		return err
 	}
 	defer stop(nil)
-	end, err := own.run(watching, targets)
-	own.close(end.isOver && s.Slice > 0)
-	return own.then(ctx, cmp.Or(err, exitWith(end.code)))
+	end, err := waiting.run(watching, targets)
+	waiting.close(end.isOver && s.Slice > 0)
+	return waiting.then(ctx, cmp.Or(err, exitWith(end.code)))
 }
 
 // close closes what is open, and may remove the job log.
@@ -134,7 +134,6 @@ type wait struct {
 	world World
 
 	group  *poll.Group            // nil for a single wait
-	isList bool                   // the targets are elements of an answer
 	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
 	jobs   *jobs                  // nil without --joblog
 	share  *fleet.Fleet           // nil without --share
@@ -203,11 +202,11 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	w.isList, w.advice, w.learns = r.list != nil, r.advice, make(map[int]*plan.Recorder)
+	w.advice, w.learns = r.advice, make(map[int]*plan.Recorder)
 	for i, t := range r.targets {
 		switch {
 		case t.learns == nil:
-		case w.isList || !r.several:
+		case r.list != nil || !r.several:
 			w.learns[0] = t.learns
 		default:
 			w.learns[i+1] = t.learns
