@@ -23,8 +23,7 @@ import (
 // jobs is what a wait keeps in its job log. Nil keeps nothing.
 type jobs struct {
 	log      *store.Log
-	ids      []string               // of the targets, by number
-	lists    map[string]string      // the IDs of lists, by their names
+	ids      map[string]string      // of the targets, by their names
 	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
 	open     map[string]store.Entry // of the lists, what is not written yet
 
@@ -46,9 +45,9 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	case s.Joblog == "":
 		return nil, nil
 	}
-	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry)}
+	j = &jobs{ids: make(map[string]string), open: make(map[string]store.Entry)}
 	if err = j.identify(origin, all); err == nil {
-		j.path, err = s.logPath(j.ids, all)
+		j.path, err = s.logPath(slices.Sorted(maps.Values(j.ids)), all)
 	}
 	if err != nil {
 		return nil, err
@@ -62,8 +61,8 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
-	for i, t := range all {
-		j.attach(&t.poller, j.ids[i])
+	for _, t := range all {
+		j.attach(&t.poller)
 	}
 	if found != nil && found.ModTime().Before(j.touched) {
 		j.touched = found.ModTime()
@@ -77,10 +76,12 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 
 // isOver reports whether all targets had ended when the log was opened.
 func (j *jobs) isOver() bool {
-	return !slices.ContainsFunc(j.ids, func(id string) bool {
-		past, known := j.log.Past(id)
-		return !known || !past.State.Ended()
-	})
+	for _, id := range j.ids {
+		if past, known := j.log.Past(id); !known || !past.State.Ended() {
+			return false
+		}
+	}
+	return true
 }
 
 // refuseOthers refuses a log that is not of these targets.
@@ -115,8 +116,9 @@ func sessionOf(probe poll.Probe) poll.Probe {
 // these, with another condition or name. One that has ended does not count, unless it was of a batch:
 // its entries may be in others.
 func (j *jobs) startedOthers() bool {
+	own := slices.Collect(maps.Values(j.ids))
 	return slices.ContainsFunc(j.log.Started(), func(e store.Entry) bool {
-		return !slices.Contains(j.ids, e.ID) && (!e.State.Ended() || j.elements != "")
+		return !slices.Contains(own, e.ID) && (!e.State.Ended() || j.elements != "")
 	})
 }
 
@@ -134,16 +136,16 @@ func startsAny(targets []*target) bool {
 }
 
 // attach makes a target go on with what the log says, and tell it before it starts something.
-func (j *jobs) attach(p *poll.Poller, id string) {
+func (j *jobs) attach(p *poll.Poller) {
+	name, id := p.Target, j.ids[p.Target]
 	if past, known := j.log.Past(id); known {
 		p.Past = j.resume(past)
 	}
-	name := p.Target
 	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: withoutReason(s)}) }
 	if p.Elements == nil {
 		return
 	}
-	j.lists[name], p.Elements.Resumed = id, true
+	p.Elements.Resumed = true
 	past, keys := j.log.Elements(j.elements), p.Elements.Known
 	if keys == nil {
 		keys = slices.Collect(maps.Keys(past))
@@ -183,13 +185,8 @@ func (j *jobs) note(s *Spec) string {
 
 // entry returns what the log is to say of the target of an event.
 func (j *jobs) entry(ev poll.Event) store.Entry {
-	e := store.Entry{Name: ev.Target, State: withoutReason(ev.State)}
-	switch {
-	case j.elements == "":
-		e.ID = j.ids[max(ev.N, 1)-1]
-	case ev.N == 0:
-		e.ID = j.lists[ev.Target]
-	default:
+	e := store.Entry{ID: j.ids[ev.Target], Name: ev.Target, State: withoutReason(ev.State)}
+	if j.elements != "" && ev.N > 0 {
 		e.ID, e.Key, e.Name = j.elements, &ev.Target, ""
 	}
 	return e
@@ -314,8 +311,8 @@ func (j *jobs) identify(origin string, all []*target) error {
 			return argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.poller.Target, t.poller.Target).
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
 		}
-		given[id] = t
-		if j.ids = append(j.ids, id); t.poller.Elements != nil { // which are the same in all batches
+		given[id], j.ids[t.poller.Target] = t, id
+		if t.poller.Elements != nil { // which are the same in all batches
 			what = append(what[:2:2], withoutUser(t.spec.Operands[0]))
 			j.elements = identity("elements", t, "", append(what, t.spec.Operands[1:]...), body)
 		}
@@ -372,7 +369,15 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])
 	}
-	parts["header"] = identityHeader(parts["header"])
+	parts["header"] = slices.DeleteFunc(parts["header"], func(line string) bool {
+		name, _, _ := strings.Cut(line, ":")
+		return slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+	})
+	for i, line := range parts["header"] {
+		if strings.HasPrefix(line, "@") { // the file is read again
+			parts["header"][i] = "@"
+		}
+	}
 	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
 		parts["preset"] = []string{s.preset.ID()}
 	}
@@ -384,21 +389,6 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 var environName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
 })
-
-// identityHeader returns lines of a header without credentials, and "@" for those that stand in
-// a file, which is read again.
-func identityHeader(lines []string) (kept []string) {
-	for _, line := range lines {
-		name, _, _ := strings.Cut(line, ":")
-		switch name = http.CanonicalHeaderKey(strings.TrimSpace(name)); {
-		case strings.HasPrefix(line, "@"):
-			kept = append(kept, "@")
-		case name != "Authorization" && name != "Cookie" && name != "Proxy-Authorization":
-			kept = append(kept, line)
-		}
-	}
-	return kept
-}
 
 // withoutUser returns a URL without its user and password.
 func withoutUser(text string) string {
