@@ -36,11 +36,7 @@ func (w *wait) readThen() error {
 		return err
 	}
 	if missing != nil {
-		said := argv.Usagef("%s: nothing is waited for", missing.Reason)
-		if advice != "" {
-			said.Hint("%s", advice)
-		}
-		w.world.refuse("cannot run", said)
+		w.world.refuse("cannot run", argv.Usagef("%s: nothing is waited for", missing.Reason).Hint("%s", advice))
 		return &exitError{unrunnableCode(missing)}
 	}
 	streams := *w.world.Streams

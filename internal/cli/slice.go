@@ -84,30 +84,25 @@ func (j *jobs) past(s *Spec) string {
 // is that of the open one. If the server asks for too long a wait, the slice still lasts to its end: its
 // caller would call again at once.
 func sliced(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
-	how := poll.Ending("")
-	switch {
-	case ev.Summary != nil:
-		if how = ev.Summary.Ending; how != poll.Succeeded && how != poll.Interrupted {
-			for _, open := range []poll.Ending{poll.HintTooLong, poll.TimedOut} {
-				if ev.Summary.Endings[open] > 0 {
-					how = open
-				}
+	all, one := ev.Summary, ev.Outcome
+	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {
+		for _, open := range []poll.Ending{poll.HintTooLong, poll.TimedOut} {
+			if all.Endings[open] > 0 {
+				all.Ending = open
 			}
 		}
-		ev.Summary.Ending = how
-	case ev.Outcome != nil && isSingle:
-		how = ev.Outcome.Ending
 	}
-	if how != poll.HintTooLong {
+	isOne := isSingle && one != nil && one.Ending == poll.HintTooLong
+	if !isOne && (all == nil || all.Ending != poll.HintTooLong) {
 		return ev
 	}
 	<-inTime.Done()
 	waited := time.Since(ev.At)
 	ev.At, ev.Elapsed = ev.At.Add(waited), ev.Elapsed+waited
-	if ev.Summary != nil {
-		ev.Summary.Elapsed += waited
-	} else { // nothing is left before the deadline any more
-		ev.Outcome.Elapsed, ev.Outcome.Reason = ev.Outcome.Elapsed+waited, cmp.Or(ev.Outcome.Verdict.Reason, ev.Outcome.Reason)
+	if isOne { // nothing is left before the deadline any more
+		one.Elapsed, one.Reason = one.Elapsed+waited, cmp.Or(one.Verdict.Reason, one.Reason)
+	} else {
+		all.Elapsed += waited
 	}
 	return ev
 }
