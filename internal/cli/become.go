@@ -36,11 +36,7 @@ func (w *wait) readThen() error {
 		return err
 	}
 	if missing != nil {
-		said := argv.Usagef("%s: nothing is waited for", missing.Reason)
-		if advice != "" {
-			said.Hint("%s", advice)
-		}
-		w.world.refuse("cannot run", said)
+		w.world.refuse("cannot run", argv.Usagef("%s: nothing is waited for", missing.Reason).Hint("%s", advice))
 		return &exitError{unrunnableCode(missing)}
 	}
 	streams := *w.world.Streams
@@ -75,10 +71,10 @@ func (w *wait) then(ctx context.Context, err error) error {
 		err = nil // as a shell
 	}
 	code := ExitNotFound
-	if face := w.report.Face; err == nil && face != ui.JSON && face != ui.None {
-		fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
-	}
 	if err == nil {
+		if face := w.report.Face; face != ui.JSON && face != ui.None {
+			fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
+		}
 		code, err = become(path, s.Then)
 	}
 	if err != nil {

@@ -107,43 +107,33 @@ func joined(routes, others map[string][]string) map[string][]string {
 	return both
 }
 
-// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.
+// anyHost matches a host, which may be an IPv6 address in brackets.
+const anyHost = `(\[[^\]]*\]|[^:]*)`
+
+// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host, and + means to curl that the entry may
+// expire.
 func resolved(value string) (from string, to []string) {
-	value = strings.TrimPrefix(value, "+") // to curl it means that the entry may expire
-	host, rest, _ := cutHost(value)
-	port, addresses, ok := strings.Cut(rest, ":")
-	if !ok || !isPort(port) {
+	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
+	if m == nil || !isPort(m[2]) {
 		return "", nil
 	}
-	for address := range strings.SplitSeq(addresses, ",") {
+	for address := range strings.SplitSeq(m[3], ",") {
 		address = strings.Trim(address, "[]")
 		if net.ParseIP(address) == nil {
 			return "", nil
 		}
-		to = append(to, net.JoinHostPort(address, port))
+		to = append(to, net.JoinHostPort(address, m[2]))
 	}
-	return strings.TrimPrefix(host, "*") + ":" + port, to
+	return m[1] + ":" + m[2], to
 }
 
 // connectedTo reads HOST:PORT:HOST:PORT, any of which may be empty.
 func connectedTo(value string) (from string, to []string) {
-	host, rest, _ := cutHost(value)
-	port, rest, _ := strings.Cut(rest, ":")
-	toHost, toPort, ok := cutHost(rest)
-	if !ok || !isPort(port) || !isPort(toPort) {
+	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
+	if m == nil || !isPort(m[2]) || !isPort(m[4]) {
 		return "", nil
 	}
-	return host + ":" + port, []string{toHost + ":" + toPort}
-}
-
-// cutHost cuts at the colon after a host, which may be an IPv6 address in brackets.
-func cutHost(text string) (host, rest string, ok bool) {
-	from := 0
-	if strings.HasPrefix(text, "[") {
-		from = strings.IndexByte(text, ']') + 1
-	}
-	host, rest, ok = strings.Cut(text[from:], ":")
-	return text[:from] + host, rest, ok
+	return m[1] + ":" + m[2], []string{m[3] + ":" + m[4]}
 }
 
 // isPort reports whether text is the number of a port, or empty.

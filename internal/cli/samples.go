@@ -45,21 +45,23 @@ func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, 
 		lines += fmt.Sprintf("  %-5s %s is %s: %s\n", verdict, file, v.Status, v.Reason)
 	}
 	if lines == "" {
-		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one.\n", p.Name), ok, err
+		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", p.Name, p.File, p.Name), ok, err
 	}
 	return "\nAnswers beside it:\n" + lines, ok, err
 }
 
-// judgeSample judges an answer as a URL or a command would give it. With each, it returns the verdict
+// judgeSample judges an answer as a URL or a command would give it. Of a list it returns the verdict
 // on the first element that is not what is wanted.
 func (w World) judgeSample(ctx context.Context, p presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
-	q := question{Spec: newSpec(), world: w, env: expr.Env{Body: body}}
-	q.Preset, q.IsCommand = p.Name, strings.Contains(p.Example, " -- ")
-	err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules())
-	if err != nil {
+	q := evaluation{Spec: newSpec(), world: w, env: expr.Env{Context: ctx, Body: body}}
+	q.Preset = p.Name
+	if err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules()); err != nil {
 		return v, err
 	}
-	all, _ := q.judge(ctx)
+	if strings.Contains(p.Example, " -- ") {
+		q.target.kind = status.KindCommand
+	}
+	all, _ := q.attempt()
 	for _, e := range all {
 		if v = e.Verdict; v.Status != want {
 			break
