@@ -67,6 +67,7 @@ var floors = []struct {
 // here is not imported at all.
 var only = map[string][]string{
 	"github.com/urfave/cli/v2":         {"internal/cli"},
+	"github.com/xrash/smetrics":        {leaf},
 	"github.com/tidwall/gjson":         {"status/expr"},
 	"github.com/itchyny/gojq":          {"status/expr"},
 	"github.com/fatih/color":           {"internal/ui/term"},

@@ -1,11 +1,10 @@
 package system
 
 // ProcessEnd returns a channel that is closed when the process has ended, at once if there is
-// none of that number. A zombie has ended, though nobody has waited for it. An error says why
-// the process cannot be watched.
+// none of that number. An error says why the process cannot be watched.
 //
-// Where the system tells of ends, a process that is given the same number later is not
-// mistaken for it.
+// On Linux and Windows a process that is given the same number later is not mistaken for it, and a
+// zombie has ended, though nobody has waited for it.
 func ProcessEnd(pid int) (<-chan struct{}, error) {
 	ended := make(chan struct{})
 	wait, err := watchProcess(pid)

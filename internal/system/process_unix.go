@@ -3,25 +3,49 @@
 package system
 
 import (
-	"errors"
+	"bytes"
+	"fmt"
+	"os"
 	"syscall"
 	"time"
 )
 
-// lookEvery is how often a process is looked for where the system does not tell of its
-// end.
+// lookEvery is how often a process is looked for.
 const lookEvery = 100 * time.Millisecond
 
-// look returns what waits for the end of a process by looking for it; nil if there is
-// none.
-func look(pid int) func() {
-	gone := func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
-	if gone() {
-		return nil
+// watchProcess returns what waits for the end of a process; nil if it has ended.
+func watchProcess(pid int) (wait func(), err error) {
+	start := startOf(pid)
+	if !isAlive(pid, start) {
+		return nil, nil
 	}
 	return func() {
-		for !gone() {
+		for isAlive(pid, start) {
 			time.Sleep(lookEvery)
 		}
+	}, nil
+}
+
+// isAlive reports whether there is a process of that number that started then.
+func isAlive(pid int, start string) bool {
+	now := startOf(pid)
+	isAnother := start != "" && now != "" && now != start
+	return syscall.Kill(pid, 0) != syscall.ESRCH && now != zombie && !isAnother
+}
+
+// zombie stands for the start of a process that has ended.
+const zombie = "Z"
+
+// startOf returns when a process started, in the words of Linux; "" if that is not known.
+func startOf(pid int) string {
+	const state, start = 0, 19 // of the fields behind the name, which may hold anything
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	switch {
+	case len(fields) <= start:
+		return ""
+	case bytes.ContainsAny(fields[state], "ZX"):
+		return zombie
 	}
+	return string(fields[start])
 }

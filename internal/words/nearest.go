@@ -1,6 +1,11 @@
 package words
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/xrash/smetrics"
+)
 
 // Nearest returns the candidate that word is the beginning of or, unless there is
 // exactly one, the one that differs least; "" if none is close. If more than one
@@ -34,27 +39,15 @@ func beginningWith(start string, words []string) []string {
 	return found
 }
 
-// distance counts the single-letter changes between two words (Levenshtein, with a
-// swap of two neighbours as one change).
+// distance counts the letters that differ between two words (Levenshtein). A swap of two letters
+// is one change.
 func distance(a, b string) int {
-	before, row := []int(nil), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	changes := smetrics.WagnerFischer(a, b, 1, 1, 1)
+	if changes == 2 && letters(a) == letters(b) {
+		return 1
 	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			change := 1
-			if a[i] == b[j] {
-				change = 0
-			}
-			next[j+1] = min(row[j]+change, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
+	return changes
 }
+
+// letters returns the letters of a word in the order of the alphabet.
+func letters(word string) string { return string(slices.Sorted(slices.Values([]byte(word)))) }
