@@ -118,21 +118,21 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 
 // Schedules returns the schedule that w describes, and the one for waits after the client was
 // throttled. They differ only under [JitterAuto].
-func (w Waits) Schedules() (own, throttled backoff.Schedule) {
+func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap{Of: w.growth(), Max: w.MaxWait}
 	switch w.Jitter {
 	case JitterNone:
 		return capped, capped
 	case JitterFull:
-		own = backoff.Full{Of: capped}
+		normal = backoff.Full{Of: capped}
 	case JitterEqual:
-		own = backoff.Equal{Of: capped}
+		normal = backoff.Equal{Of: capped}
 	case JitterDecorrelated:
-		own = backoff.Cap{Of: backoff.Decorrelated{Base: w.Base}, Max: w.MaxWait}
+		normal = backoff.Cap{Of: backoff.Decorrelated{Base: w.Base}, Max: w.MaxWait}
 	default:
 		return capped, backoff.Throttled(capped)
 	}
-	return own, own
+	return normal, normal
 }
 
 func (w Waits) growth() backoff.Schedule {
