@@ -9,23 +9,23 @@ import (
 
 // ParseCommand checks the words of a command that entries fill: some argument has an [Item],
 // the program has none, and none is in a shell's script, which would run what an entry says.
-// The error is a [*TemplateError].
+// The error is an [*Error].
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
-		return nil, &TemplateError{"{} is no program: items fill the arguments of a command",
-			"without a command, each entry is a URL, or an object with a url or a command"}
+		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
+			"{} is no program: items fill the arguments of a command")
 	}
 	words := strings.Join(args, "\x00")
 	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // whose flags an item may be
 	for at := range words {
 		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
-			return nil, &TemplateError{"{} is in the script of a shell, which would run what the items say",
-				`give it to the script as an argument: sh -c 'echo "$1"' sh {}`}
+			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
+				"{} is in the script of a shell, which would run what the items say")
 		}
 	}
 	if !strings.Contains(words, Item) {
-		return nil, &TemplateError{"no argument of the command has a {}, so all targets would be the same",
-			"put {} where the text of an entry belongs"}
+		return nil, wrong(0, "put {} where the text of an entry belongs",
+			"no argument of the command has a {}, so all targets would be the same")
 	}
 	return &Template{args: args}, nil
 }
