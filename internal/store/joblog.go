@@ -20,13 +20,8 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-const (
-	// syncEvery is the least time between two syncs of lines that are neither a start nor the
-	// answer to one: thousands of targets may end at once.
-	syncEvery = 100 * time.Millisecond
-	// patience is how long another process may have the file that is about to end.
-	patience = 200 * time.Millisecond
-)
+// patience is how long another process may have the file that is about to end.
+const patience = 200 * time.Millisecond
 
 // ErrNotStarted reports that a request was not sent, since a job log does not have its start.
 var ErrNotStarted = errors.New("nothing was started")
@@ -71,11 +66,10 @@ type Log struct {
 	unlock func() error
 	past   map[string]map[string]Entry // the last entries by ID, then by key, which is "" for a target
 
-	mu     sync.Mutex
-	sent   map[string]int // by ID, how many starts are noted
-	size   int64          // of the whole lines
-	synced time.Time
-	err    error // why a line was not written; none is after it
+	mu   sync.Mutex
+	sent map[string]int // by ID, how many starts are noted
+	size int64          // of the whole lines
+	err  error          // why a line was not written; none is after it
 }
 
 // OpenLog opens a job log, and begins one if there is none. An error means that the file is
@@ -195,8 +189,9 @@ func (l *Log) precedes(e Entry) bool {
 	return e.Key == nil && !e.State.Ended() && (e.State.Starting || e.State.Sent < l.sent[e.ID])
 }
 
-// write writes a line, and syncs a start and its answer at once. After an error it writes no
-// more: the file may be full, and what it lacks costs a later run a look.
+// write writes a line, and syncs it at once if it is about a start. After a crash of the machine, a
+// later run looks again at a target whose last line is lost. After an error it writes no more: the
+// file may be full.
 func (l *Log) write(event Event, e Entry) {
 	if l.err != nil {
 		return
@@ -209,11 +204,10 @@ func (l *Log) write(event Event, e Entry) {
 	if err == nil {
 		err = writeAt(l.file, append(text, '\n'), l.size)
 	}
-	if err == nil && (event == EventStart || event == EventFollow || time.Since(l.synced) >= syncEvery) {
+	if err == nil && e.Key == nil && (event == EventStart || l.sent[e.ID] > 0) {
 		if err = l.file.Sync(); err != nil {
 			l.file.Truncate(l.size) // a start that is not sent
 		}
-		l.synced = time.Now()
 	}
 	if l.err = err; err == nil {
 		l.size += int64(len(text)) + 1

@@ -36,7 +36,8 @@ func TestEchoIsNoSecondSignal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			caught, second := make(chan os.Signal), make(chan struct{})
-			go watch(caught, t.Context().Done(), cancel, second)
+			go watch(caught, cancel, second)
+			defer close(caught)
 			caught <- syscall.SIGTERM
 			<-ctx.Done()
 			time.Sleep(test.after)
