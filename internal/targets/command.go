@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -30,47 +29,29 @@ func ParseCommand(args []string) (*Template, error) {
 	return &Template{args: args}, nil
 }
 
-// fillCommand puts items into the arguments.
+// fillCommand puts items into the arguments, wherever these have an [Item]; no other braces count.
+// An argument that is one as a whole becomes an argument for each item, any other has them joined by
+// commas. One that would begin with "-" only because of an item is refused: it would be read as a
+// flag.
 func (t *Template) fillCommand(items []string) (command []string, err error) {
 	for i, arg := range t.args {
-		filled, err := putItems(arg, items)
-		if joined := t.lists && arg != Item && strings.Contains(arg, Item); joined && len(items) == 1 && strings.Contains(items[0], ",") {
-			err = errors.New("joins entries by commas, and this one holds a comma")
+		texts := items
+		if arg != Item {
+			texts = []string{strings.Join(items, ",")}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("argument %d of the command %w", i, err)
+		for _, text := range texts {
+			filled := strings.ReplaceAll(arg, Item, text)
+			isList := t.lists && arg != Item && filled != arg
+			switch {
+			case isList && len(items) == 1 && strings.Contains(text, ","):
+				return nil, fmt.Errorf("argument %d of the command joins entries by commas, and this one holds a comma", i)
+			case strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-"):
+				return nil, fmt.Errorf("argument %d of the command begins with -, and would be read as a flag", i)
+			}
+			command = append(command, filled)
 		}
-		command = append(command, filled...)
 	}
 	return command, nil
-}
-
-// putItem puts an item into an argument wherever that has [Item]. No other braces count. An
-// argument that would begin with "-" only because of the item is refused: it would be
-// read as a flag.
-func putItem(arg, item string) (string, error) {
-	filled := strings.ReplaceAll(arg, Item, item)
-	if strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-") {
-		return "", errors.New("begins with -, and would be read as a flag")
-	}
-	return filled, nil
-}
-
-// putItems puts items into an argument: one that is an [Item] as a whole becomes an argument
-// for each of them, any other has them joined by commas.
-func putItems(arg string, items []string) ([]string, error) {
-	if arg != Item {
-		filled, err := putItem(arg, strings.Join(items, ","))
-		return []string{filled}, err
-	}
-	args := make([]string, len(items))
-	for i, item := range items {
-		var err error
-		if args[i], err = putItem(arg, item); err != nil {
-			return nil, err
-		}
-	}
-	return args, nil
 }
 
 // isInScript reports whether what follows is in a script, given the words before it and a part of

@@ -11,11 +11,13 @@ import (
 // exactly one, the one that differs least; "" if none is close. If more than one
 // letter differs, the first must match: it is seldom wrong.
 func Nearest(word string, candidates []string) string {
-	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
-		return whole[0]
-	}
+	const leastBeginning = 3 // letters suffice to tell which word is meant
+	var longer []string
 	best, least := "", max(1, len(word)/3)+1
 	for _, c := range candidates {
+		if strings.HasPrefix(c, word) {
+			longer = append(longer, c)
+		}
 		if len(word)-len(c) >= least || len(c)-len(word) >= least {
 			continue // which saves the time for a word without an end
 		}
@@ -23,20 +25,10 @@ func Nearest(word string, candidates []string) string {
 			best, least = c, d
 		}
 	}
-	return best
-}
-
-// leastBeginning is how many letters suffice to tell which word is meant.
-const leastBeginning = 3
-
-func beginningWith(start string, words []string) []string {
-	var found []string
-	for _, word := range words {
-		if strings.HasPrefix(word, start) {
-			found = append(found, word)
-		}
+	if len(longer) == 1 && len(word) >= leastBeginning {
+		return longer[0]
 	}
-	return found
+	return best
 }
 
 // distance counts the letters that differ between two words (Levenshtein). A swap of two letters
