@@ -102,25 +102,27 @@ func (l *Log) begin() error {
 	if err := cmp.Or(l.lost(), l.read()); err != nil {
 		return err
 	}
-	if info, err := l.file.Stat(); err == nil && l.size > 0 && l.size == info.Size() {
-		return l.file.Chmod(0o600) // to cut it would make it look touched
+	info, err := l.file.Stat()
+	if err == nil && info.Size() != l.size { // otherwise it would look touched
+		err = l.file.Truncate(l.size)
 	}
-	if l.size > 0 {
-		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
+	if err == nil && l.size == 0 {
+		err = l.writeHeader()
 	}
-	err := l.file.Truncate(0)
-	if err == nil {
-		err = writeAt(l.file, []byte(header), 0)
-	}
-	if err != nil {
+	return cmp.Or(err, l.file.Chmod(0o600))
+}
+
+// writeHeader makes the file a job log. Its name is to outlast a crash of the machine, too.
+func (l *Log) writeHeader() error {
+	if err := writeAt(l.file, []byte(header), 0); err != nil {
 		return err
 	}
 	l.size = int64(len(header))
-	if dir, err := os.Open(filepath.Dir(l.path)); err == nil { // the name of the file is to stay, too
+	if dir, err := os.Open(filepath.Dir(l.path)); err == nil {
 		defer dir.Close()
 		dir.Sync()
 	}
-	return errors.Join(l.file.Sync(), l.file.Chmod(0o600))
+	return l.file.Sync()
 }
 
 // Empty reports whether nothing was known when the log was opened.
