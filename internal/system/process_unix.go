@@ -7,23 +7,12 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
 )
 
-// lookEvery is how often a process is looked for.
-const lookEvery = 100 * time.Millisecond
-
-// watchProcess returns what waits for the end of a process; nil if it has ended.
-func watchProcess(pid int) (wait func(), err error) {
+// watchProcess returns what reports whether a process has ended.
+func watchProcess(pid int) (hasEnded func() bool, err error) {
 	start := startOf(pid)
-	if !isAlive(pid, start) {
-		return nil, nil
-	}
-	return func() {
-		for isAlive(pid, start) {
-			time.Sleep(lookEvery)
-		}
-	}, nil
+	return func() bool { return !isAlive(pid, start) }, nil
 }
 
 // isAlive reports whether there is a process of that number that started then.

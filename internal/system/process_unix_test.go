@@ -36,8 +36,10 @@ func TestProcessEnd(t *testing.T) {
 		t.Error(err)
 	}
 	<-gone
-	if wait, _ := watchProcess(child.Process.Pid); wait != nil {
-		t.Error("a process that has ended is waited for")
+	if gone, err := ProcessEnd(child.Process.Pid); err != nil {
+		t.Error(err)
+	} else {
+		<-gone
 	}
 }
 
