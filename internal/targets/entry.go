@@ -195,22 +195,22 @@ func (n *node) texts() ([]string, error) {
 }
 
 // fill fills the template with the item, and the fields of an object; nil if it is a text.
-func (f *File) fill(e *Entry, fields map[string]string) error {
-	var err error
-	e.URL, e.Command, err = f.config.Template.fill(func(field string) ([]string, error) {
-		text, found := fields[field]
+func (f *File) fill(e *Entry, fields map[string]string) (err error) {
+	values := map[string][]string{}
+	for _, field := range f.config.Template.Fields() {
+		text := fields[field]
 		if field == "" || field == keyName && fields != nil {
-			text, found = e.Item, e.Item != ""
+			text = e.Item
 		}
-		switch {
-		case found:
-			return []string{text}, nil
+		switch values[field] = []string{text}; {
+		case text != "":
 		case fields == nil:
-			return nil, errors.New("the entry is a text, and " + hole(field) + " needs an object with that field")
+			return wrong(e.Line, "", "the entry is a text, and %s needs an object with that field", hole(field))
+		default:
+			return wrong(e.Line, "", "the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
 		}
-		return nil, fmt.Errorf("the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
-	})
-	if err != nil {
+	}
+	if e.URL, e.Command, err = f.config.Template.fill(values); err != nil {
 		return wrong(e.Line, "", "%w", err)
 	}
 	return nil

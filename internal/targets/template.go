@@ -122,20 +122,17 @@ func (t *Template) Batch(most int) error {
 // Fill returns the URL that is filled with items, joined by commas, or the words of the
 // command: {} alone becomes a word for each of them.
 func (t *Template) Fill(items []string) (url string, command []string, err error) {
-	return t.fill(func(string) ([]string, error) { return items, nil })
+	return t.fill(map[string][]string{"": items})
 }
 
-// fill returns the filled URL or command. values returns what a field stands for.
-func (t *Template) fill(values func(field string) ([]string, error)) (url string, command []string, err error) {
+// fill returns the URL or the command that is filled with the values of its fields.
+func (t *Template) fill(values map[string][]string) (url string, command []string, err error) {
 	if t.args == nil {
 		url, err = t.fillURL(values)
-		return url, nil, err
+	} else {
+		command, err = t.fillCommand(values[""])
 	}
-	items, err := values("")
-	if err == nil {
-		command, err = t.fillCommand(items)
-	}
-	return "", command, err
+	return url, command, err
 }
 
 // fillURL puts the values of each field into the URL, each escaped for its place, and with
@@ -143,16 +140,12 @@ func (t *Template) fill(values func(field string) ([]string, error)) (url string
 // its place in the path nor add a parameter to the query, and only a field in the host or the
 // port changes these. A field that is host and port as a whole takes "host", "host:port" and
 // "[IPv6]:port". A value is always one segment of the path.
-func (t *Template) fillURL(values func(field string) ([]string, error)) (string, error) {
+func (t *Template) fillURL(values map[string][]string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(t.sample) + 16*len(t.fields))
 	for i, field := range t.fields {
 		b.WriteString(t.texts[i])
-		texts, err := values(field)
-		if err != nil {
-			return "", err
-		}
-		for j, text := range texts {
+		for j, text := range values[field] {
 			escaped, problem := t.places[i].escape(text)
 			if problem == "" && t.places[i] == inPath && strings.Contains(text, ".") &&
 				dotSegments(b.String()+escaped+strings.Join(t.texts[i+1:], "0")) > t.dots {
