@@ -2,12 +2,7 @@
 
 package system
 
-import (
-	"bytes"
-	"fmt"
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // watchProcess returns what reports whether a process has ended.
 func watchProcess(pid int) (hasEnded func() bool, err error) {
@@ -24,17 +19,3 @@ func isAlive(pid int, start string) bool {
 
 // zombie stands for the start of a process that has ended.
 const zombie = "Z"
-
-// startOf returns when a process started, in the words of Linux; "" if that is not known.
-func startOf(pid int) string {
-	const state, start = 0, 19 // of the fields behind the name, which may hold anything
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	switch {
-	case len(fields) <= start:
-		return ""
-	case bytes.ContainsAny(fields[state], "ZX"):
-		return zombie
-	}
-	return string(fields[start])
-}

@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// tellsStart reports whether the system tells when a process started.
+const tellsStart = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
+
 func TestProcessEnd(t *testing.T) {
 	t.Parallel()
 	child := exec.Command("cat")
@@ -29,7 +32,7 @@ func TestProcessEnd(t *testing.T) {
 	default:
 	}
 	stdin.Close()
-	if runtime.GOOS == "linux" {
+	if tellsStart {
 		<-gone // though nobody has waited for it
 	}
 	if err := child.Wait(); err != nil {
@@ -49,7 +52,7 @@ func TestIsAlive(t *testing.T) {
 	if !isAlive(pid, startOf(pid)) || !isAlive(pid, "") {
 		t.Error("this process is said to have ended")
 	}
-	if isAlive(pid, "1") && runtime.GOOS == "linux" {
+	if isAlive(pid, "1") && tellsStart {
 		t.Error("a process is mistaken for an earlier one of that number")
 	}
 }
