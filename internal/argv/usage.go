@@ -72,16 +72,13 @@ func Advice(about string) (meaning, hint string) {
 		}
 		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
 		if m := regexp.MustCompile("^(?s:" + columns[0] + ")$").FindStringSubmatch(about); m != nil {
-			return fill(columns[1], m), fill(columns[2], m)
+			var groups []string
+			for i, group := range m {
+				groups = append(groups, fmt.Sprintf("{%d}", i), group)
+			}
+			filled := strings.NewReplacer(groups...)
+			return filled.Replace(columns[1]), filled.Replace(columns[2])
 		}
 	}
 	return "", ""
-}
-
-// fill puts what the groups of a pattern have matched into a text.
-func fill(text string, groups []string) string {
-	for i, group := range groups {
-		text = strings.ReplaceAll(text, fmt.Sprintf("{%d}", i), group)
-	}
-	return text
 }

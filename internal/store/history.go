@@ -304,7 +304,7 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Runs returns what the records tell of how long runs take, in order, for [learn.Fit].
+// Runs returns the durations of the records, in order, for [learn.Fit].
 func Runs(records []Record) []learn.Run {
 	var runs []learn.Run
 	for _, r := range records {

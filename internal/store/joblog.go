@@ -20,7 +20,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// patience is how long another process may have the file that is about to end.
+// patience is how long OpenLog waits for another process, which may be about to end.
 const patience = 200 * time.Millisecond
 
 // ErrNotStarted reports that a request was not sent, since a job log does not have its start.
@@ -51,13 +51,13 @@ type Entry struct {
 	State poll.State `json:"state"`
 }
 
-// ID returns what a target is called in job logs, given all that makes it this target.
+// ID returns the name of a target in job logs, given all that identifies it.
 func ID(identity []byte) string {
 	sum := sha256.Sum256(identity)
 	return hex.EncodeToString(sum[:16])
 }
 
-// A Log is an open job log: what targets have come to, so that a later run skips those that
+// A Log is an open job log: the last state of each target, so that a later run skips those that
 // have ended and starts no operation twice. One process at a time has it. Its methods may be
 // called on any goroutine.
 type Log struct {
@@ -72,8 +72,8 @@ type Log struct {
 	err  error          // why a line was not written; none is after it
 }
 
-// OpenLog opens a job log, and begins one if there is none. An error means that the file is
-// none, or another process has it; the file is then as it was.
+// OpenLog opens a job log, and begins one if there is none. It fails if the file is no job log, or
+// another process has it, and leaves the file as it was.
 func OpenLog(path string) (*Log, error) {
 	file, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -97,7 +97,7 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// begin reads the file and cuts off what is no whole line, or writes the header of a new one.
+// begin reads the file and cuts off a torn line, or writes the header of a new file.
 func (l *Log) begin() error {
 	if err := cmp.Or(l.lost(), l.read()); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (l *Log) write(event Event, e Entry) {
 	}
 }
 
-// Err returns why a later run will not find all that was to be written, nil if it will.
+// Err returns the error for which a later run will not find all entries, nil for none.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +231,7 @@ func (l *Log) lost() error {
 	return errors.New("it was removed or replaced while in use, and a later run would begin anew")
 }
 
-// failed says what an error was about.
+// failed adds to an error what was being done, and with which file.
 func (l *Log) failed(err error) error {
 	if err == nil {
 		return nil

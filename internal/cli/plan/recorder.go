@@ -17,9 +17,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Recorder takes what a wait should know from past runs of the operation, and
-// remembers this run for the next. Trouble with the history never fails the wait: it
-// is told once. A nil Recorder does nothing.
+// A Recorder learns from past runs of an operation, and remembers this run for the
+// next. An error about the history never fails the wait: it becomes a warning. A nil
+// Recorder does nothing.
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run

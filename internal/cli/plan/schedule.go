@@ -88,7 +88,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	return a.put(ctx, l, &q.output)
 }
 
-// bound ends the table, unless the command line says where.
+// bound sets the end of the table, unless the command line does.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
 		q.table.Attempts, q.table.Timeout = attempts, timeout

@@ -93,8 +93,8 @@ func parseCap(s string) (time.Duration, error) {
 	return cmp.Or(d, backoff.NoCap), err
 }
 
-// Resolved returns w with its defaults filled in, of which base and maxWait are given, and with
-// what --interval and --overshoot stand for.
+// Resolved returns w with --interval and --overshoot turned into the fields that they stand for, and
+// with its defaults, of which base and maxWait differ between commands.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
