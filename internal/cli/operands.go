@@ -71,7 +71,7 @@ func unfit(f *argv.Flag, kinds argv.Kinds) error {
 
 // misfit says why a wait of some kind cannot have a flag.
 func misfit(f *argv.Flag, kind string) error {
-	why, hint, _ := strings.Cut(argv.Advice("misfit "+f.Name+" "+kind), "; hint: ")
+	why, hint := argv.Advice("misfit " + f.Name + " " + kind)
 	return argv.Usagef("%s %s", f.Origin(), why).Hint("%s", hint)
 }
 
@@ -172,8 +172,8 @@ func refuseURL(operand string) error {
 	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
 	}
-	wrong, hint, found := strings.Cut(argv.Advice("address "+operand), "; hint: ")
-	if !found {
+	wrong, hint := argv.Advice("address " + operand)
+	if wrong == "" {
 		return nil
 	}
 	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
@@ -237,7 +237,7 @@ func refuseNoProgram(args []string) error {
 // adviceOn returns advice about a program that was not found.
 func (w World) adviceOn(program string) string {
 	meant := words.Nearest(program, w.commandNames())
-	hint := argv.Advice("command " + program)
+	_, hint := argv.Advice("command " + program)
 	switch {
 	case hint != "" || filepath.Base(program) != program:
 		return hint

@@ -22,7 +22,7 @@ const (
 func (s *Spec) tooFew(have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
-			Hint("%s", argv.Advice(fmt.Sprint("expect ", s.Expect)))
+			Advise(fmt.Sprint("expect ", s.Expect))
 	}
 	err := argv.Usagef("%s names no target", s.targetsFile())
 	if s.Expect == 1 {

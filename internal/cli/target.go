@@ -397,8 +397,8 @@ func (r *reader) readTemplate() (t *targets.Template, err error) {
 			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
 		}
 	}
-	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
-		wrong := argv.Usagef("%s", e.Message).Hint("%s", e.Hint)
+	if e, ok := errors.AsType[*targets.Error](err); ok {
+		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
 		if r.IsCommand && r.Dashes && !r.hasPlaceholder() {
 			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.Targets, programName(r.Operands[0]))
 		}

@@ -68,16 +68,16 @@ func (f *Learning) options(w Waits) learn.Options {
 
 // Learned returns the schedules of a model: jitter moves its attempts, and the wait after
 // THROTTLED is at least that of the model and that of configured.
-func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (own, throttled backoff.Schedule) {
-	own = m
+func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
+	normal = m
 	switch w.Jitter {
 	case JitterFull, JitterDecorrelated:
-		own = m.Spread(1)
+		normal = m.Spread(1)
 	case JitterEqual:
-		own = m.Spread(0.5)
+		normal = m.Spread(0.5)
 	}
-	capped := backoff.Cap(own, cmp.Or(w.MaxWait, noCap))
-	return own, backoff.Max(configured, backoff.Throttled(capped))
+	capped := backoff.Cap(normal, cmp.Or(w.MaxWait, noCap))
+	return normal, backoff.Max(configured, backoff.Throttled(capped))
 }
 
 // store finds where past runs are kept. The directory need not exist.

@@ -77,7 +77,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	case q.compared != nil:
 		show = q.comparison
 	case q.until != nil:
-		show = q.cover
+		show = q.coverage
 	case q.past.Learn != "":
 		show = q.learned
 	}
@@ -88,7 +88,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	return a.put(ctx, l, &q.output)
 }
 
-// bound ends the table, unless the command line says where.
+// bound sets the end of the table, unless the command line does.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
 		q.table.attempts, q.table.timeout = attempts, timeout
@@ -120,7 +120,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	a.lines[0] = slices.Insert(a.lines[0], 0, "strategy")
 	for i, name := range names {
 		a.lines[i+1] = slices.Insert(a.lines[i+1], 0, name)
-		a.rows[i].(*record).Strategy = name
+		a.rows[i].(*rowJSON).Strategy = name
 	}
 	return a, nil
 }
@@ -170,21 +170,21 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	for i, r := range rows {
 		seen := 1 - (1-m.Done(m.Age(r.At)))/alive
 		a.lines[i+1] = append(a.lines[i+1], fmt.Sprintf("%.1f%%", 100*(seen-before)), fmt.Sprintf("%.1f%%", 100*seen))
-		told := a.rows[i].(*record)
-		told.Sees, told.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
+		r := a.rows[i].(*rowJSON)
+		r.Sees, r.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
 		before = seen
 	}
 	return a, nil
 }
 
 // rows returns the attempts of one strategy.
-func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
+func (q *scheduleQuery) rows(s, _ backoff.Schedule) (rows []row, err error) {
 	t := q.table
 	if t.attempts == 0 && t.timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	if t.schedule = own; q.waits.Seed != nil {
-		t.schedule = drawn(own, q.waits.Rand())
+	if t.schedule = s; q.waits.Seed != nil {
+		t.schedule = sampled(s, q.waits.Rand())
 	}
 	rows, _, err = collect(t, math.MaxInt64)
 	return rows, err
@@ -209,16 +209,16 @@ func (q *scheduleQuery) totals(rows []row) string {
 	return text
 }
 
-// cover answers how closely the schedule watches the moment of --until-time: how many attempts an
-// operation costs that ends then, and how late its end is noticed.
-func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
+// coverage answers how many attempts an operation costs that ends at --until-time, and how late its
+// end is noticed.
+func (q *scheduleQuery) coverage(*argv.Line) (a answer, err error) {
 	q.table.schedule, _ = q.resolved().Schedules()
 	rows, n, err := collect(q.table, *q.until)
 	if err != nil {
 		return a, err
 	}
 	last, next, late := "-", "-", "-"
-	found := watch{Until: words.InSeconds(*q.until), Attempts: n}
+	found := coverageJSON{Until: words.InSeconds(*q.until), Attempts: n}
 	if n > 0 {
 		at := rows[n-1].At
 		last, found.Last = words.Duration(at), new(words.InSeconds(at))
@@ -234,9 +234,9 @@ func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
 	}}, nil
 }
 
-// A watch says how closely a schedule watches a moment. Times are nil for an attempt that there
-// is not.
-type watch struct {
+// A coverageJSON is what programs read of a coverage. Times are nil for an attempt that there is
+// not.
+type coverageJSON struct {
 	Until    float64  `json:"until_s"`
 	Attempts int      `json:"attempts"`
 	Last     *float64 `json:"last_at_s"`
@@ -263,21 +263,21 @@ func collect(t table, until time.Duration) (rows []row, n int, err error) {
 	return rows, n, nil
 }
 
-// drawn returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
+// sampled returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
 // wait several times.
-func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
+func sampled(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
 	waits := map[int]time.Duration{}
 	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
-		if _, isDrawn := waits[step.N]; !isDrawn {
+		if _, isKnown := waits[step.N]; !isKnown {
 			waits[step.N] = s.Wait(step, r)
 		}
 		return waits[step.N]
 	})
 }
 
-// A record is an attempt for programs, in seconds, of one of several strategies, or with its
+// A rowJSON is an attempt for programs, in seconds, of one of several strategies, or with its
 // chance of seeing the end.
-type record struct {
+type rowJSON struct {
 	Strategy string   `json:"strategy,omitempty"`
 	Attempt  int      `json:"attempt"`
 	Wait     float64  `json:"wait_s"`
@@ -308,7 +308,7 @@ func timetable(title string, rows []row, series ...plot.Series) (a answer) {
 			line = append(line, words.Duration(t), secondsText(t))
 		}
 		a.lines = append(a.lines, line)
-		a.rows = append(a.rows, &record{
+		a.rows = append(a.rows, &rowJSON{
 			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
 			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
 		})

@@ -100,8 +100,8 @@ func parseCap(s string) (time.Duration, error) {
 	return cmp.Or(d, noCap), err
 }
 
-// Resolved returns w with its defaults filled in, of which base and maxWait are given, and with
-// what --interval and --overshoot stand for.
+// Resolved returns w with --interval and --overshoot turned into the fields that they stand for, and
+// with its defaults, of which base and maxWait differ between commands.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
@@ -125,21 +125,21 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 
 // Schedules returns the schedule that w describes, and the one for waits after the client was
 // throttled. They differ only under [JitterAuto].
-func (w Waits) Schedules() (own, throttled backoff.Schedule) {
+func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {
 	case JitterNone:
 		return capped, capped
 	case JitterFull:
-		own = backoff.Full(capped)
+		normal = backoff.Full(capped)
 	case JitterEqual:
-		own = backoff.Equal(capped)
+		normal = backoff.Equal(capped)
 	case JitterDecorrelated:
-		own = backoff.Cap(backoff.Decorrelated{Base: w.Base}, w.MaxWait)
+		normal = backoff.Cap(backoff.Decorrelated{Base: w.Base}, w.MaxWait)
 	default:
 		return capped, backoff.Throttled(capped)
 	}
-	return own, own
+	return normal, normal
 }
 
 func (w Waits) growth() backoff.Schedule {
