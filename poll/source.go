@@ -155,7 +155,9 @@ func (s *source) claim() {
 	session, _ := as[Sharer](s.probe)
 	h.turn = ask.Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() ask.Question { return s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent) })
+	h.ask(identity, func() ask.Question {
+		return s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent)
+	})
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
