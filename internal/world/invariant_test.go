@@ -152,7 +152,7 @@ func checkWhole(w *world, res *result) bool {
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
-		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0) })
+		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0 && w.List.Next == "") }) // with Next a part is a failure
 		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
