@@ -287,7 +287,6 @@ func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
 	}
 }
 
-// The limiter of a target counts before that of its group.
 // Whoever takes his time over an event, or over a result, holds up nobody's look.
 func TestGroupWaitsForNoConsumer(t *testing.T) {
 	t.Parallel()
@@ -314,25 +313,6 @@ func TestGroupWaitsForNoConsumer(t *testing.T) {
 			if time.Sleep(time.Second); e.Kind == poll.EventEnd && e.Outcome.Value != time.Minute+300*time.Millisecond {
 				t.Errorf("target %d has its result after %s", e.N, e.Outcome.Value)
 			}
-		}
-	})
-}
-
-func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		own, shared := &spaced{known: map[string]*spacedPlace{}}, &spaced{known: map[string]*spacedPlace{}}
-		a, b := after("a", 0), after("b", 0)
-		a.Probe, b.Probe = placed{a.Probe.(poll.ProbeFunc), "a's"}, placed{b.Probe.(poll.ProbeFunc), "b's"}
-		a.Limiter = own
-		g := poll.Group{Limiter: shared}
-		b.Immediate = true // and ends first
-		outcomes, err := g.Run(t.Context(), slices.Values([]poll.Poller{a, b}))
-		if err != nil || len(outcomes) != 2 || outcomes[0].Target != "a" || outcomes[1].Target != "b" {
-			t.Fatalf("%v: %+v", err, outcomes)
-		}
-		if fmt.Sprint(own.places, shared.places) != "[a's] [b's]" {
-			t.Errorf("asked about %q and %q", own.places, shared.places)
 		}
 	})
 }
