@@ -148,8 +148,8 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 // Look sends one request. Where a Probe of your own calls it with the context of its own Look, a
 // request that starts an operation is sent once in a wait, and later calls look where its answer
 // leads, each with its own Header. That holds for calls with equal Method, URL, Body and Follow: one
-// with another URL, such as a signed one, or with another context starts the operation again. So does
-// a later run, and the next [Poller.Step], since no [State] knows of such a start: [Wrap] an HTTP for
+// with another URL, such as a signed one, or with another context starts the operation again. A later
+// run, or the next [Poller.Step], fails: no [State] says where such a start has led. [Wrap] an HTTP for
 // those. Any other call is the first attempt of a new session.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 	probe := h.Session()

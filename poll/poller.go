@@ -210,7 +210,7 @@ func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, don
 }
 
 // UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
-// Rules it does not use. If p.Past has Succeeded, f is not called, and the value is the zero value.
+// Rules it does not use. If p.Past has Succeeded, f is not called, and there is an error.
 func UntilWith[T any](
 	ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error),
 ) (T, error) {

@@ -216,6 +216,31 @@ func TestTheRequestForAResultIsRenewed(t *testing.T) {
 	})
 }
 
+// A function around a look makes no success of a result that is not there, nor of no answer.
+func TestNothingMadeAnewIsASuccess(t *testing.T) {
+	anew := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+		return poll.Observe(ctx, next(ctx, a).Body, nil)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		inner := poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: answering(map[string]func(*http.Request) (int, string, string, string){
+			"POST /jobs": func(*http.Request) (int, string, string, string) { return 202, "Operation-Location", "/jobs/1", "" },
+			"GET /jobs/1": func(*http.Request) (int, string, string, string) {
+				return 200, "X", "", `{"status":"succeeded","resourceLocation":"/rows"}`
+			},
+			"GET /rows": func(*http.Request) (int, string, string, string) { return 404, "X", "", "rows" },
+		})}
+		p := poll.Poller{Timeout: time.Minute, Probe: poll.Wrap(inner, anew)}
+		if o, _ := p.Run(t.Context()); o.Ending == poll.Succeeded {
+			t.Errorf("%s: %s", o.Ending, o.Reason)
+		}
+		inner.Method, inner.Transport = "", roundTripper(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+		p.Probe = poll.Wrap(inner, anew)
+		if o, _ := p.Run(t.Context()); o.Ending != poll.TimedOut {
+			t.Errorf("without an answer: %s: %s", o.Ending, o.Reason)
+		}
+	})
+}
+
 // A value cannot be had from a wait that has ended before.
 func TestUntilWith_past(t *testing.T) {
 	p := poll.Poller{Past: &poll.State{Ending: poll.Succeeded}}
