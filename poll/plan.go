@@ -46,7 +46,10 @@ func (w *wait) plan(now, shared time.Time) {
 		if wait > latest {
 			wait, w.LastLook = latest, true
 		}
-		if early := latest - w.timeToConfirm(latest); wait > early && early > max(w.hintLeft(now), minReserve) {
+		// The look that begins the thresholds may take longer than others did.
+		takes := w.timeToConfirm(latest)
+		early := (latest - takes) / 10 * 9
+		if takes > 0 && wait > early && early > max(w.hintLeft(now), minReserve) {
 			wait, w.LastLook = early, false
 		}
 	}
