@@ -2,8 +2,8 @@ package plot
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
+	"html"
 )
 
 // The layout of a chart in pixels. The margins hold the texts, the right one the legend.
@@ -38,9 +38,7 @@ func (b *picture) printf(format string, args ...any) { fmt.Fprintf(b, format, ar
 
 // text writes a text; attributes say how.
 func (b *picture) text(x, y float64, text, attributes string) {
-	b.printf(`<text x="%.1f" y="%.1f" %s>`, x, y, attributes)
-	xml.EscapeText(b, []byte(text)) // a Buffer never fails
-	b.printf("</text>\n")
+	b.printf("<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, html.EscapeString(text))
 }
 
 func (b *picture) line(x1, y1, x2, y2 float64, color string, wide int) {
