@@ -57,8 +57,8 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 			break
 		}
 	}
-	l := &Line{Command: command}
-	l.Arrange(typed)
+	l := NewLine(command)
+	l.Parse(typed)
 	if command == main && len(l.Rest) > 0 && !HasScheme(l.Rest[0]) {
 		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(l.Rest)}
 	}
@@ -99,7 +99,7 @@ func (l *Line) offer(current string) Completion {
 // left returns the flags that may still be given.
 func (l *Line) left() []Candidate {
 	var list []Candidate
-	for _, f := range l.Command.Flags {
+	for _, f := range l.Flags {
 		if f.Hidden || !f.Many && l.HasTyped(f.Name) {
 			continue
 		}

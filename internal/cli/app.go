@@ -90,7 +90,7 @@ func Run(ctx context.Context, w World) ExitCode {
 		return w.finish(err)
 	}
 	w.refuse("usage", err)
-	if sub == nil && s.JSON {
+	if sub == nil && s.IsOn("json") {
 		if err := ui.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
 			return w.finish(err)
 		}
@@ -106,7 +106,7 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 		sub = w.find(args[0])
 	}
 	if sub != nil {
-		l, path, args = &argv.Line{Command: sub}, append(path, sub.Name), args[1:]
+		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
 		switch {
 		case sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help":
 			args = []string{"--", args[0]} // it names a flag
@@ -115,7 +115,7 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 		}
 	}
 	l.LookupEnv, l.Write = w.Lookup, w.write
-	l.Arrange(args)
+	l.Parse(args)
 	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
@@ -140,7 +140,7 @@ func (w World) write(ctx context.Context, text string) error {
 	return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
 }
 
-// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Arrange] has
+// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Parse] has
 // written all names and values out.
 type typed struct {
 	*argv.Flag
@@ -149,8 +149,8 @@ type typed struct {
 
 // flagsOf returns those of the flags that were typed: urfave goes through all flags for each.
 func flagsOf(l *argv.Line) (list []cli.Flag) {
-	for i := range l.Command.Flags {
-		if f := &l.Command.Flags[i]; l.HasTyped(f.Name) {
+	for i := range l.Flags {
+		if f := &l.Flags[i]; l.HasTyped(f.Name) {
 			list = append(list, &cli.GenericFlag{Name: f.Name, Value: typed{f, l}})
 		}
 	}
@@ -162,10 +162,10 @@ func (t typed) String() string { return "" }
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
 func (t typed) Set(text string) error {
-	if t.Name == "preset" && t.Rank() == argv.Typed {
+	if t.Name == "preset" && t.line.Has(t.Name) {
 		t.line.Fail(argv.Usagef("--preset is given twice").Hint("a wait has one; a preset of your own can have the rules of both"))
 	}
-	t.line.Fail(t.Assign(text, "--"+t.Name, argv.Typed))
+	t.line.Fail(t.line.Add(t.Flag, text, "--"+t.Name, argv.Typed))
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 	switch {
 	case l.Err != nil:
 		return l.Err
-	case l.Flag("help").Given():
+	case l.IsOn("help"):
 		return l.Write(ctx, c.Help(helpText(c.Name)))
 	case c.HasVariables:
 		l.Environ(ofAll)
@@ -187,7 +187,11 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
 		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
-	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
+	given, err := l.Validate(argv.Check{Kinds: ofAll, Least: argv.Variable})
+	if l.Given = given; err == nil {
+		err = l.Fill()
+	}
+	if err != nil {
 		return err
 	}
 	if slices.Contains([]string{"demo", "man", "simulate"}, c.Name) { // a signal is theirs
@@ -231,8 +235,8 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// readValue returns the value of a flag, or the content of FILE for @FILE.
-func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []byte, isFile bool, err error) {
+// readValue returns a value, or the content of FILE for @FILE.
+func (w World) readValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
 		return []byte(value), false, nil
@@ -241,7 +245,7 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 		return nil, true, err
 	}
 	if text, err = w.readFile(name, most); err != nil {
-		return nil, true, argv.Usagef("%s: %w", l.Origin(flag), err)
+		return nil, true, argv.Usagef("%s: %w", origin, err)
 	}
 	if name == "-" {
 		w.Streams.In = bytes.NewReader(text) // for the next target
@@ -252,10 +256,10 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 // refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
-	for _, f := range l.Command.Flags {
-		for _, value := range l.Strings(f.Name) {
+	for _, f := range l.Flags {
+		for _, value := range l.Texts(&f) {
 			if f.FromFile && value == "@-" || f.Name == "targets" && value == "-" {
-				readers = append(readers, f.Origin()+" "+value)
+				readers = append(readers, l.Origin(f.Name)+" "+value)
 			}
 		}
 	}

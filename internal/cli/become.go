@@ -23,10 +23,6 @@ func (w *wait) readThen() error {
 	if len(s.Then) == 0 {
 		return nil
 	}
-	program := programName(s.Then[0])
-	if err := s.refuse(true, program, "print", "json"); err != nil {
-		return err
-	}
 	if argv.HasScheme(s.Then[0]) {
 		return argv.Usagef("%s comes after --, where a program stands", poll.HTTP{URL: s.Then[0]}.Target()).
 			Hint("URLs come before --")

@@ -21,22 +21,9 @@ type list struct {
 	size  int  // how many there are then, and otherwise at least
 }
 
-// refuseForList refuses a list that cannot be waited for. A variable that names such a list is
-// for other runs, unless what was typed needs it.
-func (s *Spec) refuseForList() error {
-	if s.Each == "" {
-		return nil
-	}
-	err := s.refuseEach()
-	if err != nil && s.DropVariable("each") && s.Settle(ofAll, argv.Variable, nil) == nil {
-		return nil
-	}
-	return err
-}
-
 // refuseEach refuses a list that cannot be waited for.
 func (s *Spec) refuseEach() error {
-	each, isFilled := s.Origin("each"), s.Targets != "" && s.hasPlaceholder()
+	each := s.Origin("each")
 	switch n := len(s.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
@@ -47,15 +34,7 @@ func (s *Spec) refuseEach() error {
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
 		return s.needsCondition()
 	}
-	if s.followsEach() && s.Has("learn") {
-		s.DropVariable("follow")
-	}
-	return cmp.Or(
-		s.refuse(s.IsCommand && s.Next != "none", "command", "next"),
-		s.refuse(isFilled, "batches", "learn"),
-		s.refuse(!isFilled, "list", "batch"),
-		s.refuse(s.followsEach(), "followed", "learn"),
-		s.refuse(true, "list", "gone", "started-at", "finished-at"))
+	return nil
 }
 
 func (s *Spec) needsCondition() error {
@@ -77,7 +56,7 @@ func (s *Spec) readList() (own *list, err error) {
 	if own.Each, err = expr.CompileEach(s.Each); err != nil {
 		return nil, badExpression(s.Origin("each"), err)
 	}
-	own.Keys, err = s.values("id", func(id *expr.Expr) error {
+	own.Keys, err = s.values("id", s.ID, func(id *expr.Expr) error {
 		if id.Reads() {
 			return nil
 		}
@@ -103,7 +82,7 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 		keys = append(keys, e.Item)
 	}
 	r.list.known, r.list.size, r.list.Expect = true, len(keys), 0
-	batch := r.Batch
+	batch := r.run.Batch
 	if template == nil {
 		batch = max(1, len(keys))
 	}
@@ -115,10 +94,10 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 			if e.URL, e.Command, err = template.Fill(some); err != nil {
 				return nil, nil, argv.Usagef("%w", err)
 			}
-		case r.IsCommand:
-			e.Command = r.Operands
+		case r.run.IsCommand:
+			e.Command = r.run.Operands
 		default:
-			e.URL = r.Operands[0]
+			e.URL = r.run.Operands[0]
 		}
 		lists = append(lists, e)
 	}

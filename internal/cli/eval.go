@@ -23,8 +23,8 @@ func evalCommand(world World) *argv.Command {
 		Summary:  "try a condition on an answer in a file",
 		Flags:    q.flags(),
 		Run: func(ctx context.Context, l *argv.Line) error {
-			q.Line, q.env.Context = l, ctx
-			if err := q.read(); err != nil {
+			q.env.Context = ctx
+			if err := q.read(l); err != nil {
 				return err
 			}
 			if q.list != nil {
@@ -39,18 +39,18 @@ func evalCommand(world World) *argv.Command {
 func (q *question) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
 	own := argv.Flags{
-		{Name: "status", Value: "CODE", To: argv.Maybe(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
-		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
-		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
-		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
-		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
-		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
-		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
+		{Name: "status", Value: "CODE", To: argv.OptionalVar(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", To: argv.OptionalVar(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, To: argv.TextsVar(&q.header), Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, To: argv.TextVar(&q.stderr), Usage: "$stderr, what a command wrote; @FILE reads it"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.TextVar(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "attempt", Value: "N", Default: "1", To: argv.Var(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", To: argv.Var(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", To: argv.Var(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
+		{Name: "print", Value: "EXPR", To: argv.TextVar(&q.print), Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
-	all := q.Command.Flags
+	all := q.Flags
 	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
 	list[0].Not = "error print attempt elapsed unchanged"
 	list[0].Usage = "where the list is, such as .items"
@@ -64,22 +64,30 @@ func (q *question) flags() argv.Flags {
 type question struct {
 	*Spec            // what the flags say about the elements of a list
 	world            World
+	header           []string
+	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
 	list             *target // whose elements are judged instead, nil for none
 }
 
 // read reads the command line, and the answer last.
-func (q *question) read() (err error) {
-	l, file := q.Line, q.Operands
+func (q *question) read(l *argv.Line) (err error) {
+	file := l.Operands
+	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
+	if q.Spec, err = q.with(l.Given, nil); err != nil {
+		return err
+	}
 	switch {
 	case q.Each != "" && len(file) > 1:
 		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case q.Each != "":
-		err = cmp.Or(q.usePreset(q.world, ofAll, argv.Preset), q.readRules())
+		if err = q.usePreset(); err == nil {
+			err = q.readRules()
+		}
 	case l.Has("print"):
-		q.value, err = compileValue(l, "print")
+		q.value, err = compileValue(l, "print", q.print)
 	case len(file) == 0:
 		err = argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
 	}
@@ -96,12 +104,12 @@ func (q *question) read() (err error) {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, _, err = readHeaders(l, q.world, ""); err != nil {
+		if q.env.Header, _, err = readHeaders(l, q.world, q.header, nil, ""); err != nil {
 			return err
 		}
 	}
 	if l.Has("stderr") {
-		if q.env.Stderr, _, err = q.world.readValue(l, "stderr", l.String("stderr"), maxInput); err != nil {
+		if q.env.Stderr, _, err = q.world.readValue(l, l.Origin("stderr"), q.stderr, maxInput); err != nil {
 			return err
 		}
 	}
@@ -124,7 +132,7 @@ func (q *question) readAnswer(file []string) error {
 	case q.world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	if name == "-" && slices.Contains(slices.Concat(q.Strings("header"), q.Strings("stderr")), "@-") {
+	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
 	body, err := q.world.readFile(name, maxInput)
@@ -196,10 +204,22 @@ func (q *question) say(prefix string, lines ...string) {
 	}
 }
 
+// usePreset adds what the preset says.
+func (q *question) usePreset() error {
+	if q.Preset == "" {
+		return nil
+	}
+	p, err := q.world.findPreset(q.Line, q.Origin("preset"), q.Preset)
+	if err == nil {
+		q.Spec, err = q.withPreset(p, ofAll, argv.Preset)
+	}
+	return err
+}
+
 // readRules reads --each and the conditions, as for a wait of one attempt.
 func (q *question) readRules() error {
 	q.list = &target{kind: status.KindHTTP}
-	if q.IsCommand || q.Has("exit") || q.Has("stderr") {
+	if q.IsCommand || q.env.Exit != nil || q.stderr != "" {
 		q.list.kind = status.KindCommand
 	}
 	p := &q.list.poller
@@ -211,7 +231,8 @@ func (q *question) readRules() error {
 		}
 		p.Elements = &own.Elements
 	}
-	r := reader{Spec: q.Spec, world: q.world}
+	r := reader{run: q.Spec, world: q.world}
+	q.list.spec = q.Spec
 	return r.readRules(q.list)
 }
 
@@ -260,7 +281,7 @@ func (q *question) judgeList(ctx context.Context) error {
 		count[v.Status]++
 	}
 	slices.Sort(notes)
-	q.say("", q.Notes...)
+	q.say("", q.Notes()...)
 	q.say("hint: ", hints...)
 	q.say("note: ", slices.Compact(notes)...)
 	q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))

@@ -40,9 +40,9 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, world World, cookies string) (header http.Header, again refresh, err error) {
+func readHeaders(l *argv.Line, world World, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
 	r := &headerReader{world: world, cookies: cookies}
-	err = cmp.Or(r.add(l, "header"), r.add(l, "oauth2-bearer"))
+	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
 		again = r.renew
 	}
@@ -50,9 +50,9 @@ func readHeaders(l *argv.Line, world World, cookies string) (header http.Header,
 }
 
 // add adds the values of a flag.
-func (r *headerReader) add(l *argv.Line, flag string) error {
-	for _, value := range l.Strings(flag) {
-		text, isFile, err := r.world.readValue(l, flag, value, maxLines)
+func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
+	for _, value := range values {
+		text, isFile, err := r.world.readValue(l, l.Origin(flag), value, maxLines)
 		if err != nil {
 			return err
 		}

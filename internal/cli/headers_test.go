@@ -15,7 +15,7 @@ func headersOf(t *testing.T, line string) (header http.Header, again refresh, er
 	world, _ := worldOf(t, line)
 	s, err := specOf(t.Context(), world)
 	if err == nil {
-		header, again, err = readHeaders(s.Line, world, "")
+		header, again, err = readHeaders(s.Line, world, s.Header, s.Bearer, "")
 	}
 	return header, again, err
 }

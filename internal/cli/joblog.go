@@ -372,12 +372,12 @@ func aimOf(probe poll.Probe) (what []string, body []byte) {
 // asked for what, but no limit, and nothing that is renewed.
 func (s *Spec) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
-	for _, f := range s.Command.Flags {
+	for _, f := range s.Flags {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
 			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
 			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
 		if isPart && s.Has(f.Name) {
-			parts[f.Name] = slices.Clone(s.Strings(f.Name))
+			parts[f.Name] = s.Texts(&f)
 		}
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {

@@ -35,7 +35,7 @@ func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, 
 	case len(named) == 0:
 		return p, cmp.Or(unread, unknownPreset(origin, name, mine))
 	case unread != nil:
-		l.Notes = append(l.Notes, fmt.Sprintf("note: %s", unread))
+		l.Note("%s", unread)
 	}
 	return named[0], nil
 }
@@ -84,7 +84,9 @@ func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
 		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
 	}
 	for _, p := range list {
-		err = cmp.Or(err, newSpec().use(p, ofAll, argv.Typed))
+		if err == nil {
+			_, err = newSpec().withPreset(p, ofAll, argv.Typed)
+		}
 	}
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
@@ -92,28 +94,21 @@ func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// usePreset sets the flags that the preset of --preset says, unless they are set.
-func (s *Spec) usePreset(w World, kinds argv.Kinds, rank argv.Rank) error {
-	if s.Preset == "" {
-		return nil
-	}
-	p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
-	return cmp.Or(err, s.use(p, kinds, rank))
-}
-
-// use sets the flags that a preset says, unless they are set.
-func (s *Spec) use(p presets.Preset, kinds argv.Kinds, rank argv.Rank) error {
-	s.preset = &p
+// withPreset returns a spec that has the settings of a preset, too, of flags that are not set.
+func (s *Spec) withPreset(p presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+	given := s.Given
 	for _, setting := range p.Settings {
-		f := s.Flag(setting.Key)
-		if f == nil || f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+		f := s.Flags.Named(setting.Key)
+		if f == nil || given.Has(f.Name) || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
 			continue
 		}
 		for _, value := range setting.Values {
-			s.Fail(cmp.Or(f.Assign(value, setting.At, rank), refuseSetting(setting, value)))
+			if err := cmp.Or(given.Add(f, value, setting.At, rank), refuseSetting(setting, value)); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return s.Err
+	return s.with(given, &p)
 }
 
 // leastInterval is how often a preset, which may be another's, makes poll ask at most.

@@ -52,7 +52,7 @@ func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, note := range l.Notes {
+	for _, note := range l.Notes() {
 		fmt.Fprintln(w.Streams.Err, "poll: "+note)
 	}
 	return w.explain(ctx, l, list)

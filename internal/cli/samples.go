@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -53,9 +52,12 @@ func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, 
 // judgeSample judges an answer as a URL or a command would give it. With each, it returns the verdict
 // on the first element that is not what is wanted.
 func (w World) judgeSample(ctx context.Context, p presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
-	q := question{Spec: newSpec(), world: w, env: expr.Env{Body: body}}
-	q.Preset, q.IsCommand = p.Name, strings.Contains(p.Example, " -- ")
-	err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules())
+	s := newSpec()
+	s.IsCommand = strings.Contains(p.Example, " -- ")
+	q := question{world: w, env: expr.Env{Body: body}}
+	if q.Spec, err = s.withPreset(p, ofAll, argv.Preset); err == nil {
+		err = q.readRules()
+	}
 	if err != nil {
 		return v, err
 	}

@@ -107,7 +107,7 @@ func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
 		return 0, nil
 	case isOpen && !isShare:
 		n = math.MaxInt
-	case n == 0 && s.DropVariable("at-least"):
+	case n == 0 && s.Rank("at-least") == argv.Variable:
 		return 0, nil
 	case n == 0:
 		return 0, argv.Usagef("%s %s: of how many elements is not known", s.Origin("at-least"), s.AtLeast).

@@ -15,7 +15,10 @@ import (
 // specOf reads the arguments of a wait, which is not run.
 func specOf(ctx context.Context, w World) (*Spec, error) {
 	s := newSpec()
-	_, err := w.run(ctx, s, func(context.Context, *Spec) error { return nil })
+	_, err := w.run(ctx, s, func(_ context.Context, settled *Spec) error {
+		s = settled
+		return nil
+	})
 	return s, err
 }
 
@@ -29,9 +32,9 @@ func lineOf(t *testing.T, args []string, env map[string]string) (*Spec, error) {
 // settingsOf returns the flags that are set, in alphabetical order.
 func settingsOf(s *Spec) string {
 	var list []string
-	for i := range s.Command.Flags {
-		for _, text := range s.Strings(s.Command.Flags[i].Name) {
-			list = append(list, s.Command.Flags[i].Name+"="+text)
+	for _, f := range s.Flags {
+		for _, text := range s.Texts(&f) {
+			list = append(list, f.Name+"="+text)
 		}
 	}
 	return sorted(strings.Join(list, " "))
@@ -44,8 +47,8 @@ func sorted(words string) string {
 // grammar shows how words are read in one line: the flags, then "cmd" or "url", then the words.
 func grammar(args []string) (string, error) {
 	s := newSpec()
-	s.Arrange(args)
-	_, err := s.place()
+	s.Parse(args)
+	_, err := classifyOperands(s.Line)
 	var b strings.Builder
 	for _, w := range s.Typed {
 		b.WriteString(w.Flag.Name + "=" + w.Text + " ")
@@ -115,8 +118,8 @@ func FuzzGrammar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
 		s := newSpec()
-		s.Arrange(args)
-		if _, err := s.place(); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
+		s.Parse(args)
+		if _, err := classifyOperands(s.Line); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
 			t.Errorf("%q: %v, %v is no usage error", args, err, s.Err)
 		}
 		if n := len(s.Operands); s.IsCommand && !slices.Equal(s.Operands, args[len(args)-n:]) {

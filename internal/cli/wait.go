@@ -19,11 +19,11 @@ import (
 )
 
 // runWait reads the operands and the environment of a wait, checks what needs no file, and
-// hands it all to wait.
+// hands it all to wait. s is not filled yet.
 func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
-	kinds, misplaced := s.place()
+	kinds, misplaced := classifyOperands(s.Line)
 	switch {
-	case s.Err == nil && (s.Help || s.Version):
+	case s.Err == nil && (s.IsOn("help") || s.IsOn("version")):
 		return w.about(ctx, s)
 	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
 		misplaced = cmp.Or(s.tookURL(), s.Err)
@@ -34,37 +34,52 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	if s.Preset != "" {
-		err := w.inTime(ctx, cmp.Or(s.Slice, s.Timeout), func() error { return s.usePreset(w, kinds, argv.Preset) })
-		if err != nil {
-			return err
-		}
+	if err := s.fill(); err != nil {
+		return err
+	}
+	s, err := w.withNamedPreset(ctx, s, kinds)
+	if err != nil {
+		return err
 	}
 	if s.IsCommand {
 		if err := w.checkCommand(s); err != nil {
 			return err
 		}
 	}
-	s.Entries = s.Targets != ""
-	if err := s.Settle(kinds, argv.Variable, unfit); err != nil {
-		if s.IsCommand {
-			return cmp.Or(refuseNoProgram(s.Operands), err)
-		}
+	settled, err := s.settled(kinds)
+	switch {
+	case err != nil && s.IsCommand:
+		return cmp.Or(refuseNoProgram(s.Operands), err)
+	case err != nil:
 		return err
 	}
-	s.Timeout = cmp.Or(s.Slice, s.Timeout)
-	return wait(ctx, s)
+	return wait(ctx, settled)
+}
+
+// withNamedPreset returns a spec that has the settings of its preset, too.
+func (w World) withNamedPreset(ctx context.Context, s *Spec, kinds argv.Kinds) (full *Spec, err error) {
+	if s.Preset == "" {
+		return s, nil
+	}
+	err = w.inTime(ctx, s.Timeout, func() error {
+		p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
+		if err == nil {
+			full, err = s.withPreset(p, kinds, argv.Preset)
+		}
+		return err
+	})
+	return full, err
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
 func (w World) about(ctx context.Context, s *Spec) error {
 	switch {
-	case len(s.Operands) > 0 && s.Help:
+	case len(s.Operands) > 0 && s.IsOn("help"):
 		return argv.Usagef("-h is --help, and stands alone").
 			Hint("a host and a port are waited for as tcp://HOST:PORT")
 	case len(s.Operands) > 0:
 		return argv.Usagef("-V is --version, and stands alone")
-	case s.Help:
+	case s.IsOn("help"):
 		return s.Write(ctx, shortHelp())
 	}
 	return s.Write(ctx, version()+"\n")
@@ -72,10 +87,10 @@ func (w World) about(ctx context.Context, s *Spec) error {
 
 // tookURL refuses a flag that took the URL as its value, and returns nil if none did.
 func (s *Spec) tookURL() error {
-	for i := range s.Command.Flags {
-		f := &s.Command.Flags[i]
-		if f.Rank() == argv.Typed && argv.HasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
-			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
+	for _, f := range s.Flags {
+		texts := s.Texts(&f)
+		if s.Rank(f.Name) == argv.Typed && argv.HasScheme(texts[len(texts)-1]) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+			return argv.Usagef("nothing to wait for: --%s took the URL as its value", f.Name).Hint("--%s %s URL", f.Name, f.Value)
 		}
 	}
 	return nil
@@ -194,15 +209,11 @@ func (w World) inTime(ctx context.Context, timeout time.Duration, read func() er
 // wrong.
 func (w *wait) read(ctx context.Context) error {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore(), w.refuseOut()); err != nil {
+	if err := cmp.Or(w.readThen(), s.refuseStore(), w.refuseOut()); err != nil {
 		return err
 	}
-	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
-		s.DropVariable("targets") // no entry of it would be waited for
-	}
 	r := newReader(s, w.world)
-	err := s.refuse(r.several, "several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
-	if err := cmp.Or(err, s.nothingToWaitFor()); err != nil {
+	if err := s.nothingToWaitFor(); err != nil {
 		return err
 	}
 	if err := r.read(); err != nil {
@@ -246,10 +257,10 @@ func (w *wait) readAlone() error {
 	if s.Timeout > 0 {
 		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
 	}
-	if s.Expect > 1 && !s.DropVariable("expect") {
+	if s.Expect > 1 {
 		return s.tooFew(1)
 	}
-	if s.AtLeast != "" && !s.DropVariable("at-least") {
+	if s.AtLeast != "" {
 		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
 			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
@@ -274,7 +285,7 @@ func (w *wait) open() (err error) {
 		return err
 	}
 	w.note(w.jobs.note(w.spec))
-	w.note(w.world.doubts(w.spec)...)
+	w.note(w.world.warnings(w.spec)...)
 	w.report.Shared = w.spec.Share != ""
 	w.report.Slice = w.spec.Slice > 0
 	w.report.Again = func() bool { return again && w.jobs.code(ExitTimeout) == ExitTimeout }

@@ -24,7 +24,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",
 		Flags: append(directory,
-			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"}),
+			argv.Flag{Name: "forget", To: argv.BoolVar(&h.forget), Usage: "remove the history of NAME"}),
 		Run: h.run,
 	}
 }

@@ -31,8 +31,8 @@ type output struct {
 func (o *output) flags(charts string) argv.Flags {
 	formats := []string{formatText, formatCSV, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
-		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "or csv, json"},
+		{Name: "svg", Value: "FILE", To: argv.Var(&o.svg, parseSVG), Usage: charts},
 	}
 }
 
