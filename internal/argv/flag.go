@@ -19,8 +19,11 @@ type Command struct {
 	Flags    Flags
 
 	HasVariables bool               // variables of the environment set its flags, too
+	OwnsSignals  bool               // it ends by itself on a signal
+	NamesFlag    bool               // its operand, if it stands alone, may look like a flag
 	Offers       func() []Candidate // for the first operand; nil for none
 	Run          func(context.Context, *Line) error
+	Raw          func(context.Context, []string) (done bool, err error) // takes words before they are read; nil for none
 }
 
 // A Flag is one option of a command. Reading, variables, targets files, help, completion and

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,44 +39,57 @@ func (w World) getenv(name string) string {
 	return value
 }
 
-// commands makes the subcommands, in the order in which help lists them.
-func (w World) commands() []*argv.Command {
-	all := []*argv.Command{
-		demoCommand(w),
-		evalCommand(w),
-		presetsCommand(w),
-		w.helpCommand(),
-		w.manCommand(),
-		w.completionCommand(),
-		versionCommand(),
-		plan.HistoryCommand(w.Streams),
-		plan.ScheduleCommand(w.Streams),
-		plan.TuneCommand(),
-		plan.SimulateCommand(w.Streams),
-	}
-	for _, c := range all {
-		if c.Flags.Lookup("help") == nil {
-			c.Flags = append(c.Flags, argv.HelpFlag())
-		}
-	}
-	return all
+// A subcommand is made when it is named.
+type subcommand struct {
+	name string
+	make func() *argv.Command
 }
 
-// find returns the subcommand of that name, nil if there is none.
-func (w World) find(name string) *argv.Command {
-	for _, c := range w.commands() {
-		if c.Name == name {
-			return c
+// subcommands returns all, in the order in which help lists them.
+func (w World) subcommands() []subcommand {
+	return []subcommand{
+		{"demo", w.demoCommand},
+		{"eval", w.evalCommand},
+		{"presets", w.presetsCommand},
+		{"help", w.helpCommand},
+		{"man", w.manCommand},
+		{"completion", w.completionCommand},
+		{"version", versionCommand},
+		{"history", func() *argv.Command { return plan.HistoryCommand(w.Streams) }},
+		{"schedule", func() *argv.Command { return plan.ScheduleCommand(w.Streams) }},
+		{"tune", plan.TuneCommand},
+		{"simulate", func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
+	}
+}
+
+// command makes the subcommand of that name, nil if there is none.
+func (w World) command(name string) *argv.Command {
+	for _, s := range w.subcommands() {
+		if s.name != name {
+			continue
 		}
+		c := s.make()
+		if c.Name = name; c.Flags.Named("help") == nil {
+			c.Flags = append(c.Flags, argv.HelpFlag())
+		}
+		return c
 	}
 	return nil
 }
 
 func (w World) commandNames() (names []string) {
-	for _, c := range w.commands() {
-		names = append(names, c.Name)
+	for _, s := range w.subcommands() {
+		names = append(names, s.name)
 	}
 	return names
+}
+
+// commands makes all subcommands, for help and completion.
+func (w World) commands() (all []*argv.Command) {
+	for _, name := range w.commandNames() {
+		all = append(all, w.command(name))
+	}
+	return all
 }
 
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
@@ -99,19 +111,23 @@ func Run(ctx context.Context, w World) ExitCode {
 }
 
 // run reads the arguments and runs the subcommand that they name, which it returns, or wait
-// with all that they say.
+// with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
+// read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
+// and then the action. It sees no operand, no variable and no error of them, and prints nothing.
 func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, w.Args
 	if len(args) > 0 {
-		sub = w.find(args[0])
+		sub = w.command(args[0])
 	}
 	if sub != nil {
 		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
-		switch {
-		case sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help":
-			args = []string{"--", args[0]} // it names a flag
-		case sub.Name == "completion" && len(args) > 2 && args[0] == "--complete":
-			return sub, w.write(ctx, argv.Complete(s.Command, w.commands(), args[2:]).Text())
+		if sub.Raw != nil {
+			if done, err := sub.Raw(ctx, args); done {
+				return sub, err
+			}
+		}
+		if sub.NamesFlag && len(args) == 1 && args[0] != "-h" && args[0] != "--help" {
+			args = []string{"--", args[0]}
 		}
 	}
 	l.LookupEnv, l.Write = w.Lookup, w.write
@@ -194,7 +210,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains([]string{"demo", "man", "simulate"}, c.Name) { // a signal is theirs
+	if c.OwnsSignals {
 		return c.Run(ctx, l)
 	}
 	return await(ctx, func() error { return c.Run(ctx, l) })

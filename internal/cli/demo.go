@@ -11,11 +11,11 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-func demoCommand(world World) *argv.Command {
+func (w World) demoCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "demo",
-		Summary: "watch poll wait for a job of a built-in API",
-		Run:     func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
+		Summary:     "watch poll wait for a job of a built-in API",
+		OwnsSignals: true,
+		Run:         func(ctx context.Context, _ *argv.Line) error { return demo(ctx, w) },
 	}
 }
 

@@ -15,10 +15,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func evalCommand(world World) *argv.Command {
-	q := &question{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
+func (w World) evalCommand() *argv.Command {
+	q := &question{Spec: newSpec(), world: w, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
-		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on an answer in a file",
 		Flags:    q.flags(),

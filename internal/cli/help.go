@@ -61,10 +61,10 @@ func (w World) helpNames() []string {
 // a flag.
 func (w World) helpCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "help",
-		Operands: "[all|FLAG|TOPIC|COMMAND]",
-		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
+		NamesFlag: true,
+		Operands:  "[all|FLAG|TOPIC|COMMAND]",
+		Summary:   "help on poll, all flags, a flag, a topic or a command",
+		Offers:    func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := w.helpOn(strings.Join(l.Operands, ""))
 			if err != nil {
@@ -77,7 +77,7 @@ func (w World) helpCommand() *argv.Command {
 
 func (w World) helpOn(name string) (string, error) {
 	flags := withManual(waitFlags())
-	f, c := flags.Lookup(strings.TrimLeft(name, "-")), w.find(name)
+	f, c := flags.Lookup(strings.TrimLeft(name, "-")), w.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
 	switch {
 	case name == "":
@@ -109,8 +109,8 @@ var manualPage string
 
 func (w World) manCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "man",
-		Summary: "the manual page",
+		Summary:     "the manual page",
+		OwnsSignals: true,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
 			case !w.Streams.OutIsTerminal:
@@ -151,10 +151,15 @@ func shells() []string { return []string{"bash", "zsh", "fish"} }
 
 func (w World) completionCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
 		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
+		Raw: func(ctx context.Context, words []string) (done bool, err error) {
+			if len(words) < 3 || words[0] != "--complete" {
+				return false, nil
+			}
+			return true, w.write(ctx, argv.Complete(newSpec().Command, w.commands(), words[2:]).Text())
+		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")
 			script, err := completionScripts.ReadFile("completion/poll." + shell)
@@ -183,7 +188,6 @@ func version() string {
 
 func versionCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "version",
 		Summary: "the version, as --version shows it",
 		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}

@@ -245,7 +245,7 @@ func (w World) checkCommand(s *Spec) error {
 	switch {
 	case s.Dashes:
 		return nil
-	case w.find(word) != nil:
+	case slices.Contains(w.commandNames(), word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("a program of that name is run with: poll ... -- %s", word)
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-func presetsCommand(w World) *argv.Command {
+func (w World) presetsCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
 		Offers:   offeredPresets,

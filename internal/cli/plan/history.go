@@ -19,7 +19,6 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 	directory := h.Table().Only("history")
 	directory[0].Needs = ""
 	return &argv.Command{
-		Name:         "history",
 		HasVariables: true,
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",

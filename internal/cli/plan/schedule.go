@@ -25,7 +25,6 @@ const DefaultTimeout = 10 * time.Minute
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	q := &scheduleQuery{output: output{streams: s}}
 	return &argv.Command{
-		Name:         "schedule",
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
 		Flags:        q.flags(),

@@ -21,10 +21,10 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
 	return &argv.Command{
-		Name:    "simulate",
-		Summary: "model many clients of one service",
-		Flags:   q.flags(),
-		Run:     q.run,
+		OwnsSignals: true,
+		Summary:     "model many clients of one service",
+		Flags:       q.flags(),
+		Run:         q.run,
 	}
 }
 

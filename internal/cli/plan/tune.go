@@ -16,7 +16,6 @@ import (
 func TuneCommand() *argv.Command {
 	t := &tuning{base: backoff.DefaultBase}
 	return &argv.Command{
-		Name:    "tune",
 		Summary: "choose how fast waits grow",
 		Flags: argv.Flags{
 			{Name: "overshoot", Value: "PCT", To: argv.Var(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait wanted, as a fraction of the time so far"},
