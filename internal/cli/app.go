@@ -18,8 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A World holds what the process gets from its environment.
-type World struct {
+// A Process holds what the process gets from its environment.
+type Process struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Environ []string // "NAME=value", of which the names that begin with POLL_ count
@@ -34,8 +34,8 @@ type World struct {
 	began   time.Time
 }
 
-func (w World) getenv(name string) string {
-	value, _ := w.Lookup(name)
+func (p Process) getenv(name string) string {
+	value, _ := p.Lookup(name)
 	return value
 }
 
@@ -46,25 +46,25 @@ type subcommand struct {
 }
 
 // subcommands returns all, in the order in which help lists them.
-func (w World) subcommands() []subcommand {
+func (p Process) subcommands() []subcommand {
 	return []subcommand{
-		{"demo", w.demoCommand},
-		{"eval", w.evalCommand},
-		{"presets", w.presetsCommand},
-		{"help", w.helpCommand},
-		{"man", w.manCommand},
-		{"completion", w.completionCommand},
+		{"demo", p.demoCommand},
+		{"eval", p.evalCommand},
+		{"presets", p.presetsCommand},
+		{"help", p.helpCommand},
+		{"man", p.manCommand},
+		{"completion", p.completionCommand},
 		{"version", versionCommand},
-		{"history", func() *argv.Command { return plan.HistoryCommand(w.Streams) }},
-		{"schedule", func() *argv.Command { return plan.ScheduleCommand(w.Streams) }},
+		{"history", func() *argv.Command { return plan.HistoryCommand(p.Streams) }},
+		{"schedule", func() *argv.Command { return plan.ScheduleCommand(p.Streams) }},
 		{"tune", plan.TuneCommand},
-		{"simulate", func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
+		{"simulate", func() *argv.Command { return plan.SimulateCommand(p.Streams) }},
 	}
 }
 
 // command makes the subcommand of that name, nil if there is none.
-func (w World) command(name string) *argv.Command {
-	for _, s := range w.subcommands() {
+func (p Process) command(name string) *argv.Command {
+	for _, s := range p.subcommands() {
 		if s.name != name {
 			continue
 		}
@@ -77,24 +77,24 @@ func (w World) command(name string) *argv.Command {
 	return nil
 }
 
-func (w World) commandNames() (names []string) {
-	for _, s := range w.subcommands() {
+func (p Process) commandNames() (names []string) {
+	for _, s := range p.subcommands() {
 		names = append(names, s.name)
 	}
 	return names
 }
 
 // commands makes all subcommands, for help and completion.
-func (w World) commands() (all []*argv.Command) {
-	for _, name := range w.commandNames() {
-		all = append(all, w.command(name))
+func (p Process) commands() (all []*argv.Command) {
+	for _, name := range p.commandNames() {
+		all = append(all, p.command(name))
 	}
 	return all
 }
 
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
-func Run(ctx context.Context, w World) ExitCode {
+func Run(ctx context.Context, w Process) ExitCode {
 	w.began = time.Now()
 	s := newSpec()
 	sub, err := w.run(ctx, s, w.wait)
@@ -114,10 +114,10 @@ func Run(ctx context.Context, w World) ExitCode {
 // with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
 // read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
 // and then the action. It sees no operand, no variable and no error of them, and prints nothing.
-func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
-	l, path, args := s.Line, []string{"poll"}, w.Args
+func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
+	l, path, args := s.Line, []string{"poll"}, p.Args
 	if len(args) > 0 {
-		sub = w.command(args[0])
+		sub = p.command(args[0])
 	}
 	if sub != nil {
 		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
@@ -130,16 +130,16 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 			args = []string{"--", args[0]}
 		}
 	}
-	l.LookupEnv, l.Write = w.Lookup, w.write
+	l.LookupEnv, l.Write = p.Lookup, p.write
 	l.Parse(args)
 	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
-			return w.runCommand(ctx, l)
+			return p.runCommand(ctx, l)
 		}
-		return w.runWait(ctx, s, wait)
+		return p.runWait(ctx, s, wait)
 	}
-	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
+	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
 		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
@@ -152,8 +152,8 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 }
 
 // write writes a result to stdout.
-func (w World) write(ctx context.Context, text string) error {
-	return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
+func (p Process) write(ctx context.Context, text string) error {
+	return p.deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
 // A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Parse] has
@@ -186,7 +186,7 @@ func (t typed) Set(text string) error {
 }
 
 // runCommand runs a subcommand.
-func (w World) runCommand(ctx context.Context, l *argv.Line) error {
+func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
 	switch {
@@ -217,9 +217,9 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 }
 
 // refuse says why nothing is attempted.
-func (w World) refuse(what string, err error) {
+func (p Process) refuse(what string, err error) {
 	text := usageText(err)
-	io.WriteString(w.Streams.Err, text+ui.Annotation(w.getenv, what, strings.TrimSpace(text)))
+	io.WriteString(p.Streams.Err, text+ui.Annotation(p.getenv, what, strings.TrimSpace(text)))
 }
 
 // A file may be endless, so reading is limited: for a body, an answer or a
@@ -231,8 +231,8 @@ const (
 
 // readFile reads a file, or stdin for "-". It refuses more than most bytes, which
 // is a whole number of MiB.
-func (w World) readFile(name string, most int64) ([]byte, error) {
-	r := w.Streams.In
+func (p Process) readFile(name string, most int64) ([]byte, error) {
+	r := p.Streams.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -252,7 +252,7 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 }
 
 // readValue returns a value, or the content of FILE for @FILE.
-func (w World) readValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
+func (p Process) readValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
 		return []byte(value), false, nil
@@ -260,11 +260,11 @@ func (w World) readValue(l *argv.Line, origin, value string, most int64) (text [
 	if err := refuseStdinTwice(l); name == "-" && err != nil {
 		return nil, true, err
 	}
-	if text, err = w.readFile(name, most); err != nil {
+	if text, err = p.readFile(name, most); err != nil {
 		return nil, true, argv.Usagef("%s: %w", origin, err)
 	}
 	if name == "-" {
-		w.Streams.In = bytes.NewReader(text) // for the next target
+		p.Streams.In = bytes.NewReader(text) // for the next target
 	}
 	return text, true, nil
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-func (w World) demoCommand() *argv.Command {
+func (p Process) demoCommand() *argv.Command {
 	return &argv.Command{
 		Summary:     "watch poll wait for a job of a built-in API",
 		OwnsSignals: true,
-		Run:         func(ctx context.Context, _ *argv.Line) error { return demo(ctx, w) },
+		Run:         func(ctx context.Context, _ *argv.Line) error { return demo(ctx, p) },
 	}
 }
 
 const demoCondition = `.state == "done"`
 
 // demo waits for a job of its own API as for any other. Variables are for other waits.
-func demo(ctx context.Context, world World) error {
+func demo(ctx context.Context, world Process) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("start the demo's API: %w", err)

@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func (w World) evalCommand() *argv.Command {
-	q := &question{Spec: newSpec(), world: w, env: expr.Env{Attempt: 1}}
+func (p Process) evalCommand() *argv.Command {
+	q := &question{Spec: newSpec(), world: p, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on an answer in a file",
@@ -62,7 +62,7 @@ func (q *question) flags() argv.Flags {
 // A question is a condition, a value, or both, to evaluate for one answer.
 type question struct {
 	*Spec            // what the flags say about the elements of a list
-	world            World
+	world            Process
 	header           []string
 	stderr, print    string
 	condition, value *expr.Expr

@@ -20,7 +20,7 @@ import (
 // A headerReader reads the files of -H and --oauth2-bearer at each attempt.
 type headerReader struct {
 	mu      sync.Mutex
-	world   World
+	world   Process
 	sources []*headerSource
 	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
@@ -40,7 +40,7 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, world World, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
+func readHeaders(l *argv.Line, world Process, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
 	r := &headerReader{world: world, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
@@ -79,7 +79,7 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 const settled = 100 * time.Millisecond
 
 // read reads the file. If it may be half written, it is read again, but not for ever.
-func (s *headerSource) read(world World) (text []byte, err error) {
+func (s *headerSource) read(world Process) (text []byte, err error) {
 	for range 10 {
 		text, err = world.readFile(s.file, maxLines)
 		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
@@ -152,7 +152,7 @@ func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 }
 
 // renew reads the file again.
-func (s *headerSource) renew(world World) error {
+func (s *headerSource) renew(world Process) error {
 	content, err := s.read(world)
 	text := string(content)
 	switch {

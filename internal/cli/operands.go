@@ -205,13 +205,13 @@ func (s *Spec) refuseMisplaced() error {
 
 // warnings are about what of a command line and the environment may mean something else than it
 // seems to.
-func (w World) warnings(s *Spec) (notes []string) {
+func (p Process) warnings(s *Spec) (notes []string) {
 	notes = slices.Compact(slices.Clone(s.Notes()))
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
-	for _, variable := range w.Environ {
+	for _, variable := range p.Environ {
 		variable, _, _ = strings.Cut(variable, "=")
 		name, ours := strings.CutPrefix(variable, "POLL_")
 		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
@@ -240,12 +240,12 @@ func refuseURL(operand string) error {
 }
 
 // checkCommand refuses the words of a command that were meant as something else.
-func (w World) checkCommand(s *Spec) error {
+func (p Process) checkCommand(s *Spec) error {
 	word := s.Operands[0]
 	switch {
 	case s.Dashes:
 		return nil
-	case slices.Contains(w.commandNames(), word):
+	case slices.Contains(p.commandNames(), word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("a program of that name is run with: poll ... -- %s", word)
 	}
@@ -256,7 +256,7 @@ func (w World) checkCommand(s *Spec) error {
 // else: a URL without its scheme, or something that is never a program. A program
 // that only cannot be run is returned as missing, with advice; one that cannot be given
 // its arguments is an error, too.
-func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
+func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Check()
 	if wrong == nil {
 		return nil, "", nil
@@ -268,7 +268,7 @@ func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice str
 	case !cannotRun:
 		return nil, "", argv.Usagef("%w", wrong)
 	case missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot):
-		advice = w.adviceOn(c.Args[0])
+		advice = p.adviceOn(c.Args[0])
 	}
 	return missing, advice, nil
 }
@@ -295,8 +295,8 @@ func refuseNoProgram(args []string) error {
 }
 
 // adviceOn returns advice about a program that was not found.
-func (w World) adviceOn(program string) string {
-	meant := words.Nearest(program, w.commandNames())
+func (p Process) adviceOn(program string) string {
+	meant := words.Nearest(program, p.commandNames())
 	hint := argv.Advice("command " + program)
 	switch {
 	case hint != "" || filepath.Base(program) != program:

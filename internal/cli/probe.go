@@ -249,7 +249,7 @@ const killAfter = "POLL_KILL_AFTER"
 
 // nestedGrace returns the grace of commands that may run under another poll: if the outer one killed
 // first, the command of the inner one, which has its own process group, would be left running.
-func nestedGrace(world World, grace time.Duration) time.Duration {
+func nestedGrace(world Process, grace time.Duration) time.Duration {
 	outer, err := time.ParseDuration(world.getenv(killAfter))
 	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
@@ -259,7 +259,7 @@ func nestedGrace(world World, grace time.Duration) time.Duration {
 
 // nest returns what prepares commands for running under another poll, and for running one
 // themselves.
-func nest(world World, grace time.Duration) *poll.Command {
+func nest(world Process, grace time.Duration) *poll.Command {
 	grace = nestedGrace(world, grace)
 	return &poll.Command{
 		Grace: cmp.Or(grace, -1),

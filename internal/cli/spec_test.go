@@ -13,7 +13,7 @@ import (
 )
 
 // specOf reads the arguments of a wait, which is not run.
-func specOf(ctx context.Context, w World) (*Spec, error) {
+func specOf(ctx context.Context, w Process) (*Spec, error) {
 	s := newSpec()
 	_, err := w.run(ctx, s, func(_ context.Context, settled *Spec) error {
 		s = settled
@@ -26,7 +26,7 @@ func specOf(ctx context.Context, w World) (*Spec, error) {
 func lineOf(t *testing.T, args []string, env map[string]string) (*Spec, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")
-	return specOf(t.Context(), World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	return specOf(t.Context(), Process{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 }
 
 // settingsOf returns the flags that are set, in alphabetical order.

@@ -34,7 +34,7 @@ type target struct {
 // among them. What several have in common is read once.
 type reader struct {
 	run     *Spec // what is given for all
-	world   World
+	world   Process
 	several bool
 	list    *list         // nil without --each
 	file    *targets.File // nil if the operands are the targets
@@ -52,7 +52,7 @@ type reader struct {
 	advice  string // about such a program
 }
 
-func newReader(s *Spec, world World) *reader {
+func newReader(s *Spec, world Process) *reader {
 	return &reader{
 		run: s, world: world, several: s.isSeveral(),
 		shared:     make(map[string]*target),

@@ -16,7 +16,7 @@ import (
 func readTargets(tb *testing.T, stdin string, args ...string) *wait {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	world := Process{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 	var g *wait
 	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
 		g = newWait(s, world)

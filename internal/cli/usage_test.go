@@ -76,7 +76,7 @@ func TestUsage(t *testing.T) {
 type outputs struct{ out, err strings.Builder }
 
 // worldOf is the world in which a line as a shell reads it was typed.
-func worldOf(t *testing.T, line string) (World, *outputs) {
+func worldOf(t *testing.T, line string) (Process, *outputs) {
 	t.Helper()
 	env := map[string]string{}
 	var args []string
@@ -94,7 +94,7 @@ func worldOf(t *testing.T, line string) (World, *outputs) {
 	o := new(outputs)
 	streams, _, _ := term.Buffers("")
 	streams.Out, streams.Err, streams.Unicode = &o.out, &o.err, false
-	return World{
+	return Process{
 		Args:    args[1:],
 		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Streams: streams,

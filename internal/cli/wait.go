@@ -20,11 +20,11 @@ import (
 
 // runWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait. s is not filled yet.
-func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+func (p Process) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
 	kinds, misplaced := classifyOperands(s.Line)
 	switch {
 	case s.Err == nil && (s.IsOn("help") || s.IsOn("version")):
-		return w.about(ctx, s)
+		return p.about(ctx, s)
 	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
 		misplaced = cmp.Or(s.tookURL(), s.Err)
 	case s.Err != nil:
@@ -37,12 +37,12 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := s.fill(); err != nil {
 		return err
 	}
-	s, err := w.withNamedPreset(ctx, s, kinds)
+	s, err := p.withNamedPreset(ctx, s, kinds)
 	if err != nil {
 		return err
 	}
 	if s.IsCommand {
-		if err := w.checkCommand(s); err != nil {
+		if err := p.checkCommand(s); err != nil {
 			return err
 		}
 	}
@@ -57,14 +57,14 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 }
 
 // withNamedPreset returns a spec that has the settings of its preset, too.
-func (w World) withNamedPreset(ctx context.Context, s *Spec, kinds argv.Kinds) (full *Spec, err error) {
+func (p Process) withNamedPreset(ctx context.Context, s *Spec, kinds argv.Kinds) (full *Spec, err error) {
 	if s.Preset == "" {
 		return s, nil
 	}
-	err = w.inTime(ctx, s.Timeout, func() error {
-		p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
+	err = p.inTime(ctx, s.Timeout, func() error {
+		preset, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
 		if err == nil {
-			full, err = s.withPreset(p, kinds, argv.Preset)
+			full, err = s.withPreset(preset, kinds, argv.Preset)
 		}
 		return err
 	})
@@ -72,7 +72,7 @@ func (w World) withNamedPreset(ctx context.Context, s *Spec, kinds argv.Kinds) (
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
-func (w World) about(ctx context.Context, s *Spec) error {
+func (p Process) about(ctx context.Context, s *Spec) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
 		return argv.Usagef("-h is --help, and stands alone").
@@ -114,8 +114,8 @@ func (s *Spec) nothingToWaitFor() error {
 }
 
 // wait waits as the spec says.
-func (w World) wait(ctx context.Context, s *Spec) error {
-	own := newWait(s, w)
+func (p Process) wait(ctx context.Context, s *Spec) error {
+	own := newWait(s, p)
 	if err := own.prepare(ctx); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (w *wait) close() {
 // wait is a group of one, but for what goes to stdout.
 type wait struct {
 	spec    *Spec
-	world   World
+	world   Process
 	group   *poll.Group            // nil for a single wait
 	isList  bool                   // the targets are elements of an answer
 	targets []*target              // until a group has them
@@ -167,7 +167,7 @@ type wait struct {
 	over    bool     // all was written, and no run is to go on with it
 }
 
-func newWait(s *Spec, world World) *wait {
+func newWait(s *Spec, world Process) *wait {
 	return &wait{spec: s, world: world, learns: make(map[int]*plan.Recorder), codes: make(map[poll.Ending]ExitCode)}
 }
 
@@ -198,8 +198,8 @@ func (w *wait) prepare(ctx context.Context) error {
 }
 
 // inTime reads what may be a pipe, or a directory that hangs, so a signal or the deadline ends it.
-func (w World) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
-	deadline := w.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
+func (p Process) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
+	deadline := p.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
 	defer cancel()
 	return await(reading, read)
