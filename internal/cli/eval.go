@@ -82,7 +82,7 @@ func (q *question) read(l *argv.Line) (err error) {
 		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case q.Each != "":
-		if err = q.usePreset(); err == nil {
+		if q.Spec, err = q.world.withPreset(q.Spec, ofAll, argv.Preset); err == nil {
 			err = q.readRules()
 		}
 	case l.Has("print"):
@@ -203,18 +203,6 @@ func (q *question) say(prefix string, lines ...string) {
 	}
 }
 
-// usePreset adds what the preset says.
-func (q *question) usePreset() error {
-	if q.Preset == "" {
-		return nil
-	}
-	p, err := q.world.findPreset(q.Line, q.Origin("preset"), q.Preset)
-	if err == nil {
-		q.Spec, err = q.withPreset(p, ofAll, argv.Preset)
-	}
-	return err
-}
-
 // readRules reads --each and the conditions, as for a wait of one attempt.
 func (q *question) readRules() error {
 	q.list = &target{kind: status.KindHTTP}
@@ -224,11 +212,11 @@ func (q *question) readRules() error {
 	p := &q.list.poller
 	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
 	if q.Each != "" {
-		own, err := q.readList()
+		list, err := q.readList()
 		if err != nil {
 			return err
 		}
-		p.Elements = &own.Elements
+		p.Elements = &list.Elements
 	}
 	r := reader{run: q.Spec, world: q.world}
 	q.list.spec = q.Spec

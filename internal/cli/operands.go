@@ -107,13 +107,17 @@ func (s *Spec) unsuitable() (name string, err error) {
 	isList, isSeveral := s.Each != "", s.isSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
 	isTemplate := s.hasPlaceholder() && (s.IsCommand || len(s.Operands) == 1)
+	program := ""
+	if len(s.Then) > 0 {
+		program = programName(s.Then[0])
+	}
 	for _, row := range []struct {
 		is    bool
 		kind  string // of wait, for [notApplicable]; "" if what was typed is looked at later
 		by    string // the flag that makes it one, "" for none
 		names string
 	}{
-		{len(s.Then) > 0, "then", "", "print json"},
+		{program != "", program, "", "print json"},
 		{isList && s.refuseEach() != nil, "each", "", "each"},
 		{s.followsEach() && s.Has("learn"), "", "", "follow"},
 		{isList && s.IsCommand && s.Next != "none", "command", "each", "next"},
@@ -134,8 +138,6 @@ func (s *Spec) unsuitable() (name string, err error) {
 				continue
 			case row.kind == "each":
 				return name, s.refuseEach()
-			case row.kind == "then":
-				row.kind = programName(s.Then[0])
 			case row.by != "" && !isVariable && s.Rank(row.by) == argv.Variable:
 				return row.by, notApplicable(name, s.Origin(name), row.kind)
 			}

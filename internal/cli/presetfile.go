@@ -85,7 +85,7 @@ func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
 	}
 	for _, preset := range list {
 		if err == nil {
-			_, err = newSpec().withPreset(preset, ofAll, argv.Typed)
+			_, err = newSpec().withSettings(preset, ofAll, argv.Typed)
 		}
 	}
 	if err != nil {
@@ -94,8 +94,20 @@ func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// withPreset returns a spec that has the settings of a preset, too, of flags that are not set.
-func (s *Spec) withPreset(p presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+// withPreset returns a spec that has the settings of the preset of --preset, too.
+func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+	if s.Preset == "" {
+		return s, nil
+	}
+	preset, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
+	if err != nil {
+		return nil, err
+	}
+	return s.withSettings(preset, kinds, rank)
+}
+
+// withSettings returns a spec that has the settings of a preset, too, of flags that are not set.
+func (s *Spec) withSettings(p presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
 	given := s.Given
 	for _, setting := range p.Settings {
 		f := s.Flags.Named(setting.Key)

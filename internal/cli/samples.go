@@ -55,7 +55,7 @@ func (p Process) judgeSample(ctx context.Context, preset presets.Preset, body []
 	s := newSpec()
 	s.IsCommand = strings.Contains(preset.Example, " -- ")
 	q := question{world: p, env: expr.Env{Body: body}}
-	if q.Spec, err = s.withPreset(preset, ofAll, argv.Preset); err == nil {
+	if q.Spec, err = s.withSettings(preset, ofAll, argv.Preset); err == nil {
 		err = q.readRules()
 	}
 	if err != nil {

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,5 +169,26 @@ func TestVariables(t *testing.T) {
 				t.Errorf("have %s, want %s", have, test.want)
 			}
 		})
+	}
+}
+
+// The program asks by name where a flag comes from: each name is that of a flag.
+func TestFlagNames(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, table := regexp.MustCompile(`\b(?:s|run|spec|q)\.(?:Has|IsOn|Rank|Origin)\("([^"]+)"\)`), waitFlags()
+	count := 0
+	for _, name := range files {
+		for _, match := range asked.FindAllStringSubmatch(page(t, "internal/cli/"+name), -1) {
+			if count++; table.Named(match[1]) == nil {
+				t.Errorf("%s: there is no flag %s", name, match[1])
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("only %d names were found", count)
 	}
 }

@@ -225,11 +225,7 @@ func (r *reader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, 
 		return nil, err
 	}
 	if s.Rank("preset") == argv.Entry {
-		p, err := r.world.findPreset(s.Line, s.Origin("preset"), s.Preset)
-		if err != nil {
-			return nil, err
-		}
-		if s, err = s.withPreset(p, bitOf(kind), argv.Entry); err != nil {
+		if s, err = r.world.withPreset(s, bitOf(kind), argv.Entry); err != nil {
 			return nil, err
 		}
 	}

@@ -37,9 +37,14 @@ func (p Process) runWait(ctx context.Context, s *Spec, wait func(context.Context
 	if err := s.fill(); err != nil {
 		return err
 	}
-	s, err := p.withNamedPreset(ctx, s, kinds)
-	if err != nil {
-		return err
+	if s.Preset != "" {
+		err := p.inTime(ctx, s.Timeout, func() (err error) {
+			s, err = p.withPreset(s, kinds, argv.Preset)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if s.IsCommand {
 		if err := p.checkCommand(s); err != nil {
@@ -54,21 +59,6 @@ func (p Process) runWait(ctx context.Context, s *Spec, wait func(context.Context
 		return err
 	}
 	return wait(ctx, settled)
-}
-
-// withNamedPreset returns a spec that has the settings of its preset, too.
-func (p Process) withNamedPreset(ctx context.Context, s *Spec, kinds argv.Kinds) (full *Spec, err error) {
-	if s.Preset == "" {
-		return s, nil
-	}
-	err = p.inTime(ctx, s.Timeout, func() error {
-		preset, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
-		if err == nil {
-			full, err = s.withPreset(preset, kinds, argv.Preset)
-		}
-		return err
-	})
-	return full, err
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
