@@ -48,9 +48,9 @@ func checkWaits(t *testing.T, of Schedule, want []time.Duration) {
 func TestCap(t *testing.T) {
 	t.Parallel()
 	long := Exponential{Base: 8 * s}
-	checkWaits(t, Cap{Max: 300 * ms}, times(ms, 100, 200, 300, 300))
-	checkWaits(t, Cap{Of: long}, times(s, 8, 16, 20, 20))
-	checkWaits(t, Cap{Of: long, Max: NoCap}, times(s, 8, 16, 32, 64))
+	checkWaits(t, Cap(nil, 300*ms), times(ms, 100, 200, 300, 300))
+	checkWaits(t, Cap(long, 0), times(s, 8, 16, 20, 20))
+	checkWaits(t, Cap(long, -1), times(s, 8, 16, 32, 64))
 }
 
 func TestMax(t *testing.T) {
@@ -62,9 +62,9 @@ func TestMax(t *testing.T) {
 func TestThrottled_neverFasterThanPlain(t *testing.T) {
 	t.Parallel()
 	r := random(1)
-	throttled := Throttled(Cap{Max: 20 * s})
+	throttled := Throttled(Cap(nil, 20*s))
 	for n := range 12 {
-		plain := Cap{Max: 20 * s}.Wait(Step{N: n}, nil)
+		plain := Cap(nil, 20*s).Wait(Step{N: n}, nil)
 		longest := min(2*plain, 20*s)
 		for range 200 {
 			got := throttled.Wait(Step{N: n}, r)
@@ -77,9 +77,9 @@ func TestThrottled_neverFasterThanPlain(t *testing.T) {
 
 func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 	t.Parallel()
-	capped := Cap{Max: 20 * s}
-	for _, schedule := range []Schedule{
-		Full{Of: capped}, Equal{Of: capped}, Cap{Of: Full{Of: capped}, Max: NoCap}, Max(Full{Of: capped}, Cap{Max: ms}),
+	capped := Cap(nil, 20*s)
+	for i, schedule := range []Schedule{
+		Full(capped), Equal(capped), Cap(Full(capped), -1), Max(Full(capped), Cap(nil, ms)),
 	} {
 		r := random(1)
 		var longest time.Duration
@@ -87,23 +87,7 @@ func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 			longest = max(longest, Throttled(schedule).Wait(Step{N: 30}, r))
 		}
 		if longest < 19*s || longest > 20*s {
-			t.Errorf("%T: the longest of 200 waits was %v, want nearly 20s", schedule, longest)
-		}
-	}
-}
-
-func TestAdd(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ a, b, want time.Duration }{
-		{0, 0, 0},
-		{s, ms, s + ms},
-		{forever - 1, 1, forever},
-		{forever, 1, forever},
-		{1, forever, forever},
-		{forever, forever, forever},
-	} {
-		if got := Add(tt.a, tt.b); got != tt.want {
-			t.Errorf("Add(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)
+			t.Errorf("schedule %d: the longest of 200 waits was %v, want nearly 20s", i, longest)
 		}
 	}
 }
@@ -117,7 +101,7 @@ func TestWaits_rangingTwiceRestarts(t *testing.T) {
 	}
 	// With chance in it the second walk starts at the first step again too,
 	// with other draws.
-	jittered := Waits(Full{}, random(1))
+	jittered := Waits(Full(nil), random(1))
 	for range 20 {
 		if first := take(1, jittered)[0]; first > 100*ms {
 			t.Fatalf("a walk starts with %v, want at most 100ms", first)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // Exponential waits Base * Factor^N. The zero value is the 2^n * 100 ms of the AWS
@@ -13,14 +15,14 @@ type Exponential struct {
 	Base time.Duration
 	// Factor is the ratio of each wait to the one before. With 1.1 each wait is
 	// in the long run 10% of the time already waited. Below 1 the waits shrink;
-	// 0 or less means DefaultFactor.
+	// 0 or less means 2.
 	Factor float64
 }
 
 // Wait returns Base * Factor^N.
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	base, factor := e.parameters()
-	return saturate(base * power(factor, s.N))
+	return duration.Round(base * power(factor, s.N))
 }
 
 // power returns x^n for n >= 0, by squaring. It computes what math.Pow does, in a third
@@ -39,7 +41,7 @@ func power(x float64, n int) float64 {
 // parameters returns the base in nanoseconds and the factor, with defaults
 // filled in.
 func (e Exponential) parameters() (base, factor float64) {
-	return baseOr(e.Base), positiveOr(e.Factor, DefaultFactor)
+	return baseOr(e.Base), positiveOr(e.Factor, 2)
 }
 
 // Fixed waits the same time before every attempt: Fixed(5 * time.Second). Its
@@ -61,7 +63,7 @@ type Linear struct {
 
 // Wait returns Base * (N+1).
 func (l Linear) Wait(s Step, _ *rand.Rand) time.Duration {
-	return saturate(baseOr(l.Base) * (float64(s.N) + 1))
+	return duration.Round(baseOr(l.Base) * (float64(s.N) + 1))
 }
 
 // Fibonacci waits Base times the Fibonacci numbers 1, 1, 2, 3, 5, ... In the long
@@ -77,22 +79,19 @@ func (f Fibonacci) Wait(s Step, _ *rand.Rand) time.Duration {
 	for n := 0; n < s.N && wait < math.MaxInt64; n++ { // at most 92 turns
 		wait, next = next, wait+next
 	}
-	return saturate(wait)
+	return duration.Round(wait)
 }
 
-// RailsSpread is the spread of polynomial waits in a new Rails application
-// (config.active_job.retry_jitter).
-const RailsSpread = 0.15
-
 // Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power of 4 and
-// [RailsSpread] it is polynomially_longer in Rails' ActiveJob, formerly
+// a spread of 0.15 it is polynomially_longer in Rails' ActiveJob, formerly
 // exponentially_longer, which waits e^4 + rand*e^4*jitter + 2 seconds after execution e:
-// without the jitter 3 s, 18 s, 83 s, 258 s, 627 s and so on.
+// without the jitter 3 s, 18 s, 83 s, 258 s, 627 s and so on. 0.15 is the jitter of a new
+// Rails application (config.active_job.retry_jitter).
 type Polynomial struct {
 	// Base is the unit of the formula; the wait at step 0 is three times as
 	// long. 0 or less means DefaultBase.
 	Base time.Duration
-	// Power is the exponent. 0 or less means DefaultPower.
+	// Power is the exponent. 0 or less means 4.
 	Power float64
 	// Spread is the largest share of the power term that is added at random,
 	// such as 0.15 for up to 15%. 0 or less means none.
@@ -101,47 +100,34 @@ type Polynomial struct {
 
 // Wait returns Base * ((N+1)^Power + 2), plus U(0, Spread) of the power term.
 func (p Polynomial) Wait(s Step, r *rand.Rand) time.Duration {
-	term := math.Pow(float64(s.N)+1, positiveOr(p.Power, DefaultPower))
+	term := math.Pow(float64(s.N)+1, positiveOr(p.Power, 4))
 	wait := term + 2
 	if p.Spread > 0 {
 		wait += term * p.Spread * r.Float64()
 	}
-	return saturate(baseOr(p.Base) * wait)
+	return duration.Round(baseOr(p.Base) * wait)
 }
 
-// Full draws each wait evenly from 0 to v, the wait of the schedule it wraps. When
+// Full returns the schedule that draws each wait evenly from 0 to v, the wait of s. When
 // many clients contend for a service, Full and [Equal] spare the service most, and
 // with Full the clients are done sooner. A single client waits half of v on
 // average, so it makes about twice the attempts.
 //
-//	N    Full{}         mean     Equal{}          mean
-//	0    0s to 100ms    50ms     50ms to 100ms    75ms
-//	1    0s to 200ms    100ms    100ms to 200ms   150ms
-//	2    0s to 400ms    200ms    200ms to 400ms   300ms
+//	N    Full(nil)        mean     Equal(nil)       mean
+//	0    0s to 100ms      50ms     50ms to 100ms    75ms
+//	1    0s to 200ms      100ms    100ms to 200ms   150ms
+//	2    0s to 400ms      200ms    200ms to 400ms   300ms
 //
 // The formulas of Full, [Equal] and [Decorrelated] are those of the AWS
 // Architecture Blog, "Exponential Backoff And Jitter", 2015.
-type Full struct {
-	// Of is the schedule to spread. nil means Exponential{}.
-	Of Schedule
+func Full(s Schedule) Schedule {
+	return known(s).then(func(v time.Duration, r *rand.Rand) time.Duration { return between(0, v, r) })
 }
 
-// Wait returns U(0, v).
-func (f Full) Wait(s Step, r *rand.Rand) time.Duration {
-	return between(0, orExponential(f.Of).Wait(s, r), r)
-}
-
-// Equal keeps half of v, the wait of the schedule it wraps, and draws the other
+// Equal returns the schedule that keeps half of v, the wait of s, and draws the other
 // half. See [Full] for its waits.
-type Equal struct {
-	// Of is the schedule to spread. nil means Exponential{}.
-	Of Schedule
-}
-
-// Wait returns v/2 + U(0, v/2).
-func (e Equal) Wait(s Step, r *rand.Rand) time.Duration {
-	v := orExponential(e.Of).Wait(s, r)
-	return between(v/2, v, r)
+func Equal(s Schedule) Schedule {
+	return known(s).then(func(v time.Duration, r *rand.Rand) time.Duration { return between(v/2, v, r) })
 }
 
 // Decorrelated draws each wait evenly between Base and three times the previous
@@ -161,7 +147,7 @@ type Decorrelated struct {
 // Wait returns U(Base, 3 * Previous). A previous wait below Base counts as Base.
 func (d Decorrelated) Wait(s Step, r *rand.Rand) time.Duration {
 	base := baseOr(d.Base)
-	return between(saturate(base), saturate(3*max(base, float64(s.Previous))), r)
+	return between(duration.Round(base), duration.Round(3*max(base, float64(s.Previous))), r)
 }
 
 // baseOr returns base in nanoseconds, DefaultBase if it is not set.
@@ -180,9 +166,9 @@ func positiveOr(x, def float64) float64 {
 	return def
 }
 
-// between draws evenly from low to high, both included. The result grows with
-// the number drawn, which the means of [Table] rely on.
+// between draws evenly from low to high, both included. The larger the number drawn, the
+// longer the wait.
 func between(low, high time.Duration, r *rand.Rand) time.Duration {
-	drawn := saturate(r.Float64() * float64(high-low))
-	return min(Add(low, drawn), high) // float64 may round a long span up
+	drawn := duration.Round(r.Float64() * float64(high-low))
+	return min(duration.Add(low, drawn), high) // float64 may round a long span up
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // ExampleExponential and ExampleCap have those of Exponential.
@@ -46,10 +48,37 @@ func TestExponential_isMathPow(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0.3, 1, 1.000001, 1.1, 1.5, math.Phi, 2, 3, 1e10, math.Inf(1)} {
 		for n := range 1100 {
-			want := saturate(1e9 * math.Pow(factor, float64(n)))
+			want := duration.Round(1e9 * math.Pow(factor, float64(n)))
 			if got := (Exponential{Base: s, Factor: factor}).Wait(Step{N: n}, nil); got != want {
 				t.Fatalf("%v^%d s = %v, want %v", factor, n, got, want)
 			}
+		}
+	}
+}
+
+// Random waits lie between bounds, and nearly reach them. Their mean is in the middle.
+func TestJitters(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		of        Schedule
+		low, high time.Duration // of the wait at step 2, after one of 200 ms
+	}{
+		"full":         {Full(nil), 0, 400 * ms},
+		"equal":        {Equal(nil), 200 * ms, 400 * ms},
+		"decorrelated": {Decorrelated{}, 100 * ms, 600 * ms},
+		"from a base":  {Decorrelated{Base: s}, s, 3 * s},
+		"rails":        {Polynomial{Base: s, Spread: 0.15}, 83 * s, 95150 * ms},
+	} {
+		const draws = 10_000
+		r := random(1)
+		shortest, longest, mean := duration.Longest, time.Duration(0), time.Duration(0)
+		for range draws {
+			wait := tt.of.Wait(Step{N: 2, Previous: 200 * ms}, r)
+			shortest, longest, mean = min(shortest, wait), max(longest, wait), mean+wait/draws
+		}
+		near := (tt.high - tt.low) / 50
+		if shortest < tt.low || shortest > tt.low+near || longest > tt.high || longest < tt.high-near || (mean-(tt.low+tt.high)/2).Abs() > near {
+			t.Errorf("%s: waits from %v to %v, %v in the mean, want %v to %v", name, shortest, longest, mean, tt.low, tt.high)
 		}
 	}
 }

@@ -71,6 +71,8 @@ type Event struct {
 	Place *Place
 	// Summary is the result of the group (EventGoal).
 	Summary *Summary
+
+	ofStart bool // a start is about to be sent, or was answered: the loop waits for the consumer
 }
 
 // A Place is what a group knows of a place that has asked for a wait.

@@ -143,7 +143,7 @@ func ExampleGroup() {
 			}
 		}
 	}
-	group := poll.Group{AtLeast: 2, Limiter: &poll.Pacer{PerSecond: 10}, Timeout: time.Minute}
+	group := poll.Group{AtLeast: 2, Limiter: &poll.Pacer{PerSecond: 4}, Timeout: time.Minute}
 	for e := range group.Events(context.Background(), mirrors) {
 		switch e.Kind {
 		case poll.EventEnd:

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -22,8 +23,8 @@ type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
 	AtLeast int
-	// Percent is how many targets must succeed in place of AtLeast, in percent of those that are
-	// known once every list has as many elements as it Expects, rounded up. 0 means AtLeast.
+	// Percent, unless it is 0, takes the place of AtLeast: so many percent of all targets, rounded
+	// up, must succeed. How many there are is known once every list has the elements that it Expects.
 	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
 	// other targets are waited for even so.
@@ -87,6 +88,7 @@ func (s Summary) Err() error {
 // Run waits for the targets and returns how each of them ended, in their order, with the elements
 // of lists in the order of their appearance. The error is that of [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
+	err = errors.New("the group ended before its goal was decided") // by code of the caller that ends its goroutine
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:
@@ -101,23 +103,34 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 
 // Events waits for the targets and yields what happens: the events of each target, with its
 // N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
-// of every target. A consumer that is slow delays no attempt until it is 1,000 events behind.
-// Breaking out of the iteration ends the group. All targets are read, and all their probes checked,
-// before the first attempt.
+// of every target. A consumer that is slow delays no attempt until it is 100 events behind; only a
+// start waits until its EventStart, and the EventAttempt of its answer, have been consumed. Breaking out
+// of the iteration ends the group, and drops the events that are left. All targets are read, and all
+// their probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		events, gone := make(chan *Event, mostEvents), make(chan struct{})
+		events, seen, gone := make(chan *Event, mostEvents), make(chan struct{}), make(chan struct{})
 		l := newLoop(ctx, *g, func(e Event) bool {
 			select {
 			case events <- &e:
+			case <-gone:
+				return false
+			}
+			if !e.ofStart { // of others up to mostEvents wait
+				return true
+			}
+			select {
+			case <-seen:
 				return true
 			case <-gone:
 				return false
 			}
 		})
 		release := l.start(targets)
+		var broke any
 		go func() {
 			defer close(events)
+			defer func() { broke = recover() }()
 			l.drive()
 			l.emit(l.goal())
 		}()
@@ -131,9 +144,15 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			if !yield(*e) {
 				return
 			}
+			if e.ofStart {
+				seen <- struct{}{}
+			}
+		}
+		if broke != nil {
+			panic(broke)
 		}
 	}
 }
 
 // mostEvents is how many events of a group wait for their consumer at most.
-const mostEvents = 1000
+const mostEvents = 100

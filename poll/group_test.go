@@ -250,7 +250,43 @@ func TestGroupIsBrokenOff(t *testing.T) {
 	}
 }
 
-// The limiter of a target counts before that of its group.
+// Whoever keeps the last State that was yielded sends no start again, however slow, and whenever the
+// group is left.
+func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 12; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			var services [3]service
+			var past [3]poll.State
+			for range 2 {
+				targets := make([]poll.Poller, len(services))
+				for i := range services {
+					targets[i] = services[i].poller()
+					targets[i].Past = new(past[i])
+					targets[i].Starting = func(s poll.State) error {
+						past[i] = s
+						return nil
+					}
+				}
+				seen := 0
+				for e := range new(poll.Group).Events(t.Context(), slices.Values(targets)) {
+					if time.Sleep(50 * time.Millisecond); e.N > 0 {
+						past[e.N-1] = e.State
+					}
+					if seen++; seen == n {
+						break
+					}
+				}
+			}
+			for i := range services {
+				if starts := strings.Count(fmt.Sprint(services[i].requests), "POST"); starts > 1 {
+					t.Errorf("left at event %d, target %d was started %d times", n, i+1, starts)
+				}
+			}
+		})
+	}
+}
+
 // Whoever takes his time over an event, or over a result, holds up nobody's look.
 func TestGroupWaitsForNoConsumer(t *testing.T) {
 	t.Parallel()
@@ -277,25 +313,6 @@ func TestGroupWaitsForNoConsumer(t *testing.T) {
 			if time.Sleep(time.Second); e.Kind == poll.EventEnd && e.Outcome.Value != time.Minute+300*time.Millisecond {
 				t.Errorf("target %d has its result after %s", e.N, e.Outcome.Value)
 			}
-		}
-	})
-}
-
-func TestGroupUsesTheLimiterOfATarget(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		own, shared := &spaced{known: map[string]*spacedPlace{}}, &spaced{known: map[string]*spacedPlace{}}
-		a, b := after("a", 0), after("b", 0)
-		a.Probe, b.Probe = placed{a.Probe.(poll.ProbeFunc), "a's"}, placed{b.Probe.(poll.ProbeFunc), "b's"}
-		a.Limiter = own
-		g := poll.Group{Limiter: shared}
-		b.Immediate = true // and ends first
-		outcomes, err := g.Run(t.Context(), slices.Values([]poll.Poller{a, b}))
-		if err != nil || len(outcomes) != 2 || outcomes[0].Target != "a" || outcomes[1].Target != "b" {
-			t.Fatalf("%v: %+v", err, outcomes)
-		}
-		if fmt.Sprint(own.places, shared.places) != "[a's] [b's]" {
-			t.Errorf("asked about %q and %q", own.places, shared.places)
 		}
 	})
 }

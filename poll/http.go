@@ -44,9 +44,9 @@ type HTTP struct {
 	// Header it is sent as application/x-www-form-urlencoded, as curl does.
 	Body []byte
 	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of
-	// them. A header without values is not sent. Host sets the request's host. With an If-None-Match,
-	// if only without values, no request is conditional but by Header. It must not be changed
-	// during a run.
+	// them. A header without values is not sent. Host sets the request's host. An If-None-Match,
+	// even one without values, keeps poll from making requests conditional by itself. Header must
+	// not be changed during a run.
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
 	// the same names, such as an Authorization that expires. It is called before each
@@ -101,7 +101,8 @@ type HTTP struct {
 	//
 	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
 	// a document that tells of another page, that is a failure, too. A page that cannot be
-	// had, or names an earlier one as the next, makes the whole attempt a failure. The answer to a request that starts operations is one page.
+	// had, or names an earlier one as the next, makes the whole attempt a failure. The answer to a
+	// request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.
@@ -144,10 +145,12 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
-// Look sends one request. In a wait, as by a Probe that has an HTTP in it, all looks by a request that
-// starts an operation, or leads to one, are by one session, with the Header of each look. What the wait
-// keeps for a later run, or for the next [Poller.Step], knows nothing of that session: see [Wrap]. Any
-// other look is the first attempt of a new session.
+// Look sends one request. Where a Probe of your own calls it with the context of its own Look, a
+// request that starts an operation is sent once in a wait, and later calls look where its answer
+// leads, each with its own Header. That holds for calls with equal Method, URL, Body and Follow: one
+// with another URL, such as a signed one, or with another context starts the operation again. A later
+// run, or the next [Poller.Step], fails: no [State] says where such a start has led. [Wrap] an HTTP for
+// those. Any other call is the first attempt of a new session.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 	probe := h.Session()
 	around, isInWait := ctx.Value(surroundingsKey{}).(*surroundings)

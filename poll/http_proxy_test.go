@@ -66,21 +66,6 @@ func TestRefusedByProxy(t *testing.T) {
 	}
 }
 
-// What breaks behind the proxy is not the proxy's.
-func TestBehindProxy(t *testing.T) {
-	t.Parallel()
-	h := HTTP{URL: "https://api.example.com/", Transport: throughProxy(t, func(conn net.Conn) {
-		conn.Read(make([]byte, 4096))
-		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		conn.Read(make([]byte, 4096))
-		conn.Close()
-	})}
-	o := h.Look(t.Context(), Attempt{Number: 1})
-	if o.Failure == nil || o.Failure.Reason != "connection closed without an answer" {
-		t.Errorf("have %+v", o.Failure)
-	}
-}
-
 // throughProxy is a transport that asks a proxy to connect.
 func throughProxy(t *testing.T, proxy func(net.Conn)) *http.Transport {
 	transport, err := connect.Options{}.Transport()

@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
-	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -27,9 +26,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/httpscript"
-	"github.com/pollcli/poll/status"
 )
 
 // certificate makes a self-signed certificate for hosts and writes it with its
@@ -73,80 +70,12 @@ func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certifi
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// serveTLS serves "ok" and the protocol used.
-func serveTLS(t *testing.T, config *tls.Config) *httptest.Server {
-	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, r.Proto)
-	}))
-	server.TLS = config
-	server.EnableHTTP2 = true
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	return server
-}
-
-// once probes url over a transport that c describes.
-func once(t *testing.T, c connect.Options, url string) status.Observation {
-	t.Helper()
-	transport, err := c.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	return HTTP{URL: url, Transport: transport}.Look(t.Context(), Attempt{Number: 1})
-}
-
 // pipeTo is a dialer whose every connection is served by a function.
 func pipeTo(serve func(net.Conn)) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
 		go serve(there)
 		return here, nil
-	}
-}
-
-func TestConnectCertificates(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	day := 24 * time.Hour
-	good, goodFile := certificate(t, now.Add(-day), now.Add(day), "127.0.0.1")
-	old, oldFile := certificate(t, now.Add(-2*day), now.Add(-day), "127.0.0.1")
-	early, earlyFile := certificate(t, now.Add(day), now.Add(2*day), "127.0.0.1")
-	other, otherFile := certificate(t, now.Add(-day), now.Add(day), "other.example.com")
-	for _, test := range []struct {
-		name    string
-		server  tls.Certificate
-		options connect.Options
-		reason  string // "" for an answer
-	}{
-		{"trusted", good, connect.Options{CACert: goodFile}, ""},
-		{"not checked", good, connect.Options{Insecure: true}, ""},
-		{"expired but not checked", old, connect.Options{Insecure: true}, ""},
-		{"unknown authority", good, connect.Options{}, "certificate not trusted: certificate signed by unknown authority"},
-		{"another authority", good, connect.Options{CACert: otherFile}, "certificate not trusted: certificate signed by unknown authority"},
-		{"expired", old, connect.Options{CACert: oldFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
-		{"not valid yet", early, connect.Options{CACert: earlyFile}, "certificate not trusted: certificate has expired or is not yet valid: current time "},
-		{"another host", other, connect.Options{CACert: otherFile}, "certificate not trusted: cannot validate certificate for 127.0.0.1 because "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{test.server}})
-			o := once(t, test.options, server.URL+"/?k=s3cret")
-			if test.reason == "" {
-				if o.Failure != nil || string(o.Body) != "HTTP/2.0" {
-					t.Errorf("have %q, %v; want an answer by HTTP/2", o.Body, o.Failure)
-				}
-				return
-			}
-			if o.Failure == nil || o.Failure.Kind != status.FailureHopeless || !strings.HasPrefix(o.Failure.Reason, test.reason) {
-				t.Fatalf("have failure %+v, want %q for good", o.Failure, test.reason)
-			}
-			if have := o.Failure.Advice.Code; have != detail.AdviceTrust {
-				t.Errorf("advice: have %d, want AdviceTrust", have)
-			}
-		})
 	}
 }
 

@@ -32,7 +32,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()
-	w.Starting = w.Starting && o.Stopped() && !w.startDue()
+	w.Starting = w.Starting && o.Stopped() && o.Following.Next == "" && !w.startDue()
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
@@ -43,6 +43,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	if s, ok := as[Resumer](w.probe); ok {
 		w.Session = s.Save()
 	}
+	w.StartedWithin = w.StartedWithin || w.sessions.started()
 }
 
 // judge gives an observation its verdict.
@@ -102,7 +103,7 @@ func (w *wait) record(j *judged) {
 // the one before. A truncated answer counts as different: the part that is missing may be.
 func (w *wait) noteChange(o *status.Observation) (changed bool) {
 	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // whose table is made sooner than those of others
+		sum := crc32.ChecksumIEEE(o.Body) // whose table takes the least time to make
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}

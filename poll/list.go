@@ -47,8 +47,8 @@ type Elements struct {
 	// Past holds, by key, the states of elements that this run goes on from; see
 	// [Poller.Past]. They are known from the beginning.
 	Past map[string]State
-	// Resumed means that a later run goes on from this one. The deadline of this run is then no
-	// reason to take the elements of its last answers for all, where their number is unknown.
+	// Resumed means that a later run goes on from this one. Where the number of elements is unknown,
+	// the last look before the deadline then does not count as the second one: the later run looks.
 	Resumed bool
 
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
@@ -346,10 +346,10 @@ func (l *list) showsAll() bool {
 }
 
 // confirms reports whether the next look has only to show no new element, and there is time for it
-// before the deadline.
+// before the deadline: as much as a look takes, or took last if that was less.
 func (l *list) confirms() bool {
-	end := l.lead.deadline
-	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+l.lead.median()).Before(end))
+	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
+	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+takes).Before(end))
 }
 
 // confirmAt returns when the next look comes if it only confirms, zero if it does more.
@@ -361,7 +361,7 @@ func (l *list) confirmAt() time.Time {
 }
 
 // confirmStreak returns how many complete answers in a row have left SUCCESS of some element to be
-// confirmed. Of many elements that are done one after another, each would have the schedule begin anew.
+// confirmed. It is that of the list, since the schedule would else begin anew with each element that is done.
 func (l *list) confirmStreak() int {
 	if !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
 		l.firstUnconfirmed = 0

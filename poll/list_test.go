@@ -318,7 +318,6 @@ type script struct {
 	asked  []string
 	starts bool
 	begun  bool
-	plain  bool // what it lists is not looked at alone
 }
 
 func (f forker) StartDue() bool { return f.starts && !f.begun }
@@ -334,7 +333,7 @@ func (f forker) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	return o
 }
 
-func (f forker) Lists() bool { return !f.plain }
+func (f forker) Lists() bool { return true }
 
 func (f forker) Fork(element []byte) (poll.Probe, error) {
 	var job struct{ ID string }
@@ -488,23 +487,6 @@ func TestListHeldBack(t *testing.T) {
 `
 		if got := endings(lines); got != want {
 			t.Errorf("got:\n%swant:\n%s", got, want)
-		}
-	})
-}
-
-// A list that had failed in an earlier run fails those that had not ended, too.
-func TestListHadFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Past: map[string]poll.State{"a": {Ending: poll.Succeeded}}}, "a=done b=done")
-		p.Past = &poll.State{Attempts: 3, Ending: poll.Failed, Status: status.Error, Reason: "HTTP 401"}
-		var got []string
-		for ev := range (&poll.Group{}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
-			if o := ev.Outcome; o != nil {
-				got = append(got, fmt.Sprint(ev.Target, " ", o.Ending, " ", o.Resumed, " ", o.Reason))
-			}
-		}
-		if want := []string{"a succeeded true it had succeeded before", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
-			t.Errorf("%q", got)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// addList adds the source of a list, which its lead sets the schedule of.
+// addList adds the source of a list, whose schedule is that of its lead.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
@@ -86,6 +86,9 @@ func (l *loop) concludeList(s *source) {
 	}
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
+	if hopeless && list.lastComplete && list.forks == nil { // those that it shows to be done are
+		l.concludeWaits(s)
+	}
 	if !list.lastComplete || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
 			if list.forks == nil || w.p.Past == nil {

@@ -19,9 +19,10 @@ const (
 	never = time.Duration(1<<63 - 1)
 )
 
-// A loop drives waits. It plans attempts, ends waits and emits events in the consumer's goroutine.
-// The sources of a group look in goroutines of their own, that of a single wait in the consumer's.
-// Only the goroutine that looks touches a busy source, and only the loop any other.
+// A loop drives waits: it plans attempts, ends waits and emits events. That of a single wait does
+// so in the consumer's goroutine, and looks there, too. That of a group has a goroutine of its own,
+// and so has each source that looks. A busy source is touched by the goroutine that looks, and any
+// other by the loop alone.
 type loop struct {
 	Group
 	score
@@ -248,7 +249,9 @@ func (l *loop) begin(s *source) {
 		w.begin()
 	}
 	l.Attempts++
-	l.emit(s.event(EventStart, s.begun))
+	e := s.event(EventStart, s.begun)
+	e.ofStart = s.startDue()
+	l.emit(e)
 	l.release(s, s.place, stepTurn)
 	l.dispatch(s)
 }

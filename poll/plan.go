@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/status"
 )
 
@@ -58,7 +59,7 @@ func (w *wait) waitWithoutDeadline(now, shared time.Time) time.Duration {
 	wait := max(0, w.scheduledWait(shared)-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
-		wait = backoff.Add(max(wait, hint), spread)
+		wait = duration.Add(max(wait, hint), spread)
 	}
 	return wait
 }
@@ -109,12 +110,12 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	if starts {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
-	step.Elapsed = backoff.Add(step.Elapsed, delay)
+	step.Elapsed = duration.Add(step.Elapsed, delay)
 	if streak := w.confirmStreak(); streak > 0 { // SUCCESS is to be confirmed soon: the schedule begins anew
 		step.N = min(step.N, streak-1)
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
-	wait := backoff.Add(delay, w.Previous)
+	wait := duration.Add(delay, w.Previous)
 	if hold := w.toHold(); hold > 0 {
 		wait = min(wait, hold)
 	}
@@ -128,7 +129,7 @@ func (w *wait) sharedWait(step int, u float64) time.Duration {
 	const most = 100 // the waits have long reached their longest
 	for n := range min(step, most) + 1 {
 		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
-		waited = backoff.Add(waited, wait)
+		waited = duration.Add(waited, wait)
 	}
 	return wait
 }
@@ -145,14 +146,14 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
 		for n := 0; n < w.p.SuccessThreshold-1 && takes < most; n++ {
 			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
-			takes = backoff.Add(takes, backoff.Add(wait, look))
+			takes = duration.Add(takes, duration.Add(wait, look))
 		}
 	}
 	if w.p.SuccessFor > 0 {
 		takes = max(takes, w.p.SuccessFor+look)
 	}
 	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
-		takes = backoff.Add(takes, confirmDelay+look)
+		takes = duration.Add(takes, confirmDelay+look)
 	}
 	return takes
 }

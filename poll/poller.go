@@ -210,7 +210,7 @@ func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, don
 }
 
 // UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
-// Rules it does not use.
+// Rules it does not use. If p.Past has Succeeded, f is not called, and there is an error.
 func UntilWith[T any](
 	ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error),
 ) (T, error) {
@@ -225,7 +225,10 @@ func UntilWith[T any](
 		}
 		return Observe(ctx, nil, err)
 	})
-	_, err := p.Run(ctx)
+	outcome, err := p.Run(ctx)
+	if err == nil && outcome.Resumed {
+		err = errors.New("the wait had succeeded in an earlier run, whose value is not known")
+	}
 	return value, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -217,23 +216,5 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// An answer to the start that may have started it ends the run, whatever the
-// threshold, and no note says that more of them were needed.
-func TestALostStartEndsTheRunAtOnce(t *testing.T) {
-	t.Parallel()
-	lost := status.Observation{Kind: status.KindHTTP, Answer: detail.Answer{Following: detail.Following{Start: true}}, Failure: &status.Failure{
-		Kind: status.FailureMayHaveStarted, Reason: "the answer was lost",
-	}}
-	p := poll.Poller{
-		Immediate:      true,
-		Probe:          &operation{answers: map[int]status.Observation{1: lost}},
-		ErrorThreshold: 3,
-	}
-	outcome, err := p.Run(t.Context())
-	if !errors.Is(err, poll.Failed) || outcome.State.Attempts != 1 || len(outcome.Notes) > 0 {
-		t.Errorf("have %+v, %v; want a failure without notes", outcome, err)
 	}
 }

@@ -16,8 +16,8 @@ type Answers interface {
 	// Question begins a wait for what a place answers. identity is all that makes the attempt,
 	// with its credentials. Only what is asked for from now on counts. schedule returns the wait
 	// after so many steps; u, from 0 to 1, is its jitter: the same for all who share the
-	// question, so that they agree on the time.
-	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question
+	// question, so that they agree on the time. This wait has made step of them already.
+	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration, step int) ask.Question
 }
 
 // A sharing is the part of a source in the answers that are shared.

@@ -154,24 +154,6 @@ func TestSharedAnswers(t *testing.T) {
 	})
 }
 
-// Each answer counts once, whoever has common.
-func TestSharedAnswers_threshold(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := &counted{began: time.Now()}
-		outcomes := together(t, 3, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
-		})
-		for _, o := range outcomes {
-			if o.State.Attempts != 3 || o.Elapsed > 4*time.Second {
-				t.Errorf("%d attempts in %s", o.State.Attempts, o.Elapsed)
-			}
-		}
-		if len(c.looks) > 4 {
-			t.Errorf("looks at %v", c.looks)
-		}
-	})
-}
-
 // A wait says that another asks.
 func TestSharedAnswers_events(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -211,10 +193,25 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 	}
 }
 
+// A run that goes on from another has its place in the schedule, too.
+func TestSharedAnswers_resumed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), doneAt: time.Hour}
+		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: inDirectory(t), Timeout: 30 * time.Second}
+		first, _ := p.Run(t.Context())
+		before := len(c.looks)
+		p.Past, p.Start = &first.State, time.Now()
+		p.Run(t.Context())
+		if looks := c.looks[before:]; len(looks) == 0 || len(looks) > 4 {
+			t.Errorf("after %d looks, %d more in 30 s: %v", before, len(looks), looks)
+		}
+	})
+}
+
 // forging is Answers whose only answer is a text.
 type forging []byte
 
-func (f forging) Question(string, []byte, func(int, float64) time.Duration) ask.Question {
+func (f forging) Question(string, []byte, func(int, float64) time.Duration, int) ask.Question {
 	return forgery(f)
 }
 
@@ -341,70 +338,17 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// slow is a limiter that is asked elsewhere, and says that the place is closed.
-type slow struct {
-	delay, closed time.Duration
-	began         time.Time
-}
-
-func (l *slow) Next(string, time.Time) (time.Time, string) {
-	time.Sleep(l.delay)
-	if opens := l.began.Add(l.closed); time.Now().Before(opens) {
-		return opens, "another process was told so"
-	}
-	return time.Now(), ""
-}
-
-func (l *slow) Done(string, poll.Feedback) {}
-
-func toldBy(p poll.Poller, t *testing.T) []string {
-	var told []string
-	for e := range p.Events(t.Context()) {
-		text := line(e)
-		if e.Place != nil {
-			text += fmt.Sprintf(" %s %s", e.Place.Name, e.Place.Reason)
-		}
-		if e.HeldBy != "" {
-			text += " held by " + string(e.HeldBy)
-		}
-		told = append(told, text)
-	}
-	return told
-}
-
-// One run goes through a limiter, too. What others have closed holds it back.
+// A place that others have closed until the deadline ends one run, too.
 func TestPollerLimiter(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		timeout time.Duration
-		want    []string
-	}{
-		{time.Minute, []string{
-			"0s      wait    #1 1s",
-			"1.1s    place   closed another process was told so",
-			"1.1s    wait    #1 8.9s held by gate",
-			"10.1s   start   #1",
-			`10.1s   attempt #1 SUCCESS in 0s: HTTP 200 OK`,
-			`10.1s   end     succeeded SUCCESS after 1: HTTP 200 OK`,
-		}},
-		{5 * time.Second, []string{
-			"0s      wait    #1 1s",
-			"1.1s    place   closed another process was told so",
-			"1.1s    end     throttled past the deadline  after 0: closed is closed for 8.9s (another process was told so), and 3.9s are left before the deadline",
-		}},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			code := 200
-			probe := placed{func(context.Context, poll.Attempt) status.Observation {
-				return status.Observation{Kind: status.KindHTTP, Code: &code}
-			}, "closed"}
-			l := &slow{delay: 100 * time.Millisecond, closed: 10 * time.Second, began: time.Now()}
-			told := toldBy(poll.Poller{Probe: probe, Limiter: l, Schedule: backoff.Fixed(time.Second), Timeout: test.timeout}, t)
-			if !slices.Equal(told, test.want) {
-				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(test.want, "\n"))
-			}
-		})
-	}
+	bubble(t, func(t *testing.T) {
+		p := after("a", 0)
+		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "p"}, 5*time.Second
+		p.Limiter = &spaced{known: map[string]*spacedPlace{"p": {closed: time.Now().Add(time.Minute), reason: "busy"}}}
+		o, err := p.Run(t.Context())
+		if want := "p is closed for 1m (busy), and 5s are left before the deadline"; !errors.Is(err, poll.HintTooLong) || o.Reason != want {
+			t.Errorf("%v: have %s, want %s", err, o.Reason, want)
+		}
+	})
 }
 
 // A target with a Limiter of its own holds up no other at the same place.
@@ -457,7 +401,7 @@ func TestSharedAnswers_interrupted(t *testing.T) {
 		defer cancel()
 		p := poll.Poller{Probe: probe, Answers: f, Schedule: backoff.Fixed(time.Second)}
 		p.Run(ctx)
-		other := f.Question("p", probe.Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", probe.Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		defer other.Close()
 		for n := 0; !other.Claim(time.Now()).Ask; n++ {
 			if time.Sleep(100 * time.Millisecond); n == 50 {
@@ -480,7 +424,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		f := inDirectory(t)
-		other := f.Question("p", c.Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", c.Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		other.Claim(time.Now()) // and never answers
 		defer other.Close()
 		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: f, Schedule: backoff.Fixed(time.Second), Timeout: 4 * time.Second}
@@ -494,7 +438,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 func TestSharedAnswers_initialDelay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := inDirectory(t)
-		other := f.Question("p", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second })
+		other := f.Question("p", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second }, 0)
 		go func() {
 			time.Sleep(3 * time.Second)
 			other.Claim(time.Now())
@@ -504,6 +448,24 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: f, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.State.Taken != 0 {
 			t.Errorf("ended after %s, %d taken", o.Elapsed, o.State.Taken)
+		}
+	})
+}
+
+// Each answer counts once, whoever has common.
+func TestSharedAnswers_threshold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &counted{began: time.Now()}
+		outcomes := together(t, 3, func(int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+		})
+		for _, o := range outcomes {
+			if o.State.Attempts != 3 || o.Elapsed > 4*time.Second {
+				t.Errorf("%d attempts in %s", o.State.Attempts, o.Elapsed)
+			}
+		}
+		if len(c.looks) > 4 {
+			t.Errorf("looks at %v", c.looks)
 		}
 	})
 }

@@ -105,9 +105,8 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own, and so is what a function makes of an answer, unless a name vouches
-// for that.
+// shares reports whether the next attempt may be another process's. Each process makes its own
+// starts, and its own looks by a function, unless AnswersName vouches for that.
 func (s *source) shares() bool {
 	if s.p.Answers == nil {
 		return false
@@ -156,7 +155,9 @@ func (s *source) claim() {
 	session, _ := as[Sharer](s.probe)
 	h.turn = ask.Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() ask.Question { return s.p.Answers.Question(s.place.name, identity, s.sharedWait) })
+	h.ask(identity, func() ask.Question {
+		return s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent)
+	})
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next

@@ -1,10 +1,14 @@
 package poll_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"time"
 
@@ -159,4 +163,88 @@ func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
 			t.Errorf("have %s of %s, want 12s of 27s", age, outcome.Elapsed)
 		}
 	})
+}
+
+// answering answers requests by method and path, as internal/httpscript would for one of each.
+func answering(answers map[string]func(r *http.Request) (code int, header, value, body string)) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		code, name, value, body := answers[r.Method+" "+r.URL.Path](r)
+		if code == 0 {
+			return nil, context.Cause(r.Context())
+		}
+		return &http.Response{StatusCode: code, Header: http.Header{name: {value}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}
+}
+
+// A start that was answered by 303 is known to be sent, though the look behind it was cut off.
+func TestTheLookBehindAStartIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Timeout: time.Second, Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: answering(map[string]func(*http.Request) (int, string, string, string){
+			"POST /jobs": func(*http.Request) (int, string, string, string) { return 303, "Location", "/jobs/1", "" },
+			"GET /jobs/1": func(r *http.Request) (int, string, string, string) {
+				<-r.Context().Done()
+				return 0, "", "", ""
+			},
+		})}}
+		if o, _ := p.Run(t.Context()); o.Ending != poll.TimedOut || o.State.Starting {
+			t.Errorf("%s, starting %v", o.Ending, o.State.Starting)
+		}
+	})
+}
+
+// Each request of a wait is signed anew, that for the result, too.
+func TestTheRequestForAResultIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signatures := 0
+		p := poll.Poller{Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST",
+			Refresh: func(context.Context, bool) (http.Header, error) {
+				signatures++
+				return http.Header{"X-Signature": {fmt.Sprint(signatures)}}, nil
+			},
+			Transport: answering(map[string]func(*http.Request) (int, string, string, string){
+				"POST /jobs": func(*http.Request) (int, string, string, string) { return 202, "Operation-Location", "/jobs/1", "" },
+				"GET /jobs/1": func(*http.Request) (int, string, string, string) {
+					return 200, "X", "", `{"status":"succeeded","resourceLocation":"/rows"}`
+				},
+				"GET /rows": func(r *http.Request) (int, string, string, string) {
+					return 200, "X", "", r.Header.Get("X-Signature")
+				},
+			})}}
+		if o, err := p.Run(t.Context()); err != nil || string(o.Observation.Body) != "3" {
+			t.Errorf("%v: the result was asked for with signature %s", err, o.Observation.Body)
+		}
+	})
+}
+
+// A function around a look makes no success of a result that is not there, nor of no answer.
+func TestNothingMadeAnewIsASuccess(t *testing.T) {
+	anew := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+		return poll.Observe(ctx, next(ctx, a).Body, nil)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		inner := poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: answering(map[string]func(*http.Request) (int, string, string, string){
+			"POST /jobs": func(*http.Request) (int, string, string, string) { return 202, "Operation-Location", "/jobs/1", "" },
+			"GET /jobs/1": func(*http.Request) (int, string, string, string) {
+				return 200, "X", "", `{"status":"succeeded","resourceLocation":"/rows"}`
+			},
+			"GET /rows": func(*http.Request) (int, string, string, string) { return 404, "X", "", "rows" },
+		})}
+		p := poll.Poller{Timeout: time.Minute, Probe: poll.Wrap(inner, anew)}
+		if o, _ := p.Run(t.Context()); o.Ending == poll.Succeeded {
+			t.Errorf("%s: %s", o.Ending, o.Reason)
+		}
+		inner.Method, inner.Transport = "", roundTripper(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+		p.Probe = poll.Wrap(inner, anew)
+		if o, _ := p.Run(t.Context()); o.Ending != poll.TimedOut {
+			t.Errorf("without an answer: %s: %s", o.Ending, o.Reason)
+		}
+	})
+}
+
+// A value cannot be had from a wait that has ended before.
+func TestUntilWith_past(t *testing.T) {
+	p := poll.Poller{Past: &poll.State{Ending: poll.Succeeded}}
+	if _, err := poll.UntilWith(t.Context(), p, func(context.Context) (int, bool, error) { return 1, true, nil }); err == nil {
+		t.Error("no error")
+	}
 }

@@ -51,8 +51,8 @@ type State struct {
 
 	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
 	// took. Any other ending leaves the wait open: Ending is "". So does a failure by the
-	// caller's context, which says nothing of the operation. A wait that goes on from the
-	// State of one that has Succeeded, but for its Ending, looks at its result again.
+	// caller's context, which says nothing of the operation. With the Ending of a wait that
+	// has Succeeded set to "", a wait that goes on from its State looks at its result again.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }
@@ -77,6 +77,8 @@ type progress struct {
 	// looked at alone; Absent is how many complete answers in a row have not held an element.
 	Shown  bool `json:"shown,omitempty"`
 	Absent int  `json:"absent,omitempty"`
+	// StartedWithin is true if a probe within the probe has started an operation: no other run can go on with that.
+	StartedWithin bool `json:"started_within,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.
 	Session json.RawMessage `json:"session,omitempty"`
 }

@@ -14,8 +14,6 @@ import (
 
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -145,30 +143,6 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What has succeeded is looked at again where it was followed, and is not started again.
-func TestAResultIsLookedAtAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var s service
-		p := s.poller()
-		end, state := last(t, t.Context(), p)
-		if end.Outcome.Ending != poll.Succeeded || !state.Ended() {
-			t.Fatalf("%+v, state %+v", end.Outcome, state)
-		}
-		asked := len(s.requests)
-		again := reread(t, state)
-		again.Ending, again.Due = "", time.Now()
-		p.Past = &again
-		p.Starting = func(poll.State) error { t.Error("it is started again"); return nil }
-		second, _ := last(t, t.Context(), p)
-		if diff := cmp.Diff(end.Outcome.Observation.Body, second.Outcome.Observation.Body); diff != "" || second.State.Attempts != end.State.Attempts+1 {
-			t.Errorf("%d attempts, result (-want +have):\n%s", second.State.Attempts, diff)
-		}
-		if len(s.requests) == asked {
-			t.Error("no request")
-		}
-	})
 }
 
 // A start that cannot be announced is not sent, and the next run sends it.

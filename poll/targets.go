@@ -46,7 +46,9 @@ func (l *loop) concludeWaits(s *source) {
 		}
 		isNews := s.list == nil || s.list.isNews(w)
 		if isNews {
-			l.emit(w.event(EventAttempt, now))
+			e := w.event(EventAttempt, now)
+			e.ofStart = w.Sent == w.Attempts && w.Sent > 0
+			l.emit(e)
 		}
 		if how = w.ending(); how == "" && !l.single && isNews {
 			w.slim()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -32,9 +33,8 @@ type wait struct {
 	tally      *status.Tally
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
 	classify func(context.Context, *judged) status.Verdict
-	// Of a wait that leads a list, confirmAt returns when a look comes that only confirms that the list
-	// is complete, zero if the next one does more, and listStreak is how many looks SUCCESS of its
-	// elements has been to be confirmed. Otherwise they are nil.
+	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
+	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak.
 	confirmAt          func() time.Time
 	listStreak         func() int
 	last               *judged  // the last attempt
@@ -57,7 +57,7 @@ type run struct {
 // newWait returns the wait of p in a run.
 func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
-		p.Schedule = backoff.Cap{}
+		p.Schedule = backoff.Cap(nil, backoff.DefaultMaxWait)
 	}
 	if p.Throttled == nil {
 		p.Throttled = backoff.Throttled(p.Schedule)
@@ -114,7 +114,7 @@ func (w *wait) goOn(past State, now time.Time) {
 	if w.Hint != nil {
 		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
 	}
-	if latest := now.Add(backoff.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
+	if latest := now.Add(duration.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
 	w.last = &judged{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
@@ -170,7 +170,7 @@ func (w *wait) prepare() error {
 		}
 		w.Session = s.Save() // of an element that is looked at alone, before its first attempt
 	}
-	if !w.Began.IsZero() && w.startDue() {
+	if w.StartedWithin || !w.Began.IsZero() && w.startDue() {
 		return errNoSession
 	}
 	if w.Began.IsZero() && !w.startDue() {

@@ -15,6 +15,10 @@ import (
 // what it goes on with in a later run. A look at an element of a list, or at a result, is by the
 // function, too.
 //
+// The function returns what next has returned, changed as need be. An Observation made anew, as by
+// [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
+// and a failure a failure. If the function has not called next, it is judged as that of a [ProbeFunc].
+//
 // The function may be called from several goroutines if p is used by several waits.
 func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	return wrapped{p, look}
@@ -27,7 +31,24 @@ type wrapped struct {
 }
 
 func (w wrapped) Look(ctx context.Context, a Attempt) status.Observation {
-	return w.look(ctx, a, w.inner.Look)
+	return w.around(ctx, a, w.inner.Look)
+}
+
+// around looks by the function around another look.
+func (w wrapped) around(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation {
+	var last atomic.Pointer[status.Observation] // the function may call next several times at once
+	o := w.look(ctx, a, func(ctx context.Context, a Attempt) status.Observation {
+		seen := next(ctx, a)
+		last.Store(&seen)
+		return seen
+	})
+	seen := last.Load()
+	if seen == nil || seen.Kind == status.KindCustom || o.Kind != status.KindCustom || o.Failure != nil {
+		return o
+	}
+	answer := *seen // which was made anew: it is the same one with another body
+	answer.Body, answer.Size = o.Body, o.Size
+	return answer
 }
 
 // Session returns the session of the inner probe, wrapped, too.
@@ -61,7 +82,7 @@ func (w wrapped) Result(last status.Observation) (look func(context.Context) sta
 		return nil, what
 	}
 	next := func(ctx context.Context, _ Attempt) status.Observation { return inner(ctx) }
-	return func(ctx context.Context) status.Observation { return w.look(ctx, Attempt{}, next) }, what
+	return func(ctx context.Context) status.Observation { return w.around(ctx, Attempt{}, next) }, what
 }
 
 // as returns what a probe can do besides looking, or the one that it wraps.
@@ -107,6 +128,18 @@ type sessions struct {
 type keptSession struct {
 	httpSession
 	mu sync.Mutex
+}
+
+// started reports whether one of them has started an operation.
+func (s *sessions) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kept := range s.all {
+		if kept.Started() {
+			return true
+		}
+	}
+	return false
 }
 
 // keep returns the session that was kept by that name before; otherwise it keeps one.

@@ -124,6 +124,35 @@ func TestRequestsWithinAProbeAreMadeAsTheySay(t *testing.T) {
 	}
 }
 
+// What a function makes of an answer is still about the answer: one to a start is no SUCCESS.
+func TestAnAnswerThatIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		p.Rules = status.Rules{}
+		p.Probe = poll.Wrap(p.Probe, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			return poll.Observe(ctx, next(ctx, a).Body, nil)
+		})
+		if _, err := p.Run(t.Context()); err != nil || len(s.requests) < 3 {
+			t.Errorf("%v, requests %q", err, s.requests)
+		}
+	})
+}
+
+// A later run cannot go on with what a probe within another has started, and does not start it again.
+func TestAStartWithinAnotherProbeIsNotSentByTheNextStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		p.Probe, p.Immediate = poll.ProbeFunc(logged{p.Probe, new(int)}.Look), true
+		first, _ := p.Step(t.Context(), poll.State{})
+		time.Sleep(time.Minute)
+		if second, events := p.Step(t.Context(), first); len(s.requests) != 1 || second.Ending != poll.Failed {
+			t.Errorf("requests %q, then %+v", s.requests, events[len(events)-1])
+		}
+	})
+}
+
 // Each request of a wrapped probe waits for the Limiter, also that for a further page.
 func TestPagesOfAWrappedProbeAreLimited(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -62,6 +62,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 	isJSON, created := json.Valid(text), o.Following.Monitor == detail.MonitorCreated
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
+	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
 	isWrong := isJSON && wrong.Stage != document.Unknown
 	switch {
 	case o.Following.Monitor == detail.MonitorAzure:
@@ -70,6 +71,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
 	case earlier != "" && (isWrong || !isJSON || !r.readsNotReady()):
 		return r.undecided(words + " without a state, and before it " + earlier + ": a condition can say what is final")
+	case isProse: // "Export is being prepared"
+		return r.undecided(words + " with a sentence: a condition can say that it is the end")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return Verdict{Status: Success, Reason: words}
 	case !isJSON, string(text) == "null", string(text) == "false":

@@ -33,6 +33,9 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":true}`, status.NotReady, ".status is true, which is no known final state", ".status"},
 		{followed, `{"properties":{"provisioningState":"Updating"}}`, status.NotReady, `.properties.provisioningState is "Updating"`, ".properties.provisioningState"},
 
+		{followed, `Export is being prepared, please wait`, status.NotReady, "HTTP 200 OK with a sentence: a condition can say that it is the end", ""},
+		{followed, `rows 7`, status.Success, "HTTP 200 OK", ""},
+
 		// not in an envelope
 		{followed, `{"status":"OK","result":{"done":false}}`, status.NotReady, `.result.done is false`, ""},
 		{followed, `{"Status":"Success","operation":{"Phase":"Running"}}`, status.NotReady, `.operation.Phase is "Running"`, ".operation.Phase"},

@@ -106,11 +106,11 @@ func Until(conditions ...string) (Rules, error) {
 //  4. The answer itself, by the table in the package documentation.
 //
 // A rule for SUCCESS or ERROR that reads the answer is asked only about a good one, unless it names
-// $status or $error; for a command $exit, $stdout, $stderr, $body or $error. So is one in Preset for
-// [NotReady] that reads what a command prints; of a URL it is not asked about a request that was refused
-// for load. Where a rule in Own
-// for SUCCESS names $exit, all rules for ERROR are asked. A rule whose result is unknown does not
-// match, but one in Own for [NotReady] keeps a wait going that has no rule for SUCCESS.
+// $status or $error; for a command $exit, $stdout, $stderr, $body or $error. If a rule in Own for
+// SUCCESS names $exit, all rules for ERROR are asked. A rule in Preset for [NotReady] is like
+// these for a command; for a URL it is asked about any answer but that to a request which was refused
+// for load. A rule whose result is unknown does not match, but one in Own for [NotReady]
+// keeps a wait going that has no rule for SUCCESS.
 //
 // A 404 or 410 of another page than the one asked for, to which a redirect has led, or of what was
 // created, makes no SUCCESS: it is NOT_READY where a rule takes it for one.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,48 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/poll"
 )
-
-// A service answers with one after the other: a status code, and what follows it in
-// Retry-After. The last one stays.
-type service struct {
-	answers []string
-	starts  int
-	asked   func() // before each answer
-	n       int
-}
-
-func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"state":"done"}`)), Request: r}
-	var after string
-	fmt.Sscan(s.answers[min(s.n, len(s.answers)-1)], &answer.StatusCode, &after)
-	s.n++
-	if after != "" {
-		answer.Header.Set("Retry-After", after)
-	}
-	if r.Method == http.MethodPost {
-		s.starts++
-		answer.Header.Set("Location", "/jobs/1")
-	}
-	if s.asked != nil {
-		s.asked()
-	}
-	return answer, nil
-}
-
-func (s *service) poller(method string) poll.Poller {
-	return poll.Poller{
-		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
-		Schedule: backoff.Fixed(30 * time.Second), Target: "job", Rand: rand.New(half{}),
-	}
-}
-
-// half makes hints 5% longer.
-type half struct{}
-
-func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
 
 // A database is what River does with a job, without a server: its row, and what it was told.
 type database struct {
@@ -160,8 +119,8 @@ func TestStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, d := service{answers: test.answers}, database{}
-				p := s.poller(test.method)
+				s, d := jobs.Service{Answers: test.answers}, database{}
+				p := s.Poller(test.method)
 				if test.change != nil {
 					test.change(&p)
 				}
@@ -173,8 +132,8 @@ func TestStep(t *testing.T) {
 					return
 				}
 				again, err := d.work(t.Context(), p) // it was killed before River noted the end
-				if err != nil || string(out.Result) != `{"state":"done"}` || string(again.Result) != `{"state":"done"}` || s.n != len(test.answers) {
-					t.Errorf("%+v, then %+v, %v, after %d requests", out, again, err, s.n)
+				if err != nil || string(out.Result) != `{"state":"done"}` || string(again.Result) != `{"state":"done"}` || s.Requests != len(test.answers) {
+					t.Errorf("%+v, then %+v, %v, after %d requests", out, again, err, s.Requests)
 				}
 			})
 		})
@@ -193,8 +152,8 @@ func TestWorkersThatAreKilled(t *testing.T) {
 					panic("killed")
 				}
 			}
-			s, d := service{answers: []string{"202", "202", "200"}, asked: point}, database{kept: point}
-			p := s.poller(http.MethodPost)
+			s, d := jobs.Service{Answers: []string{"202", "202", "200"}, Asked: point}, database{kept: point}
+			p := s.Poller(http.MethodPost)
 			var out Output
 			var err error
 			for killed := true; killed; {
@@ -204,8 +163,8 @@ func TestWorkersThatAreKilled(t *testing.T) {
 				}()
 			}
 			switch {
-			case s.starts > 1:
-				t.Errorf("killed at points %d and %d: %d starts", 1+pair/most, 1+pair%most, s.starts)
+			case s.Starts > 1:
+				t.Errorf("killed at points %d and %d: %d starts", 1+pair/most, 1+pair%most, s.Starts)
 			case err == nil && string(out.Result) == `{"state":"done"}`:
 			case err != nil && strings.Contains(err.Error(), "may have started"):
 				unknown++
@@ -225,11 +184,11 @@ func TestWorkersThatAreKilled(t *testing.T) {
 
 // What is not kept is not started, and left to River.
 func TestAStartThatIsNotKept(t *testing.T) {
-	errAway, s := errors.New("the database is away"), service{answers: []string{"202"}}
-	_, err := step(t.Context(), &rivertype.JobRow{}, s.poller("POST"), func(context.Context, Output, bool) error { return errAway })
+	errAway, s := errors.New("the database is away"), jobs.Service{Answers: []string{"202"}}
+	_, err := step(t.Context(), &rivertype.JobRow{}, s.Poller("POST"), func(context.Context, Output, bool) error { return errAway })
 	var final *rivertype.JobCancelError
-	if !errors.Is(err, errAway) || errors.As(err, &final) || s.starts > 0 {
-		t.Errorf("%v after %d starts", err, s.starts)
+	if !errors.Is(err, errAway) || errors.As(err, &final) || s.Starts > 0 {
+		t.Errorf("%v after %d starts", err, s.Starts)
 	}
 }
 
@@ -238,8 +197,8 @@ func TestAStartThatIsNotKept(t *testing.T) {
 func TestAnAttemptThatIsInterrupted(t *testing.T) {
 	errStop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	s := service{answers: []string{"202"}, asked: func() { cancel(errStop) }}
-	p := s.poller("GET")
+	s := jobs.Service{Answers: []string{"202"}, Asked: func() { cancel(errStop) }}
+	p := s.Poller("GET")
 	p.Immediate = true
 	var kept Output
 	_, err := step(ctx, &rivertype.JobRow{}, p, func(ctx context.Context, out Output, _ bool) error {
@@ -255,19 +214,19 @@ func TestAnAttemptThatIsInterrupted(t *testing.T) {
 // An output that is not that of a wait begins none.
 func TestAnotherOutput(t *testing.T) {
 	for _, output := range []string{`{"rows":3}`, `"done"`, `{"state":{"v":9}}`} {
-		s := service{answers: []string{"202"}}
+		s := jobs.Service{Answers: []string{"202"}}
 		row := rivertype.JobRow{Metadata: []byte(`{"output":` + output + `}`)}
-		_, err := step(t.Context(), &row, s.poller("POST"), func(context.Context, Output, bool) error { return nil })
-		if err == nil || s.n > 0 {
-			t.Errorf("%s: %v after %d requests", output, err, s.n)
+		_, err := step(t.Context(), &row, s.Poller("POST"), func(context.Context, Output, bool) error { return nil })
+		if err == nil || s.Requests > 0 {
+			t.Errorf("%s: %v after %d requests", output, err, s.Requests)
 		}
 	}
 }
 
 // A result that Postgres refuses as JSON is kept as a string.
 func TestAResultThatIsRefused(t *testing.T) {
-	s := service{answers: []string{"200"}}
-	p := s.poller("GET")
+	s := jobs.Service{Answers: []string{"200"}}
+	p := s.Poller("GET")
 	p.Immediate = true
 	errJSON := errors.New("unsupported Unicode escape sequence")
 	out, err := step(t.Context(), &rivertype.JobRow{}, p, func(_ context.Context, out Output, _ bool) error {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,46 +19,14 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/adapters/temporalpoll"
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// A service answers with one line after the other: a status code, and what follows it in
-// Retry-After. The last one stays.
-type service struct {
-	answers  []string
-	takes    time.Duration // each answer
-	requests []string
-	asked    func() // after each request
-}
-
-func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
-	at := min(len(s.requests), len(s.answers)-1)
-	s.requests = append(s.requests, r.Method)
-	if s.asked != nil {
-		s.asked()
-	}
-	time.Sleep(s.takes)
-	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader("body")), Request: r}
-	var after string
-	fmt.Sscan(s.answers[at], &answer.StatusCode, &after)
-	if after != "" {
-		answer.Header.Set("Retry-After", after)
-	}
-	if r.Method == http.MethodPost {
-		answer.Header.Set("Location", "/jobs/1")
-	}
-	return answer, nil
-}
-
-func (s *service) poller(method string) poll.Poller {
-	return poll.Poller{
-		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
-		Schedule: backoff.Fixed(30 * time.Second), Target: "job", Rand: rand.New(half{}),
-	}
-}
+// done is what the service answers in the end.
+const done = `{"state":"done"}`
 
 func suite() *testsuite.WorkflowTestSuite {
 	var s testsuite.WorkflowTestSuite
@@ -136,11 +101,6 @@ var usual = workflow.ActivityOptions{
 	RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumInterval: time.Second},
 }
 
-// half makes hints 5% longer.
-type half struct{}
-
-func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
-
 func TestStep(t *testing.T) {
 	const post = http.MethodPost
 	for name, test := range map[string]struct {
@@ -202,8 +162,8 @@ func TestStep(t *testing.T) {
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := service{answers: test.answers}
-			p, options := s.poller(test.method), usual
+			s := jobs.Service{Answers: test.answers}
+			p, options := s.Poller(test.method), usual
 			if test.change != nil {
 				test.change(&p, &options)
 			}
@@ -212,12 +172,11 @@ func TestStep(t *testing.T) {
 			if diff := cmp.Diff(test.want, have); diff != "" {
 				t.Errorf("attempts (-want +have):\n%s", diff)
 			}
-			if succeeded := strings.HasSuffix(have, " <nil>\n"); succeeded != (err == nil) || succeeded != (body == "body") {
+			if succeeded := strings.HasSuffix(have, " <nil>\n"); succeeded != (err == nil) || succeeded != (body == done) {
 				t.Errorf("the workflow has %q, %v", body, err)
 			}
-			posts := slices.DeleteFunc(s.requests, func(method string) bool { return method != post })
-			if len(posts) > 2 || len(posts) == 2 && name != "a start that is refused is sent again by the next one" {
-				t.Errorf("%d starts", len(posts))
+			if s.Starts > 2 || s.Starts == 2 && name != "a start that is refused is sent again by the next one" {
+				t.Errorf("%d starts", s.Starts)
 			}
 		})
 	}
@@ -227,10 +186,10 @@ func immediate(p *poll.Poller, _ *workflow.ActivityOptions) { p.Immediate = true
 
 // A look that takes longer than the HeartbeatTimeout is reported meanwhile.
 func TestHeartbeats(t *testing.T) {
-	s := service{answers: []string{"200"}, takes: time.Minute}
-	p, options := s.poller("GET"), usual
+	s := jobs.Service{Answers: []string{"200"}, Takes: time.Minute}
+	p, options := s.Poller("GET"), usual
 	p.Immediate, options.HeartbeatTimeout = true, 10*time.Second
-	if body, attempts, err := run(t, p, options); err != nil || body != "body" {
+	if body, attempts, err := run(t, p, options); err != nil || body != done {
 		t.Errorf("%q, %v after %q", body, err, attempts)
 	}
 }
@@ -262,12 +221,12 @@ func TestAnAttemptThatWasLost(t *testing.T) {
 		"of another version":      {map[string]any{"state": map[string]int{"v": 9}}, "again after 0s, benign: false, wrapError: go on with the wait:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := service{answers: []string{"202"}}
-			if err := attempt(t, t.Context(), s.poller("POST"), test.kept); !strings.HasPrefix(said(err), test.want) {
+			s := jobs.Service{Answers: []string{"202"}}
+			if err := attempt(t, t.Context(), s.Poller("POST"), test.kept); !strings.HasPrefix(said(err), test.want) {
 				t.Errorf("have %s, want %s", said(err), test.want)
 			}
-			if len(s.requests) > 0 {
-				t.Errorf("requests %q", s.requests)
+			if s.Requests > 0 {
+				t.Errorf("%d requests", s.Requests)
 			}
 		})
 	}
@@ -283,21 +242,20 @@ func TestWorkersThatAreKilled(t *testing.T) {
 			kills[int32(1+kill/3)] = kill % 3
 		}
 		killed := func(attempt int32, when int) bool { at, ok := kills[attempt]; return ok && at == when }
-		s, attempt := service{answers: []string{"202", "202", "200"}}, int32(0)
-		s.asked = func() {
+		s, attempt := jobs.Service{Answers: []string{"202", "202", "200"}}, int32(0)
+		s.Asked = func() {
 			if killed(attempt, during) {
 				panic(errKilled)
 			}
 		}
-		body, seen, err := runKilled(t, s.poller(http.MethodPost), usual, func(n int32, later bool) bool {
+		body, seen, err := runKilled(t, s.Poller(http.MethodPost), usual, func(n int32, later bool) bool {
 			attempt = n
 			return killed(n, before) && !later || killed(n, after) && later
 		})
-		starts := len(slices.DeleteFunc(s.requests, func(method string) bool { return method != http.MethodPost }))
 		switch {
-		case starts > 1:
-			t.Errorf("killed at %v: %d starts in %q", kills, starts, seen)
-		case err == nil && body == "body":
+		case s.Starts > 1:
+			t.Errorf("killed at %v: %d starts in %q", kills, s.Starts, seen)
+		case err == nil && body == done:
 		case err != nil && strings.Contains(err.Error(), "may have started"):
 			unknown++
 		default:

@@ -16,14 +16,18 @@ func ExampleFit() {
 		{Lo: 5 * time.Minute, Hi: 5*time.Minute + 30*time.Second},
 		{Lo: 4 * time.Minute, Hi: 4*time.Minute + 20*time.Second},
 	}
-	model, err := learn.Fit(past, learn.Options{Cost: learn.Cost{Share: 0.05}})
+	model, err := learn.Fit(past, learn.Options{CostShare: 0.05})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("usually", model.Quantile(0.5).Round(time.Second))
-	for row := range (backoff.Table{Schedule: model, Attempts: 4}).Rows() {
-		fmt.Printf("attempt at %v: done with chance %.0f%%\n", row.At.Round(time.Second), 100*model.Done(row.At))
+	var at time.Duration
+	for wait := range backoff.Waits(model, nil) {
+		if at += wait; at > 7*time.Minute {
+			break
+		}
+		fmt.Printf("attempt at %v: done with chance %.0f%%\n", at.Round(time.Second), 100*model.Done(at))
 	}
 	// Output:
 	// usually 4m32s

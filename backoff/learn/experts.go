@@ -18,8 +18,8 @@ const (
 	share = 0.02
 )
 
-// An expert forecasts the next run from those before it, by its own idea of how fast they
-// become outdated and of how much they differ.
+// An expert forecasts the next run from those before it. Experts differ in how fast a run
+// becomes outdated, and in how wide their kernels are.
 type expert struct {
 	halfLife float64 // the number of runs after which a run weighs half as much
 	width    float64 // of kernels, relative to a usual one
@@ -27,11 +27,11 @@ type expert struct {
 	forecast forecast
 }
 
-// experts know of runs, oldest first.
+// experts are all experts and the past runs, oldest first.
 type experts struct {
-	logs   []float64 // of the seconds that the runs took
+	logs   []float64 // logarithms of the seconds that the runs took
 	all    []expert
-	streak float64 // the chance of so many runs in a row that had ended by their first attempts
+	streak float64 // the forecast chance that the last runs in a row ended by their first attempts
 }
 
 func newExperts() *experts {
@@ -44,7 +44,7 @@ func newExperts() *experts {
 	return &e
 }
 
-// learn weighs the experts by the chances that they gave to a run, then tells them of it.
+// learn weighs the experts by the chances that they gave to a run, then adds it to their runs.
 func (e *experts) learn(r Run) {
 	low, high := r.bracket()
 	chance := 1.0
@@ -62,8 +62,8 @@ func (e *experts) learn(r Run) {
 	}
 }
 
-// judge gives the experts the weights that follow from their forecasts of a run, and returns the
-// chance that they gave to it together.
+// judge multiplies the weight of each expert by the chance that it gave to a run, and returns the
+// chance that all of them gave to it together.
 func (e *experts) judge(low, high float64) float64 {
 	var total float64
 	for i := range e.all {
@@ -77,10 +77,11 @@ func (e *experts) judge(low, high float64) float64 {
 	return total
 }
 
-// place returns the logarithm of the duration that a run counts with, of which only the bracket
-// is known: the middle if there were attempts on both sides, or if nothing else is known. Otherwise
-// the middle would be far off, since attempts are planned near the end. A run that ended before its first attempt counts with
-// the mean, and one that was given up with the median, of such runs in the most cautious forecast.
+// place returns the logarithm of the duration that a run of that bracket counts with. It is the
+// middle if there were attempts on both sides, or if there is no other run. Otherwise the middle
+// would be far off, since attempts are planned near the end. A run that ended before its first
+// attempt counts with the mean of such runs in the most cautious forecast, and a run that was
+// given up with the median of such runs.
 func (e *experts) place(low, high float64) float64 {
 	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)
 	f := e.all[len(e.all)-1].forecast
@@ -127,8 +128,8 @@ func (x *expert) fit(logs []float64) {
 	x.forecast = f
 }
 
-// weigh returns what each of n runs weighs, 1 together, and the number of runs that would tell as
-// much if all weighed the same.
+// weigh returns the weights of n runs, which add up to 1, and the effective number of runs: so
+// many runs of equal weight have the same variance.
 func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	var total, squares float64
 	for i := range n {
@@ -143,8 +144,8 @@ func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	return weights, total * total / squares
 }
 
-// quartileSD estimates the standard deviation from the quartiles, which runs of another kind among
-// many alike do not widen. What is assumed before there are any runs weighs as much as a quarter of one.
+// quartileSD estimates the standard deviation from the quartiles, which a few runs of another kind
+// do not widen. The prior weighs as much as a quarter of a run.
 func quartileSD(sorted []float64, effective float64) float64 {
 	if len(sorted) < 4 {
 		return math.Inf(1)
@@ -161,7 +162,7 @@ func quantile(sorted []float64, p float64) float64 {
 	return a + (at-float64(i))*(b-a)
 }
 
-// forecast returns what the experts say of the next run, by their weights.
+// forecast returns the mixture of the experts' forecasts of the next run, by their weights.
 func (e *experts) forecast() forecast {
 	f := forecast{broad: e.all[0].forecast.broad, median: e.all[0].forecast.median}
 	for _, x := range e.all {

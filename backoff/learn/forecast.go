@@ -62,7 +62,8 @@ func (f forecast) meanBelow(age float64) float64 {
 		t := age * (float64(i) + 0.5) / steps
 		lived += age / steps * (f.survival(math.Log(t)) - later)
 	}
-	return max(shortest, min(age, lived/(1-later)))
+	ended := max(1-later, math.SmallestNonzeroFloat64) // where hardly any does, 1-later may be 0
+	return max(shortest, min(age, lived/ended))
 }
 
 // quantile returns the logarithm of the age in seconds by which a run has ended with

@@ -9,21 +9,24 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // FuzzFit reads runs from bytes. Whatever they are, and whatever the options, the
-// schedule goes on.
+// schedule goes on, and the forecast is one.
 func FuzzFit(f *testing.F) {
-	zeros := make([]byte, 3*16)
-	longest := binary.LittleEndian.AppendUint64(nil, math.MaxInt64)
-	mixed := slices.Concat(zeros, longest, longest, zeros, zeros[:8], longest)
-	given := slices.Concat(longest, slices.Repeat([]byte{0xff}, 8), zeros[:15], []byte{1}, slices.Repeat([]byte{0xff}, 8), zeros)
-	for _, runs := range [][]byte{zeros, slices.Repeat(longest, 4), mixed, given} {
-		for _, share := range []float64{0, 0.05, 1e-302, 5e-324, 1e-7, 1e9, math.MaxFloat64, math.Inf(1), math.NaN(), -1} {
-			f.Add(runs, share, int64(0), int64(0), int64(0), int64(0))
+	for _, runs := range absurd() {
+		var text []byte
+		for _, r := range runs {
+			text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(r.Lo)), uint64(r.Hi))
 		}
-		f.Add(runs, 0.0, int64(1), int64(1), int64(1), int64(math.MaxInt64))
-		f.Add(runs, 0.0, int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MinInt64))
+		for _, share := range []float64{0, 0.05, 1e-302, 5e-324, 1e-7, 1e9, math.MaxFloat64, math.Inf(1), math.NaN(), -1} {
+			f.Add(text, share, int64(0), int64(0), int64(0), int64(0))
+		}
+		f.Add(text, 0.0, int64(1), int64(1), int64(1), int64(math.MaxInt64))
+		f.Add(text, 0.0, int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MinInt64))
+		f.Add(text, 0.0, int64(time.Millisecond), int64(2*time.Second), int64(5*time.Second), int64(0))
+		f.Add(text, 0.0, int64(0), int64(5*time.Second), int64(2*time.Second), int64(0))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, share float64, delay, base, most, age int64) {
 		var runs []learn.Run
@@ -41,12 +44,12 @@ func FuzzFit(f *testing.F) {
 			t.Skip("nothing to learn from")
 		}
 		o := learn.Options{
-			Cost: learn.Cost{Share: share, Delay: time.Duration(delay)},
+			CostShare: share, Cost: time.Duration(delay),
 			Base: time.Duration(base), MaxWait: time.Duration(most), Age: time.Duration(age),
 		}
 		m := fit(t, runs, o)
 		least := max(o.Base, time.Microsecond)
-		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = backoff.Add(2*min(elapsed, math.MaxInt64/2), 1) {
+		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = duration.Add(2*min(elapsed, math.MaxInt64/2), 1) {
 			wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)
 			if wait < least || o.MaxWait > 0 && wait > max(o.MaxWait, least) {
 				t.Fatalf("%+v, %+v: the wait at %v is %v", runs, o, elapsed, wait)
@@ -55,6 +58,7 @@ func FuzzFit(f *testing.F) {
 				t.Fatalf("%+v: done by %v: %v", runs, elapsed, done)
 			}
 		}
+		checkForecast(t, m)
 	})
 }
 
@@ -63,10 +67,60 @@ func FuzzFit(f *testing.F) {
 func TestCost_clamped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ absurd, nearest float64 }{{1e-300, 1e-5}, {1e300, 1e6}, {math.Inf(1), 1e6}} {
-		have := ages(fit(t, known(60, 70), learn.Options{Cost: learn.Cost{Share: test.absurd}}), 5)
-		want := ages(fit(t, known(60, 70), learn.Options{Cost: learn.Cost{Share: test.nearest}}), 5)
+		have := ages(fit(t, known(60, 70), learn.Options{CostShare: test.absurd}), 5)
+		want := ages(fit(t, known(60, 70), learn.Options{CostShare: test.nearest}), 5)
 		if !slices.Equal(have, want) {
 			t.Errorf("a share of %v: attempts at %v, want those of %v, %v", test.absurd, have, test.nearest, want)
+		}
+	}
+}
+
+// A run that is upside down counts as one that is known exactly.
+func TestRun_upsideDown(t *testing.T) {
+	t.Parallel()
+	have := fit(t, []learn.Run{{Lo: 10 * time.Second, Hi: time.Second}}, learn.Options{}).Quantile(0.5)
+	if want := fit(t, known(10), learn.Options{}).Quantile(0.5); have != want {
+		t.Errorf("half of such runs end by %v, want %v", have, want)
+	}
+}
+
+// absurd returns histories whose schedules must go on all the same.
+func absurd() [][]learn.Run {
+	outlier := slices.Repeat([]float64{10}, 100)
+	return [][]learn.Run{
+		known(10),
+		known(10, 12),
+		known(slices.Repeat([]float64{10}, 100)...),
+		known(append(slices.Clone(outlier), 1e9)...),
+		known(append(slices.Clone(outlier), 1e-9)...),
+		known(append([]float64{1e9}, outlier[:99]...)...),
+		known(0),
+		known(slices.Repeat([]float64{0}, 100)...),
+		known(0, 1e9, 0, 1e9, 0, 1e9),
+		known(1e9),
+		known(9.3e9),
+		known(1e-9, 1e-6, 1e-3, 1, 1e3, 1e6, 1e9),
+		{{Lo: -5 * time.Second, Hi: -time.Second}},
+		{{Lo: 10 * time.Second, Hi: time.Second}},
+		slices.Repeat([]learn.Run{{Hi: 10 * time.Second}}, 30),
+		append(known(1, 1, 1), learn.Run{Hi: math.MaxInt64}),
+		{{Lo: math.MinInt64, Hi: math.MaxInt64}, {Lo: math.MaxInt64, Hi: math.MinInt64}},
+		{{Lo: math.MaxInt64, Hi: -1}, {Lo: 1 << 56, Hi: -1}, {}}, // two that were given up
+	}
+}
+
+// checkForecast checks that quantiles grow, and are those of Done.
+func checkForecast(t *testing.T, m *learn.Model) {
+	t.Helper()
+	var last time.Duration
+	for p := -0.5; p <= 1.5; p += 0.02 {
+		q := m.Quantile(p)
+		if q < last {
+			t.Fatalf("quantile %.2f = %v, below %v", p, q, last)
+		}
+		last = q
+		if done := m.Done(q); p > 0 && p < 1 && q > 10*time.Microsecond && q < 1e18 && math.Abs(done-p) > 1e-3 {
+			t.Errorf("done by quantile %.2f = %v: %v", p, q, done)
 		}
 	}
 }

@@ -7,18 +7,21 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 )
-
-// ErrNoRuns is returned by [Fit] when there is nothing to learn from.
-var ErrNoRuns = errors.New("no past runs to learn from")
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
-	// Cost is what an attempt costs. The zero value is 1% of the median run, as forecast.
-	Cost Cost
+	// Cost is what an attempt costs, as a delay: an attempt is made if it is expected
+	// to save more than that. 0 or less means that CostShare applies.
+	Cost time.Duration
+	// CostShare is what an attempt costs as a share of the median run, as forecast: 0.01
+	// for 1%. 0 or less means 1%, with which a run takes about four attempts. No cost is
+	// below 0.001%, and CostShare is at most 1e6.
+	CostShare float64
 	// Base is the shortest wait. 0 means 1 µs.
 	Base time.Duration
-	// MaxWait is the longest wait. 0 and [backoff.NoCap] mean no limit. If it is
+	// MaxWait is the longest wait. 0 or less means no limit. If it is
 	// below Base, Base is the longest wait.
 	MaxWait time.Duration
 	// Age is the age of the operation when the wait for it starts, at
@@ -37,11 +40,11 @@ type Model struct {
 }
 
 // Fit learns from past runs, oldest first. It uses the last 100 of them, with at most 25
-// that are unfinished. If none has finished, the error is [ErrNoRuns].
+// that are unfinished. It fails if none has finished.
 func Fit(runs []Run, o Options) (*Model, error) {
 	runs, finished := newest(runs)
 	if finished == 0 {
-		return nil, ErrNoRuns
+		return nil, errors.New("no past runs to learn from")
 	}
 	e := newExperts()
 	for _, r := range runs {
@@ -58,8 +61,28 @@ func Fit(runs []Run, o Options) (*Model, error) {
 		m.maxWait = math.MaxInt64
 	}
 	m.maxWait = max(m.maxWait, m.base)
-	m.plan = newPlan(m.forecast, o.Cost.seconds(math.Exp(m.forecast.quantile(0.5))))
+	m.plan = newPlan(m.forecast, o.cost(math.Exp(m.forecast.quantile(0.5))))
 	return m, nil
+}
+
+// The limits of a cost, as shares of the median. Beyond them a run would take thousands of
+// attempts, or the arithmetic of a plan end in infinities.
+const (
+	leastShare   = 1e-5
+	defaultShare = 0.01
+	mostShare    = 1e6
+)
+
+// cost returns the cost of an attempt as a delay, of runs with that median, in seconds.
+func (o Options) cost(median float64) float64 {
+	cost := defaultShare * median
+	switch {
+	case o.Cost > 0:
+		cost = o.Cost.Seconds()
+	case o.CostShare > 0:
+		cost = min(o.CostShare, mostShare) * median
+	}
+	return max(cost, leastShare*median)
 }
 
 // Wait returns the wait before the next attempt. It depends on s.Elapsed alone
@@ -80,8 +103,8 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 	part = min(max(part, 0), 1)
 	return backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
 		wait := m.Wait(s, r)
-		next := m.Wait(backoff.Step{Elapsed: backoff.Add(max(s.Elapsed, 0), wait)}, r)
-		return min(backoff.Add(wait, toDuration(r.Float64()*part*next.Seconds())), m.maxWait)
+		next := m.Wait(backoff.Step{Elapsed: duration.Add(max(s.Elapsed, 0), wait)}, r)
+		return min(duration.Add(wait, toDuration(r.Float64()*part*next.Seconds())), m.maxWait)
 	})
 }
 
@@ -91,7 +114,7 @@ func (m *Model) Runs() int { return m.runs }
 // Age returns the age of the operation at the given time since the wait for it
 // started.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
-	return backoff.Add(m.start, max(elapsed, 0))
+	return duration.Add(m.start, max(elapsed, 0))
 }
 
 // Done returns the chance, from 0 to 1, that a run has ended by the given age.

@@ -1,7 +1,6 @@
 package learn_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // known returns runs whose durations in seconds are known exactly.
@@ -47,88 +47,13 @@ func ages(m *learn.Model, n int) []time.Duration {
 	var list []time.Duration
 	elapsed := time.Duration(0)
 	for wait := range backoff.Waits(m, nil) {
-		elapsed = backoff.Add(elapsed, wait)
+		elapsed = duration.Add(elapsed, wait)
 		list = append(list, m.Age(elapsed))
 		if len(list) == n || elapsed == math.MaxInt64 {
 			break
 		}
 	}
 	return list
-}
-
-// absurd histories must give schedules that go on and never spin.
-func absurd() map[string][]learn.Run {
-	outlier := slices.Repeat([]float64{10}, 100)
-	return map[string][]learn.Run{
-		"one run":              known(10),
-		"two runs":             known(10, 12),
-		"all equal":            known(slices.Repeat([]float64{10}, 100)...),
-		"100 and a long one":   known(append(slices.Clone(outlier), 1e9)...),
-		"100 and a short one":  known(append(slices.Clone(outlier), 1e-9)...),
-		"a long one, then 100": known(append([]float64{1e9}, outlier[:99]...)...),
-		"zero":                 known(0),
-		"zeros":                known(slices.Repeat([]float64{0}, 100)...),
-		"zeros and 1e9":        known(0, 1e9, 0, 1e9, 0, 1e9),
-		"1e9":                  known(1e9),
-		"the longest":          known(9.3e9),
-		"every magnitude":      known(1e-9, 1e-6, 1e-3, 1, 1e3, 1e6, 1e9),
-		"negative":             {{Lo: -5 * time.Second, Hi: -time.Second}},
-		"upside down":          {{Lo: 10 * time.Second, Hi: time.Second}},
-		"only seen at once":    slices.Repeat([]learn.Run{{Hi: 10 * time.Second}}, 30),
-		"seen at once, by far": append(known(1, 1, 1), learn.Run{Hi: math.MaxInt64}),
-		"minimum and maximum":  {{Lo: math.MinInt64, Hi: math.MaxInt64}, {Lo: math.MaxInt64, Hi: math.MinInt64}},
-	}
-}
-
-func TestFitAbsurd(t *testing.T) {
-	t.Parallel()
-	costs := []learn.Cost{{}, {Share: 0.05}, {Share: math.NaN()}, {Delay: 1}, {Delay: math.MaxInt64}}
-	for name, runs := range absurd() {
-		for _, cost := range costs {
-			t.Run(fmt.Sprintf("%s at %v", name, cost), func(t *testing.T) {
-				t.Parallel()
-				m := fit(t, runs, learn.Options{Cost: cost, Base: 100 * time.Millisecond})
-				checkWaits(t, m)
-				checkForecast(t, m)
-			})
-		}
-	}
-}
-
-func checkWaits(t *testing.T, m *learn.Model) {
-	t.Helper()
-	for _, elapsed := range []time.Duration{math.MinInt64, 0, 1, time.Millisecond, 9 * time.Second, 10 * time.Second, time.Hour, 1e18, math.MaxInt64} {
-		if wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil); wait < 100*time.Millisecond {
-			t.Errorf("wait at %v = %v, want at least the base", elapsed, wait)
-		}
-	}
-	var last time.Duration
-	for _, age := range ages(m, 300) {
-		if age <= last {
-			t.Fatalf("an attempt at %v after one at %v", age, last)
-		}
-		last = age
-	}
-}
-
-func checkForecast(t *testing.T, m *learn.Model) {
-	t.Helper()
-	var last time.Duration
-	for p := -0.5; p <= 1.5; p += 0.02 {
-		q := m.Quantile(p)
-		if q < last {
-			t.Fatalf("quantile %.2f = %v, below %v", p, q, last)
-		}
-		last = q
-		if done := m.Done(q); p > 0 && p < 1 && q > 10*time.Microsecond && q < 1e18 && math.Abs(done-p) > 1e-3 {
-			t.Errorf("done by quantile %.2f = %v: %v", p, q, done)
-		}
-	}
-	for _, age := range []time.Duration{-1, 0, 1, time.Second, time.Hour, math.MaxInt64} {
-		if done := m.Done(age); !(done >= 0 && done <= 1) {
-			t.Errorf("done by %v = %v, want 0 to 1", age, done)
-		}
-	}
 }
 
 func TestWaitIsPure(t *testing.T) {
@@ -162,27 +87,6 @@ func TestAge(t *testing.T) {
 	}
 	if have := late.Age(-time.Second); have != 45*time.Second {
 		t.Errorf("age before the wait = %v, want that of its start", have)
-	}
-}
-
-func TestGapsAreClamped(t *testing.T) {
-	t.Parallel()
-	runs := known(around(1, 40, 60, 0.2)...)
-	m := fit(t, runs, learn.Options{Base: 2 * time.Second, MaxWait: 5 * time.Second, Cost: learn.Cost{Delay: time.Millisecond}})
-	n := 0
-	for elapsed := time.Duration(0); elapsed < 2*time.Minute; n++ {
-		wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)
-		if wait < 2*time.Second || wait > 5*time.Second {
-			t.Errorf("wait at %v = %v, want 2s to 5s", elapsed, wait)
-		}
-		elapsed += wait
-	}
-	if n < 30 {
-		t.Errorf("%d attempts after 2s to 5s each in two minutes", n)
-	}
-	m = fit(t, runs, learn.Options{Base: 5 * time.Second, MaxWait: 2 * time.Second})
-	if wait := m.Wait(backoff.Step{}, nil); wait != 5*time.Second {
-		t.Errorf("wait with a base above the longest wait = %v, want the base", wait)
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// A plan is the ages of attempts, which depend on nothing else.
+// A plan is the ages of attempts.
 type plan struct {
 	ages []float64 // in seconds, increasing; at least one
-	// After them only the broad component is left, for which attempts are best made as the square
-	// root of the age and its median grows by a constant.
+	// After these ages only the broad component is left. Then the best attempts are those at which
+	// the square root of median + age grows by a constant.
 	median, growth float64
 }
 
@@ -35,9 +35,9 @@ type grid struct {
 	ages, survival, lived []float64 // lived is the integral of the survival
 }
 
-// grid returns ages until only the broad component is left, or so many attempts that no run
-// needs them. Between two attempts there are several ages: where the hazard h changes slowly the
-// gap between attempts is best sqrt(2 cost / h) (Keller 1974).
+// grid returns ages until only the broad component is left, or until there are enough for
+// mostPlanned attempts. Between two attempts there are several ages: where the hazard h changes
+// slowly, the best gap between attempts is sqrt(2 cost / h) (Keller 1974).
 func (f forecast) grid(cost float64) *grid {
 	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
 	age, survival := 0.0, 1.0
@@ -58,8 +58,8 @@ func (f forecast) grid(cost float64) *grid {
 	return g
 }
 
-// resolution returns the step in seconds with which the kernels have to be seen at an age, +Inf if
-// all lie before it.
+// resolution returns the longest step of the grid at an age, in seconds, that does not skip a
+// kernel, +Inf if all lie before the age.
 func (f forecast) resolution(age float64) float64 {
 	ln := math.Log(age)
 	narrowest, start := math.Inf(1), math.Inf(1)
@@ -86,7 +86,7 @@ func (f forecast) resolution(age float64) float64 {
 //
 //	V(i) = min over j > i of c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
 //
-// The later an attempt, the later the best one after it, so that few j are to be tried.
+// The later an attempt, the later the best one after it, so that few j have to be tried.
 func (g *grid) solve(cost float64, f forecast) []int {
 	last := len(g.ages) - 1
 	next := make([]int, last)

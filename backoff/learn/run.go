@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
@@ -16,8 +18,8 @@ type Run struct {
 	Unfinished bool
 }
 
-// maxRuns is how many of the newest runs are fitted, maxUnfinished how many of these may be
-// unfinished: a service that is down must not make all else forgotten.
+// maxRuns is how many of the newest runs are fitted, and maxUnfinished how many of these may be
+// unfinished: the runs of a service that is down must not displace all others.
 const (
 	maxRuns       = 100
 	maxUnfinished = 25
@@ -47,8 +49,7 @@ func newest(runs []Run) (kept []Run, finished int) {
 }
 
 // bracket returns the logarithms of the ages, in seconds, between which the run ended: -Inf
-// and +Inf where it is not known. What is known exactly gets the width that the narrowest
-// kernel has.
+// and +Inf where it is not known. An exact duration gets the width of the narrowest kernel.
 func (r Run) bracket() (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if r.Lo > 0 {
@@ -65,11 +66,8 @@ func (r Run) bracket() (low, high float64) {
 	return low, high
 }
 
-// toDuration converts seconds to a Duration, which saturates. It rounds up, so
+// toDuration converts seconds to a duration, which saturates. It rounds up, so
 // that no wait ends before the moment it aims at.
 func toDuration(seconds float64) time.Duration {
-	if !(seconds < longest) {
-		return math.MaxInt64
-	}
-	return time.Duration(math.Ceil(max(0, seconds) * 1e9))
+	return duration.Round(math.Ceil(seconds * 1e9))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A hundred clients contend for a service that takes one at a time. Decorrelated
-// jitter has them done first, and makes the most calls.
+// jitter has them done first, and makes the most calls, as published.
 func ExampleRun() {
 	c := simulate.Defaults(simulate.ModelQueue)
 	c.Clients = []int{100}

@@ -17,7 +17,6 @@ import (
 // than a Duration holds, which is 292 years, or once the virtual time passes
 // 31,000 years.
 type Result struct {
-	Model     Model
 	Algorithm string // the name
 	// Clients is the number of clients, and Trials how often they were simulated.
 	Clients, Trials int
@@ -36,8 +35,9 @@ type Result struct {
 const horizon = 1e15
 
 // Run simulates c and returns a result for each number of clients and each
-// algorithm, in that order. If c cannot be simulated, the error is a
-// [*ParameterError]. If ctx is done first, the error wraps its cause.
+// algorithm, in that order. If c cannot be simulated, the error begins with the
+// parameter: "model", "algorithm", "clients", "trials" or "service". If ctx is done
+// first, the error wraps its cause.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 	for i := range results {
 		algorithm, clients := c.cell(i)
 		results[i] = summarize(outcomes[i*c.Trials : (i+1)*c.Trials])
-		results[i].Model, results[i].Algorithm, results[i].Clients = c.Model, algorithm.Name, clients
+		results[i].Algorithm, results[i].Clients = algorithm.Name, clients
 	}
 	return results, nil
 }

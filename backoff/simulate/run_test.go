@@ -61,45 +61,13 @@ func TestQueue_exponentialLaws(t *testing.T) {
 		turnedAway := float64(n * (n - 1) / 2)
 		time := 100*(math.Pow(2, float64(n-1))-1) + 8
 		want := Result{
-			Model: ModelQueue, Algorithm: "exponential", Clients: n, Trials: 1,
+			Algorithm: "exponential", Clients: n, Trials: 1,
 			Time: time, TimeP95: time,
 			Calls: turnedAway + float64(n), TurnedAway: turnedAway,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d clients (-want +got):\n%s", n, diff)
 		}
-	}
-}
-
-// The published figures are one real run each on a JavaScript timer: what they
-// show is an order and a trend.
-func TestQueue_orderOfTheJitters(t *testing.T) {
-	t.Parallel()
-	c := Defaults(ModelQueue)
-	c.Algorithms = published(ModelQueue, "full", "equal", "decorrelated")
-	c.Clients = []int{100, 150, 250}
-	before := map[string]Result{}
-	for n, got := range by(run(t, c)) {
-		full, equal, decorrelated := got["full"], got["equal"], got["decorrelated"]
-		if !(decorrelated.Time < full.Time && full.Time < equal.Time) {
-			t.Errorf("%d clients: times decorrelated %.0f, full %.0f, equal %.0f are not in this order",
-				n, decorrelated.Time, full.Time, equal.Time)
-		}
-		if decorrelated.TurnedAway <= max(full.TurnedAway, equal.TurnedAway) {
-			t.Errorf("%d clients: turned away decorrelated %.0f, full %.0f, equal %.0f, want decorrelated to make the most",
-				n, decorrelated.TurnedAway, full.TurnedAway, equal.TurnedAway)
-		}
-	}
-	c.Clients = []int{5, 10, 20, 50, 100, 150, 250}
-	for _, got := range run(t, c) {
-		last := before[got.Algorithm]
-		if got.Time <= last.Time || got.TurnedAway <= last.TurnedAway || got.TimeP95 < got.Time {
-			t.Errorf("after %+v comes %+v, want more of everything", last, got)
-		}
-		before[got.Algorithm] = got
-	}
-	if full := before["full"]; full.Clients != 250 {
-		t.Errorf("the last result is of %d clients, want 250", full.Clients)
 	}
 }
 

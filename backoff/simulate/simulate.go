@@ -9,13 +9,15 @@
 //
 //	results, err := simulate.Run(ctx, simulate.Defaults(simulate.ModelOCC))
 //
-// How soon a client notices that an operation is done is a different question,
-// answered by [backoff.Table].
+// How soon a client notices that an operation is done is a different question, which
+// the waits of its schedule answer: [backoff.Waits].
 package simulate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -41,29 +43,29 @@ const (
 )
 
 // Published returns the base and the longest wait that the model was published
-// with: 10 ms and [backoff.NoCap] for ModelQueue, 5 ms and 2 s for ModelOCC.
+// with: 10 ms and -1, no bound, for ModelQueue, 5 ms and 2 s for ModelOCC.
 func (m Model) Published() (base, maxWait time.Duration) {
 	if m == ModelOCC {
 		return 5 * time.Millisecond, 2 * time.Second
 	}
-	return 10 * time.Millisecond, backoff.NoCap
+	return 10 * time.Millisecond, -1
 }
 
 // Algorithms returns the algorithms that the model was published with, for the
 // given base and longest wait. A 0 stands for the published one, and
-// [backoff.NoCap] for no longest wait. The algorithms are called "exponential",
+// a negative longest wait for none. The algorithms are called "exponential",
 // "full", "equal" and "decorrelated". ModelOCC also has "none", which does not
 // wait; clients of ModelQueue would then ask for ever.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	publishedBase, publishedMax := m.Published()
 	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)
-	exponential := backoff.Cap{Of: backoff.Exponential{Base: base}, Max: maxWait}
+	exponential := backoff.Cap(backoff.Exponential{Base: base}, maxWait)
 	algorithms := []Algorithm{
 		{Name: "none", Schedule: backoff.Fixed(0)},
 		{Name: "exponential", Schedule: exponential},
-		{Name: "full", Schedule: backoff.Full{Of: exponential}},
-		{Name: "equal", Schedule: backoff.Equal{Of: exponential}},
-		{Name: "decorrelated", Schedule: backoff.Cap{Of: backoff.Decorrelated{Base: base}, Max: maxWait}},
+		{Name: "full", Schedule: backoff.Full(exponential)},
+		{Name: "equal", Schedule: backoff.Equal(exponential)},
+		{Name: "decorrelated", Schedule: backoff.Cap(backoff.Decorrelated{Base: base}, maxWait)},
 	}
 	if m == ModelOCC {
 		return algorithms
@@ -126,24 +128,24 @@ func (c Config) validate() error {
 	invalid := slices.IndexFunc(c.Clients, func(n int) bool { return n < 1 || n > maxClients })
 	switch {
 	case c.Model != ModelQueue && c.Model != ModelOCC:
-		return problem("model", "%q is none of queue, occ", string(c.Model))
+		return fmt.Errorf("model: %q is none of queue, occ", string(c.Model))
 	case len(c.Algorithms) == 0:
-		return problem("algorithm", "none given, there are %s", c.Model.published())
+		return fmt.Errorf("algorithm: none given, there are %s", c.Model.published())
 	case c.Model == ModelQueue && slices.ContainsFunc(c.Algorithms, Algorithm.neverWaits):
-		return problem("algorithm", "clients of model queue that do not wait would ask for ever; there are %s",
+		return fmt.Errorf("algorithm: clients of model queue that do not wait would ask for ever; there are %s",
 			c.Model.published())
 	case len(c.Clients) == 0:
-		return problem("clients", "no number given")
+		return errors.New("clients: no number given")
 	case invalid >= 0:
-		return problem("clients", "%d is not from 1 to %d", c.Clients[invalid], maxClients)
+		return fmt.Errorf("clients: %d is not from 1 to %d", c.Clients[invalid], maxClients)
 	case c.Trials < 1:
-		return problem("trials", "%d is below 1", c.Trials)
+		return fmt.Errorf("trials: %d is below 1", c.Trials)
 	case c.Trials > maxTrials/c.cells():
-		return problem("trials", "%d of each are more than %d in all", c.Trials, maxTrials)
+		return fmt.Errorf("trials: %d of each are more than %d in all", c.Trials, maxTrials)
 	case c.ServiceMin < 0:
-		return problem("service", "%v is negative", c.ServiceMin)
+		return fmt.Errorf("service: %v is negative", c.ServiceMin)
 	case c.ServiceMax < c.ServiceMin:
-		return problem("service", "%v to %v ends before it begins", c.ServiceMin, c.ServiceMax)
+		return fmt.Errorf("service: %v to %v ends before it begins", c.ServiceMin, c.ServiceMax)
 	}
 	return nil
 }
@@ -159,25 +161,14 @@ func (m Model) published() string {
 
 // neverWaits reports whether a does not wait, judging by its first waits.
 func (a Algorithm) neverWaits() bool {
-	for row := range (backoff.Table{Schedule: a.Schedule, Attempts: 10}).Rows() {
-		if row.Latest > 0 {
+	n := 0
+	for wait := range backoff.Waits(a.Schedule, rand.New(rand.NewPCG(0, 0))) {
+		if wait > 0 {
 			return false
+		}
+		if n++; n == 10 {
+			break
 		}
 	}
 	return true
-}
-
-// A ParameterError reports a part of a [Config] that cannot be used.
-type ParameterError struct {
-	// Parameter is "model", "algorithm", "clients", "trials" or "service".
-	Parameter string
-	// Problem is the value and what is wrong with it.
-	Problem string
-}
-
-// Error returns the parameter and the problem.
-func (e *ParameterError) Error() string { return e.Parameter + ": " + e.Problem }
-
-func problem(parameter, format string, args ...any) error {
-	return &ParameterError{parameter, fmt.Sprintf(format, args...)}
 }

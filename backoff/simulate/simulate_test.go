@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -46,7 +45,7 @@ func TestConfig_validate(t *testing.T) {
 				}
 				return
 			}
-			if _, ok := errors.AsType[*ParameterError](err); !ok || err.Error() != tt.want {
+			if err == nil || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 		})

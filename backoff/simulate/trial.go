@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/duration"
 )
 
 // An outcome is the result of one trial, as in a [Result].
@@ -141,22 +142,14 @@ func (w *worker) twoMessages() float64 {
 
 // wait returns how long the client, which was just turned away, waits, in ms.
 func (w *worker) wait(c *client) float64 {
-	c.step.Elapsed = duration(c.at)
+	c.step.Elapsed = duration.Round(c.at * float64(time.Millisecond))
 	wait := w.schedule.Wait(c.step, w.rand)
 	c.step.N++
 	c.step.Previous = wait
-	if wait == math.MaxInt64 {
+	if wait == duration.Longest {
 		return math.Inf(1)
 	}
 	return milliseconds(wait)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// duration converts milliseconds to a Duration, which saturates.
-func duration(ms float64) time.Duration {
-	if ns := ms * float64(time.Millisecond); ns < math.MaxInt64 {
-		return time.Duration(ns)
-	}
-	return math.MaxInt64
-}

@@ -182,10 +182,12 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 
 func (c *Command) unknown(spelled string) error {
 	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
-	if hint := Advice("flag " + name); hint != "" {
-		if _, meant, found := strings.Cut(hint, "poll calls it --"); !found || c.Flags.Lookup(meant) != nil {
-			return err.Hint("%s", hint)
-		}
+	meaning, hint := Advice("flag " + name)
+	switch {
+	case hint != "":
+		return err.Hint("%s", hint)
+	case c.Flags.Lookup(meaning) != nil:
+		return err.Hint("poll calls it --%s", meaning)
 	}
 	if meant := words.Nearest(name, c.Flags.Shown()); meant != "" {
 		return err.Hint("did you mean --%s?", meant)

@@ -33,8 +33,11 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Advise adds what [Advice] says about something mistyped.
-func (e *UsageError) Advise(about string) *UsageError { return e.Hint("%s", Advice(about)) }
+// Advise adds the hint that [Advice] has for something mistyped.
+func (e *UsageError) Advise(about string) *UsageError {
+	_, hint := Advice(about)
+	return e.Hint("%s", hint)
+}
 
 // Meant adds a hint to the candidate that word was probably meant to be, if one
 // is close.
@@ -54,26 +57,28 @@ func IsUsage(err error) bool {
 	return ok
 }
 
-// hints has what to say of words that are often mistyped: a pattern of the word and what it
-// stands for, a tab, and the words, in which {1} is the pattern's first group.
+// hints has rows of three columns, which its head explains.
 //
 //go:embed hints.txt
 var hints string
 
-// Advice returns the words of the first pattern that matches all of a text, "" for none.
-func Advice(about string) string {
+// Advice returns what a mistyped text means and a hint, from the first row whose pattern matches
+// all of it; "" for what the row does not have.
+func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
 	for row := range strings.Lines(hints) {
-		pattern, words, isRow := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
-		if !isRow || !strings.HasPrefix(pattern, subject+" ") {
+		if !strings.HasPrefix(row, subject+" ") {
 			continue
 		}
-		if m := regexp.MustCompile("^(?s:" + pattern + ")$").FindStringSubmatch(about); m != nil {
+		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		if m := regexp.MustCompile("^(?s:" + columns[0] + ")$").FindStringSubmatch(about); m != nil {
+			var groups []string
 			for i, group := range m {
-				words = strings.ReplaceAll(words, fmt.Sprintf("{%d}", i), group)
+				groups = append(groups, fmt.Sprintf("{%d}", i), group)
 			}
-			return words
+			filled := strings.NewReplacer(groups...)
+			return filled.Replace(columns[1]), filled.Replace(columns[2])
 		}
 	}
-	return ""
+	return "", ""
 }

@@ -97,7 +97,7 @@ func (p Process) commands() (all []*argv.Command) {
 func Run(ctx context.Context, w Process) ExitCode {
 	w.began = time.Now()
 	s := newSpec()
-	sub, err := w.run(ctx, s, w.wait)
+	sub, err := w.run(ctx, s, w.runWait)
 	if !argv.IsUsage(err) {
 		return w.finish(err)
 	}
@@ -137,7 +137,7 @@ func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *S
 		if sub != nil {
 			return p.runCommand(ctx, l)
 		}
-		return p.runWait(ctx, s, wait)
+		return p.readWait(ctx, s, wait)
 	}
 	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
 		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process

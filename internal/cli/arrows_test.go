@@ -13,8 +13,11 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// leaf is a package that all may use. It has neither flags nor output.
-const leaf = "internal/words"
+// leaf and sums are packages that all may use. They have neither flags nor output.
+const (
+	leaf = "internal/words"
+	sums = "internal/duration"
+)
 
 // These are for all that make, judge or show observations. They import nothing of the house.
 const (
@@ -30,7 +33,7 @@ var floors = []struct {
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status/presets", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, sums, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
 	{"internal/targets", []string{leaf}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
@@ -39,8 +42,9 @@ var floors = []struct {
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
+	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask", "backoff"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "internal/ask", "status", "status/expr", "backoff", detail}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "internal/ask", "status", "status/expr", "backoff", detail}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
 	{"poll/internal/process", []string{"poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status"}},
 	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},
@@ -50,12 +54,13 @@ var floors = []struct {
 	{"status/presets", []string{"status", "status/expr"}},
 	{"status", []string{"status/expr", document, leaf, detail}},
 	{"status/expr", []string{leaf}},
-	{"backoff/learn", []string{"backoff"}},
-	{"backoff/simulate", []string{"backoff"}},
-	{"backoff", nil},
+	{"backoff/learn", []string{"backoff", sums}},
+	{"backoff/simulate", []string{"backoff", sums}},
+	{"backoff", []string{sums}},
 	{document, nil},
 	{detail, nil},
 	{leaf, nil},
+	{sums, nil},
 	{"internal/cmdexe", nil},
 	{"internal/connect", nil},
 	{"internal/host", nil},

@@ -39,7 +39,7 @@ func TestPrinted_givenUp(t *testing.T) {
 		out := ui.Output{Print: []func(*status.Observation) (ui.Value, error){
 			func(o *status.Observation) (ui.Value, error) { return printed(ctx, e, o) },
 		}}
-		result := out.Settle(poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Observation: o})
+		result := out.Evaluate(poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Observation: o})
 		if have := outcomeCode(result.Outcome); result.Outcome.Status != status.NotReady || have == ExitError || have == ExitSuccess {
 			t.Errorf("%v: have %v, exit code %d", cause, result.Outcome.Status, have)
 		}

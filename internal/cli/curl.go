@@ -32,11 +32,11 @@ func (s *Spec) part(flag string) argv.Value {
 
 // read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
 // UTF-8 or not, and @- is stdin; --data-binary reads a file as it is, --data-raw none.
-func (p part) read(s *Spec, world Process) ([]byte, error) {
+func (p part) read(s *Spec, process Process) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.text), nil
 	}
-	text, isFile, err := world.readValue(s.Line, s.Origin(p.flag), p.text, maxInput)
+	text, isFile, err := process.readValue(s.Line, s.Origin(p.flag), p.text, maxInput)
 	if isFile && p.flag == "data" {
 		text = slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 	}
@@ -100,43 +100,33 @@ func joined(routes, others map[string][]string) map[string][]string {
 	return both
 }
 
-// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.
+// anyHost matches a host, which may be an IPv6 address in brackets.
+const anyHost = `(\[[^\]]*\]|[^:]*)`
+
+// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host, and + means to curl that the entry may
+// expire.
 func resolved(value string) (from string, to []string) {
-	value = strings.TrimPrefix(value, "+") // to curl it means that the entry may expire
-	host, rest, _ := cutHost(value)
-	port, addresses, ok := strings.Cut(rest, ":")
-	if !ok || !isPort(port) {
+	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
+	if m == nil || !isPort(m[2]) {
 		return "", nil
 	}
-	for address := range strings.SplitSeq(addresses, ",") {
+	for address := range strings.SplitSeq(m[3], ",") {
 		address = strings.Trim(address, "[]")
 		if net.ParseIP(address) == nil {
 			return "", nil
 		}
-		to = append(to, net.JoinHostPort(address, port))
+		to = append(to, net.JoinHostPort(address, m[2]))
 	}
-	return strings.TrimPrefix(host, "*") + ":" + port, to
+	return m[1] + ":" + m[2], to
 }
 
 // connectedTo reads HOST:PORT:HOST:PORT, any of which may be empty.
 func connectedTo(value string) (from string, to []string) {
-	host, rest, _ := cutHost(value)
-	port, rest, _ := strings.Cut(rest, ":")
-	toHost, toPort, ok := cutHost(rest)
-	if !ok || !isPort(port) || !isPort(toPort) {
+	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
+	if m == nil || !isPort(m[2]) || !isPort(m[4]) {
 		return "", nil
 	}
-	return host + ":" + port, []string{toHost + ":" + toPort}
-}
-
-// cutHost cuts at the colon after a host, which may be an IPv6 address in brackets.
-func cutHost(text string) (host, rest string, ok bool) {
-	from := 0
-	if strings.HasPrefix(text, "[") {
-		from = strings.IndexByte(text, ']') + 1
-	}
-	host, rest, ok = strings.Cut(text[from:], ":")
-	return text[:from] + host, rest, ok
+	return m[1] + ":" + m[2], []string{m[3] + ":" + m[4]}
 }
 
 // isPort reports whether text is the number of a port, or empty.
@@ -151,8 +141,8 @@ func (r *reader) readPassword(s *Spec, probe *poll.HTTP) error {
 	if s.User != "" || !s.Netrc || err != nil || u.User != nil {
 		return nil // the check of the probe reports a malformed URL
 	}
-	home := cmp.Or(r.world.getenv("HOME"), r.world.getenv("USERPROFILE")) // as curl, for Windows
-	text, err := r.world.readFile(cmp.Or(r.world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
+	home := cmp.Or(r.process.getenv("HOME"), r.process.getenv("USERPROFILE")) // as curl, for Windows
+	text, err := r.process.readFile(cmp.Or(r.process.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
 		probe.User, err = readNetrc(string(text), u.Hostname())
 	}

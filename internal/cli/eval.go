@@ -16,7 +16,7 @@ import (
 )
 
 func (p Process) evalCommand() *argv.Command {
-	q := &question{Spec: newSpec(), world: p, env: expr.Env{Attempt: 1}}
+	q := &evaluation{Spec: newSpec(), process: p, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on an answer in a file",
@@ -26,18 +26,23 @@ func (p Process) evalCommand() *argv.Command {
 			if err := q.read(l); err != nil {
 				return err
 			}
-			if q.list != nil {
-				return q.judgeList(ctx)
+			evaluate := q.evaluate
+			if q.target != nil {
+				evaluate = q.judge
 			}
-			return q.answer(ctx)
+			out, code := evaluate()
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return cmp.Or(l.Write(ctx, out), exitWith(code))
 		},
 	}
 }
 
-// flags returns the flags that fill q. Those about elements are the wait's.
-func (q *question) flags() argv.Flags {
+// flags returns the flags that fill q. Those of the rules are the wait's.
+func (q *evaluation) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
-	own := argv.Flags{
+	answer := argv.Flags{
 		{Name: "status", Value: "CODE", To: argv.OptionalVar(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
 		{Name: "exit", Value: "CODE", To: argv.OptionalVar(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, To: argv.TextsVar(&q.header), Usage: "a response header, for $header; @FILE reads several"},
@@ -50,39 +55,43 @@ func (q *question) flags() argv.Flags {
 		argv.HelpFlag(),
 	}
 	all := q.Flags
-	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
-	list[0].Not = "error print attempt elapsed unchanged"
-	list[0].Usage = "where the list is, such as .items"
-	for i := range list[1:] {
-		list[i+1].Needs = "each"
+	rules := slices.Concat(all.Only("each", "id"), all.Only(ruleFlags()...))
+	rules[0].Usage = "where the list is, such as .items"
+	for i := range rules {
+		rules[i].Not = "error print attempt elapsed unchanged"
 	}
-	return append(own, list.In("Elements of a list", 0)...)
+	return append(answer, rules.In("Rules, in place of EXPR", 0)...)
 }
 
-// A question is a condition, a value, or both, to evaluate for one answer.
-type question struct {
-	*Spec            // what the flags say about the elements of a list
-	world            Process
+// ruleFlags returns the flags that ask for the verdict of a wait.
+func ruleFlags() []string {
+	return []string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"}
+}
+
+// An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
+type evaluation struct {
+	*Spec            // what the flags say of the rules
+	process          Process
 	header           []string
 	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
-	list             *target // whose elements are judged instead, nil for none
+	target           *target // whose rules are tried, nil for none
 }
 
 // read reads the command line, and the answer last.
-func (q *question) read(l *argv.Line) (err error) {
+func (q *evaluation) read(l *argv.Line) (err error) {
 	file := l.Operands
 	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
 	if q.Spec, err = q.with(l.Given, nil); err != nil {
 		return err
 	}
-	switch {
-	case q.Each != "" && len(file) > 1:
-		err = argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
+	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), q.Has); {
+	case isRules && len(file) > 1:
+		err = argv.Usagef("beside --each, --until or --preset there is one operand, a FILE: conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
-	case q.Each != "":
-		if q.Spec, err = q.world.withPreset(q.Spec, ofAll, argv.Preset); err == nil {
+	case isRules:
+		if q.Spec, err = q.process.withPreset(q.Spec, ofAll, argv.Preset); err == nil {
 			err = q.readRules()
 		}
 	case l.Has("print"):
@@ -93,7 +102,7 @@ func (q *question) read(l *argv.Line) (err error) {
 	if err != nil {
 		return err
 	}
-	if q.list == nil && (q.value == nil || len(file) > 1) {
+	if q.target == nil && (q.value == nil || len(file) > 1) {
 		if q.condition, err = expr.Compile(file[0], expr.WithEnviron(l.LookupEnv)); err != nil {
 			return badExpression("EXPR", err)
 		}
@@ -103,12 +112,12 @@ func (q *question) read(l *argv.Line) (err error) {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, _, err = readHeaders(l, q.world, q.header, nil, ""); err != nil {
+		if q.env.Header, _, err = readHeaders(l, q.process, q.header, nil, ""); err != nil {
 			return err
 		}
 	}
 	if l.Has("stderr") {
-		if q.env.Stderr, _, err = q.world.readValue(l, l.Origin("stderr"), q.stderr, maxInput); err != nil {
+		if q.env.Stderr, _, err = q.process.readValue(l, l.Origin("stderr"), q.stderr, maxInput); err != nil {
 			return err
 		}
 	}
@@ -117,7 +126,7 @@ func (q *question) read(l *argv.Line) (err error) {
 
 // readAnswer reads the answer: from the file or, if one is needed, from stdin. A
 // terminal is read only if "-" is given.
-func (q *question) readAnswer(file []string) error {
+func (q *evaluation) readAnswer(file []string) error {
 	name := "-"
 	switch {
 	case q.env.Error != "" && len(file) == 0:
@@ -126,18 +135,18 @@ func (q *question) readAnswer(file []string) error {
 		return argv.Usagef("with --error there is no answer, but a FILE is given")
 	case len(file) == 1:
 		name = file[0]
-	case q.list == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
+	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
-	case q.world.Streams.InIsTerminal:
+	case q.process.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
 	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
-	body, err := q.world.readFile(name, maxInput)
+	body, err := q.process.readFile(name, maxInput)
 	if err != nil {
 		e := argv.Usagef("read the answer: %w", err)
-		if q.condition == nil && q.list == nil {
+		if q.condition == nil && q.target == nil {
 			e.Hint("the operand after --print EXPR is a file: poll eval --print EXPR [FILE]")
 		}
 		return e
@@ -156,60 +165,50 @@ const (
 	exitUnknown = ExitAttempts
 )
 
-// answer evaluates the condition, and then the value. The reasons go to stderr.
-func (q *question) answer(ctx context.Context) error {
-	var out string
-	code := ExitSuccess
-	for _, e := range []*expr.Expr{q.condition, q.value} {
-		if e == nil {
-			continue
-		}
-		r := e.Eval(&q.env)
+// evaluate evaluates the condition, and then the value. The reasons go to stderr.
+func (q *evaluation) evaluate() (out string, code ExitCode) {
+	if q.condition != nil {
+		r := q.condition.Eval(&q.env)
 		if r.Abandoned() {
-			return context.Cause(ctx) // a signal came first
+			return "", code // a signal came first
 		}
-		is, v := r.Tri, r.Value()
-		switch {
-		case e == q.condition:
-			out += is.String() + "\n"
-			q.explain(r.Explain())
-		case v.Exists(): // the same as --print in a wait
-			is, out = expr.True, out+v.Text()+"\n"
-		default:
-			if is = expr.Unknown; v.Type == "missing" {
-				is = expr.False
-			}
-			q.say("poll: ", v.Reason)
-		}
-		code = cmp.Or(code, map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[is])
+		out, code = r.Tri.String()+"\n", map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
+		why := r.Explain()
+		near, others := why.Hints()
+		q.say("", why.Lines...)
+		q.say("note: ", why.Notes...)
+		q.say("hint: ", near...)
+		q.say("hint: ", others...)
 	}
-	return cmp.Or(q.Write(ctx, out), exitWith(code))
-}
-
-// explain says why a condition is true or not.
-func (q *question) explain(why expr.Explanation) {
-	q.say("", why.Lines...)
-	q.say("note: ", why.Notes...)
-	near, others := why.Hints()
-	q.say("hint: ", near...)
-	q.say("hint: ", others...)
+	if q.value == nil {
+		return out, code
+	}
+	v, none := q.value.Eval(&q.env).Value(), exitUnknown
+	switch {
+	case v.Exists(): // the same as --print in a wait
+		return out + v.Text() + "\n", code
+	case v.Type == "missing":
+		none = exitFalse
+	}
+	q.say("poll: ", v.Reason)
+	return out, cmp.Or(code, none)
 }
 
 // say writes the first of some lines to stderr.
-func (q *question) say(prefix string, lines ...string) {
+func (q *evaluation) say(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
-		fmt.Fprintln(q.world.Streams.Err, prefix+term.Line(line))
+		fmt.Fprintln(q.process.Streams.Err, prefix+term.Line(line))
 	}
 }
 
-// readRules reads --each and the conditions, as for a wait of one attempt.
-func (q *question) readRules() error {
-	q.list = &target{kind: status.KindHTTP}
+// readRules reads the rules, as for a wait of one attempt.
+func (q *evaluation) readRules() (err error) {
+	q.target = &target{kind: status.KindHTTP, spec: q.Spec}
 	if q.IsCommand || q.env.Exit != nil || q.stderr != "" {
-		q.list.kind = status.KindCommand
+		q.target.kind = status.KindCommand
 	}
-	p := &q.list.poller
+	p := &q.target.poller
 	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
 	if q.Each != "" {
 		list, err := q.readList()
@@ -218,14 +217,13 @@ func (q *question) readRules() error {
 		}
 		p.Elements = &list.Elements
 	}
-	r := reader{run: q.Spec, world: q.world}
-	q.list.spec = q.Spec
-	return r.readRules(q.list)
+	r := reader{run: q.Spec, process: q.process}
+	return r.readRules(q.target)
 }
 
 // look returns what an attempt would have seen.
-func (q *question) look(context.Context, poll.Attempt) status.Observation {
-	o := status.Observation{Kind: q.list.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header}
+func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
+	o := status.Observation{Kind: q.target.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header}
 	if o.Kind == status.KindHTTP {
 		o.Code = cmp.Or(q.env.Status, new(200))
 	} else {
@@ -234,10 +232,9 @@ func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// judge makes the attempt, and returns the verdict on each element, and what may have been meant. An
-// answer that has none is judged as a whole.
-func (q *question) judge(ctx context.Context) (all []poll.Event, hints []string) {
-	for event := range new(poll.Group).Events(ctx, slices.Values([]poll.Poller{q.list.poller})) {
+// attempt makes the attempt, and returns the verdict on each element, on the answer if it has none.
+func (q *evaluation) attempt() (all []poll.Event, hints []string) {
+	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.poller})) {
 		if event.Kind == poll.EventAttempt {
 			all, hints = append(all, event), append(hints, event.Verdict.Hints...)
 		}
@@ -248,22 +245,18 @@ func (q *question) judge(ctx context.Context) (all []poll.Event, hints []string)
 	return all, hints
 }
 
-// judgeList prints a line for each element: its name, its verdict, and why. A summary goes to
-// stderr.
-func (q *question) judgeList(ctx context.Context) error {
-	all, hints := q.judge(ctx)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	var lines strings.Builder
-	var notes []string
+// judge returns a line for each verdict: the name of the element, the status, and why. A summary goes
+// to stderr.
+func (q *evaluation) judge() (out string, code ExitCode) {
+	all, hints := q.attempt()
+	var lines, notes []string
 	count := map[status.Status]int{}
 	for _, e := range all {
 		name, v := e.Target, e.Verdict
-		if e.N == 0 {
+		if e.N == 0 || q.Each == "" {
 			name = "(all)"
 		}
-		fmt.Fprintf(&lines, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason)))
 		notes = append(notes, v.Notes...)
 		count[v.Status]++
 	}
@@ -271,13 +264,14 @@ func (q *question) judgeList(ctx context.Context) error {
 	q.say("", q.Notes()...)
 	q.say("hint: ", hints...)
 	q.say("note: ", slices.Compact(notes)...)
-	q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
-	code := ExitSuccess
+	if q.Each != "" {
+		q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
+	}
 	switch {
 	case count[status.Error] > 0:
 		code = ExitError
 	case count[status.Success] < len(all):
 		code = exitUnknown
 	}
-	return cmp.Or(q.Write(ctx, lines.String()), exitWith(code))
+	return strings.Join(lines, ""), code
 }

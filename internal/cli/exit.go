@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -116,7 +117,8 @@ func Main(w Process) {
 	debug.SetTraceback("crash")
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	w.Hurry, w.release = hurry, release
-	w.guard = newGuard(ctx, hurry, w.Streams)
+	w.guard = newGuard(ctx, hurry, w.Streams.Err)
+	w.Streams.Wrote = w.guard.touch
 	context.AfterFunc(ctx, w.guard.atSignal)
 	Exit(ctx, Run(ctx, w))
 }
@@ -146,22 +148,23 @@ const (
 // write to a pipe that nobody reads. It relies on nothing of that. The program of
 // an attempt needs no guard, since stopping it cannot get stuck.
 type guard struct {
-	ctx       context.Context // done at the first signal
-	hurry     <-chan struct{} // closed at the second
-	grace     atomic.Int64    // a duration
-	delivered func() int64    // grows while the result is being read
-	writing   atomic.Bool     // the result is being written
-	end       func(error)
+	ctx      context.Context            // done at the first signal
+	hurry    <-chan struct{}            // closed at the second
+	patience atomic.Int64               // how long an orderly end may take, a duration
+	late     atomic.Pointer[time.Timer] // ends the process after the deadline; nil until then
+	writing  atomic.Bool                // the result is being written
+	once     sync.Once
+	end      func(error)
 }
 
-func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
-	g := &guard{ctx: ctx, hurry: hurry, delivered: s.Written}
-	g.grace.Store(int64(defaultGrace))
+func newGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *guard {
+	g := &guard{ctx: ctx, hurry: hurry}
+	g.patience.Store(int64(defaultGrace + margin))
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
 		await(words, func() error {
-			_, err := fmt.Fprintf(s.Err, "poll: %v; what was under way is given up\n", cause)
+			_, err := fmt.Fprintf(stderr, "poll: %v; what was under way is given up\n", cause)
 			return err
 		})
 		Exit(ctx, exitCode(cause))
@@ -169,49 +172,46 @@ func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guar
 	return g
 }
 
-// limit tells the guard how long the run may take: until a deadline, if there is a timeout.
-func (g *guard) limit(timeout time.Duration, deadline time.Time, grace time.Duration) {
+// setDeadline tells the guard how long the run may take: until a deadline, if there is a timeout.
+func (g *guard) setDeadline(timeout time.Duration, deadline time.Time, grace time.Duration) {
 	if g == nil {
 		return
 	}
-	g.grace.Store(int64(grace))
+	g.patience.Store(int64(grace + margin))
 	if timeout > 0 {
 		time.AfterFunc(time.Until(deadline), func() { g.atDeadline(&timeoutError{timeout}) })
 	}
 }
 
-// over is sent to when an end that was asked for now should have come.
-func (g *guard) over() <-chan time.Time { return time.After(time.Duration(g.grace.Load()) + margin) }
+// giveUpIn ends the process after a while.
+func (g *guard) giveUpIn(d time.Duration, cause error) *time.Timer {
+	return time.AfterFunc(d, func() { g.once.Do(func() { g.giveUp(cause) }) })
+}
 
-// atDeadline ends the process, but waits for as long as somebody reads the result. The grace begins
-// now: the process may have been stopped until then.
+// atDeadline gives an orderly end its time. That begins now: the process may have been stopped until
+// then. After a signal, atSignal ends the process.
 func (g *guard) atDeadline(cause error) {
-	for before := int64(-1); before != g.delivered(); {
-		before = g.delivered()
-		select {
-		case <-g.over():
-		case <-g.ctx.Done():
-			return // atSignal ends it
-		}
+	late := g.giveUpIn(time.Duration(g.patience.Load()), cause)
+	context.AfterFunc(g.ctx, func() { late.Stop() })
+	g.late.Store(late)
+}
+
+// touch puts off the end after the deadline, since somebody has read a part of the result.
+func (g *guard) touch() {
+	if late := g.late.Load(); late != nil && late.Stop() {
+		late.Reset(time.Duration(g.patience.Load()))
 	}
-	g.giveUp(cause)
 }
 
 // atSignal ends the process after the first signal, sooner if there is a second.
 func (g *guard) atSignal() {
-	cause, over := context.Cause(g.ctx), g.over()
+	cause := context.Cause(g.ctx)
 	if errors.Is(cause, context.Canceled) {
 		return // it ends by itself
 	}
-	select {
-	case <-over:
-	case <-g.hurry:
-		select {
-		case <-over:
-		case <-time.After(secondMargin):
-		}
-	}
-	g.giveUp(cause)
+	g.giveUpIn(time.Duration(g.patience.Load()), cause)
+	<-g.hurry
+	g.giveUpIn(secondMargin, cause)
 }
 
 // giveUp ends the process. A SUCCESS that was reported before its result was written does not hold.
@@ -236,9 +236,9 @@ func await(ctx context.Context, f func() error) error {
 	}
 }
 
-// deliver writes the result, but gives up messageTime after a signal: who has read the
-// result to its end may send one, and what was delivered in full stands. After a signal it
-// still writes what there is, and the guard makes sure that this ends.
+// deliver writes the result. A signal that comes meanwhile leaves it messageTime: a reader that has
+// everything may kill poll, and what was delivered in full stands. After a signal it still writes
+// what there is, and the guard makes sure that this ends.
 func (p Process) deliver(ctx context.Context, write func() error) error {
 	if p.guard != nil {
 		p.guard.writing.Store(true)

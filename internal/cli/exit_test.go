@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,13 +50,14 @@ func (g guarded) run(t *testing.T) (ended string) {
 		began := time.Now()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		hurry := make(chan struct{})
-		watched := &guard{
-			ctx: ctx, hurry: hurry,
-			delivered: func() int64 { return int64(min(time.Since(began), g.read)) },
-			end:       func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) },
-		}
+		watched := &guard{ctx: ctx, hurry: hurry, end: func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) }}
 		watched.writing.Store(g.writing)
-		watched.limit(g.timeout, began.Add(g.timeout), g.grace)
+		go func() {
+			for ; time.Since(began) <= g.read; time.Sleep(time.Second) {
+				watched.touch()
+			}
+		}()
+		watched.setDeadline(g.timeout, began.Add(g.timeout), g.grace)
 		for at, do := range map[time.Duration]func(){
 			g.signal:   func() { cancel(signal) },
 			g.released: func() { cancel(context.Canceled) },
@@ -64,12 +66,11 @@ func (g guarded) run(t *testing.T) (ended string) {
 				time.AfterFunc(at, do)
 			}
 		}
-		if g.second > 0 {
-			time.AfterFunc(g.second, func() { close(hurry) })
-		}
+		time.AfterFunc(cmp.Or(g.second, 2*time.Hour), func() { close(hurry) })
 		context.AfterFunc(ctx, watched.atSignal)
 		time.Sleep(time.Hour)
 		cancel(context.Canceled)
+		time.Sleep(2 * time.Hour)
 	})
 	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // Windows has another word
 }

@@ -20,7 +20,7 @@ import (
 // A headerReader reads the files of -H and --oauth2-bearer at each attempt.
 type headerReader struct {
 	mu      sync.Mutex
-	world   Process
+	process Process
 	sources []*headerSource
 	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
@@ -40,8 +40,8 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, world Process, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
-	r := &headerReader{world: world, cookies: cookies}
+func readHeaders(l *argv.Line, process Process, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
+	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
 		again = r.renew
@@ -52,7 +52,7 @@ func readHeaders(l *argv.Line, world Process, lines, tokens []string, cookies st
 // add adds the values of a flag.
 func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	for _, value := range values {
-		text, isFile, err := r.world.readValue(l, l.Origin(flag), value, maxLines)
+		text, isFile, err := r.process.readValue(l, l.Origin(flag), value, maxLines)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 		name := strings.TrimPrefix(value, "@")
 		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
 			source.file = name
-			if text, err = source.read(r.world); err != nil {
+			if text, err = source.read(r.process); err != nil {
 				return argv.Usagef("%s: %w", l.Origin(flag), err)
 			}
 		}
@@ -79,9 +79,9 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 const settled = 100 * time.Millisecond
 
 // read reads the file. If it may be half written, it is read again, but not for ever.
-func (s *headerSource) read(world Process) (text []byte, err error) {
+func (s *headerSource) read(process Process) (text []byte, err error) {
 	for range 10 {
-		text, err = world.readFile(s.file, maxLines)
+		text, err = process.readFile(s.file, maxLines)
 		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
 			break
 		}
@@ -145,15 +145,15 @@ func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 	var wrong error
 	for _, s := range r.sources {
 		if s.file != "" {
-			wrong = cmp.Or(s.renew(r.world), wrong)
+			wrong = cmp.Or(s.renew(r.process), wrong)
 		}
 	}
 	return r.header(), wrong
 }
 
 // renew reads the file again.
-func (s *headerSource) renew(world Process) error {
-	content, err := s.read(world)
+func (s *headerSource) renew(process Process) error {
+	content, err := s.read(process)
 	text := string(content)
 	switch {
 	case err != nil:

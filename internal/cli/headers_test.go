@@ -12,10 +12,10 @@ import (
 // headersOf reads the header of a line, and returns what reads it again.
 func headersOf(t *testing.T, line string) (header http.Header, again refresh, err error) {
 	t.Helper()
-	world, _ := worldOf(t, line)
-	s, err := specOf(t.Context(), world)
+	process, _ := processOf(t, line)
+	s, err := specOf(t.Context(), process)
 	if err == nil {
-		header, again, err = readHeaders(s.Line, world, s.Header, s.Bearer, "")
+		header, again, err = readHeaders(s.Line, process, s.Header, s.Bearer, "")
 	}
 	return header, again, err
 }

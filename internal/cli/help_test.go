@@ -28,6 +28,9 @@ func TestHelp_width(t *testing.T) {
 		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
+		if text == "" {
+			t.Errorf("poll %s has no help page", name)
+		}
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 || name == "" && n > 80 {
 				t.Errorf("help %s: %d columns: %s", name, n, line)
@@ -43,6 +46,9 @@ func TestFlags(t *testing.T) {
 	for _, c := range append(testProcess().commands(), newSpec().Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
+			if find(`^[A-Z][A-Z0-9_]*$`, f.Variable()) == nil {
+				t.Errorf("no shell can set the variable %s", f.Variable())
+			}
 			if f.Usage == "" && !f.Hidden {
 				t.Errorf("poll %s --%s is not explained", c.Name, f.Name)
 			}

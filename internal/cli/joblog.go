@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -25,13 +23,12 @@ import (
 // jobs is what a wait keeps in its job log. Nil keeps nothing.
 type jobs struct {
 	log      *store.Log
-	ids      []string               // of the targets, by number
-	lists    map[string]string      // the IDs of lists, by their names
+	ids      map[string]string      // of the targets, by their names
 	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
 	open     map[string]store.Entry // of the lists, what is not written yet
 
 	path    string
-	knows   int       // targets that go on or had ended
+	resumed int       // targets that go on or had ended
 	ended   int       // those that had
 	began   time.Time // the operation of the first of them, as far as is known
 	touched time.Time // the newest line about them, or the file
@@ -41,16 +38,16 @@ type jobs struct {
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
 // them.
 func openJobs(s *Spec, all []*target) (j *jobs, err error) {
-	if s.Joblog == "" && s.Slice == 0 {
+	origin := s.Origin("joblog")
+	switch {
+	case s.Slice > 0:
+		origin = s.Origin("slice")
+	case s.Joblog == "":
 		return nil, nil
 	}
-	origin := s.Origin("joblog")
-	j = &jobs{lists: make(map[string]string), open: make(map[string]store.Entry)}
-	if s.Slice > 0 {
-		origin = s.Origin("slice")
-	}
-	if j.ids, j.elements, err = identities(origin, all); err == nil {
-		j.path, err = s.logPath(j.ids, all)
+	j = &jobs{ids: make(map[string]string), open: make(map[string]store.Entry)}
+	if err = j.identify(origin, all); err == nil {
+		j.path, err = s.logPath(slices.Sorted(maps.Values(j.ids)), all)
 	}
 	if err != nil {
 		return nil, err
@@ -64,8 +61,8 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
-	for i, t := range all {
-		j.attach(&t.poller, j.ids[i])
+	for _, t := range all {
+		j.attach(&t.poller)
 	}
 	if found != nil && found.ModTime().Before(j.touched) {
 		j.touched = found.ModTime()
@@ -79,68 +76,76 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 
 // isOver reports whether all targets had ended when the log was opened.
 func (j *jobs) isOver() bool {
-	return !slices.ContainsFunc(j.ids, func(id string) bool {
-		past, known := j.log.Past(id)
-		return !known || !past.State.Ended()
-	})
+	for _, id := range j.ids {
+		if past, known := j.log.Past(id); !known || !past.State.Ended() {
+			return false
+		}
+	}
+	return true
 }
 
 // refuseOthers refuses a log that is not of these targets.
 func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
-	switch lacks := j.lacksStart(all); {
+	switch isOthers := j.resumed == 0 || startsAny(due(all)) && j.startedOthers(); {
 	case j.log.Empty():
 		return nil
 	case !s.Resume && s.Slice == 0:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
-			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
-	case (j.knows == 0 || lacks) && s.Slice > 0:
-		return argv.Usagef("%s goes on with the same line, and this one has other conditions, targets, headers, bodies or flags", origin).
-			Hint("what the other line started is in %s; without that file this line begins anew, and starts it again; a header that is renewed stands in a file: -H @FILE", j.path)
-	case j.knows == 0 || lacks:
+			Hint("--resume goes on with them; another FILE starts them again")
+	case isOthers && s.Slice > 0:
+		return argv.Usagef("this command differs from the one that %s continues, in its conditions, targets, headers, bodies or flags", origin).
+			Hint("what the other one started is in %s; without that file this one starts it again", j.path).
+			Hint("is only a token new? Put it into a file: -H @FILE")
+	case isOthers:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
-			Hint("with another FILE, or without this one, these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
+			Hint("another FILE starts them again").
+			Hint("is only a token new? Put it into a file: -H @FILE")
 	}
 	return nil
 }
 
 // sessionOf returns a new session of a probe, nil if it has none.
 func sessionOf(probe poll.Probe) poll.Probe {
-	if s, ok := probe.(interface{ Session() poll.Probe }); ok {
+	if s, ok := probe.(poll.Sessioner); ok {
 		return s.Session()
 	}
 	return nil
 }
 
-// lacksStart reports whether the log has a start that is none of the targets', while one is to
-// be started: it may be the same one, with another condition or name. One that has ended
-// does not count, unless it was of a batch: its entries may be in others.
-func (j *jobs) lacksStart(all []*target) bool {
-	isDue := func(t *target) bool {
-		return (t.poller.Past == nil || t.poller.Elements != nil) && starts(t.poller.Probe)
-	}
-	isLacking := func(e store.Entry) bool {
-		return !slices.Contains(j.ids, e.ID) && (!e.State.Ended() || j.elements != "")
-	}
-	return slices.ContainsFunc(j.log.Started(), isLacking) && slices.ContainsFunc(all, isDue)
+// startedOthers reports whether the log has the start of another target: it may be that of one of
+// these, with another condition or name. One that has ended does not count, unless it was of a batch:
+// its entries may be in others.
+func (j *jobs) startedOthers() bool {
+	own := slices.Collect(maps.Values(j.ids))
+	return slices.ContainsFunc(j.log.Started(), func(e store.Entry) bool {
+		return !slices.Contains(own, e.ID) && (!e.State.Ended() || j.elements != "")
+	})
 }
 
-// starts reports whether a new wait begins by starting an operation.
-func starts(probe poll.Probe) bool {
-	starter, ok := sessionOf(probe).(interface{ StartDue() bool })
-	return ok && starter.StartDue()
+// due returns the targets that do not simply go on: those that are new, and lists.
+func due(all []*target) []*target {
+	return slices.DeleteFunc(slices.Clone(all), func(t *target) bool { return t.poller.Past != nil && t.poller.Elements == nil })
+}
+
+// startsAny reports whether the wait for one of some targets begins by starting an operation.
+func startsAny(targets []*target) bool {
+	return slices.ContainsFunc(targets, func(t *target) bool {
+		starter, ok := sessionOf(t.poller.Probe).(poll.Starter)
+		return ok && starter.StartDue()
+	})
 }
 
 // attach makes a target go on with what the log says, and tell it before it starts something.
-func (j *jobs) attach(p *poll.Poller, id string) {
+func (j *jobs) attach(p *poll.Poller) {
+	name, id := p.Target, j.ids[p.Target]
 	if past, known := j.log.Past(id); known {
-		p.Past = j.take(past)
+		p.Past = j.resume(past)
 	}
-	name := p.Target
 	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: withoutReason(s)}) }
 	if p.Elements == nil {
 		return
 	}
-	j.lists[name], p.Elements.Resumed = id, true
+	p.Elements.Resumed = true
 	past, keys := j.log.Elements(j.elements), p.Elements.Known
 	if keys == nil {
 		keys = slices.Collect(maps.Keys(past))
@@ -148,14 +153,14 @@ func (j *jobs) attach(p *poll.Poller, id string) {
 	p.Elements.Past = make(map[string]poll.State)
 	for _, key := range keys {
 		if e, known := past[key]; known && e.Key != nil {
-			p.Elements.Past[key] = *j.take(e)
+			p.Elements.Past[key] = *j.resume(e)
 		}
 	}
 }
 
-// take returns the state of a target that the log knows.
-func (j *jobs) take(e store.Entry) *poll.State {
-	j.knows++
+// resume returns the state of a target that the log knows.
+func (j *jobs) resume(e store.Entry) *poll.State {
+	j.resumed++
 	if e.State.Ended() {
 		j.ended++
 	}
@@ -170,7 +175,7 @@ func (j *jobs) take(e store.Entry) *poll.State {
 // note says what the targets go on with, "" if they are new, or in slices.
 func (j *jobs) note(s *Spec) string {
 	switch {
-	case j == nil || j.knows == 0 || s.Slice > 0:
+	case j == nil || j.resumed == 0 || s.Slice > 0:
 		return ""
 	case j.ended > 0:
 		return fmt.Sprintf("%s: %d had ended before", j.path, j.ended)
@@ -180,13 +185,8 @@ func (j *jobs) note(s *Spec) string {
 
 // entry returns what the log is to say of the target of an event.
 func (j *jobs) entry(ev poll.Event) store.Entry {
-	e := store.Entry{Name: ev.Target, State: withoutReason(ev.State)}
-	switch {
-	case j.elements == "":
-		e.ID = j.ids[max(ev.N, 1)-1]
-	case ev.N == 0:
-		e.ID = j.lists[ev.Target]
-	default:
+	e := store.Entry{ID: j.ids[ev.Target], Name: ev.Target, State: withoutReason(ev.State)}
+	if j.elements != "" && ev.N > 0 {
 		e.ID, e.Key, e.Name = j.elements, &ev.Target, ""
 	}
 	return e
@@ -220,38 +220,47 @@ func (j *jobs) observe(ev poll.Event) {
 
 // breaks reports whether an attempt ends a streak with which a later run would go on, if this one is killed.
 func (j *jobs) breaks(ev poll.Event) bool {
-	past, _ := j.log.Past(j.entry(ev).ID)
-	return past.State.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.State.Status
+	past := j.pastOf(ev).State
+	return past.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.Status
 }
 
-// end notes what a target that goes on has come to. How one has ended is noted by what it returns, to
-// be called once the result was delivered, so that one that is lost is looked for again.
-func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
+// pastOf returns what was known of the target of an event when the log was opened.
+func (j *jobs) pastOf(ev poll.Event) store.Entry {
+	past, _ := j.log.Past(j.entry(ev).ID)
+	return past
+}
+
+// end notes what a target that goes on has come to. How one has ended is due to be noted by
+// [jobs.delivered], so that a result that is lost is looked for again.
+func (j *jobs) end(ev poll.Event, code ExitCode) (due []store.Entry) {
 	if j == nil || ev.Outcome.Resumed {
-		return func() {}
+		return nil
 	}
 	e := j.entry(ev)
-	if e.State.Ended() {
-		e.Exit = new(int(code))
-	}
 	delete(j.open, ev.Target)
-	deliver = func() {
-		if e.State.Attempts > 0 {
-			j.log.End(e)
-		}
+	switch {
+	case e.State.Attempts == 0:
+	case e.State.Ended():
+		e.Exit = new(int(code))
+		return []store.Entry{e}
+	default:
+		j.log.End(e)
 	}
-	if e.State.Ended() {
-		return deliver
+	return nil
+}
+
+// delivered notes how targets ended whose results were delivered.
+func (j *jobs) delivered(ends []store.Entry) {
+	for _, e := range ends {
+		j.log.End(e)
 	}
-	deliver()
-	return func() {}
 }
 
 // isUnclear reports whether a target has failed since it is not known what became of its start.
 func (j *jobs) isUnclear(end poll.Event) bool {
-	past, _ := j.log.Past(j.entry(end).ID)
 	o := end.Outcome.Observation
-	return end.Outcome.Ending == poll.Failed && (past.State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
+	return end.Outcome.Ending == poll.Failed &&
+		(j.pastOf(end).State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
 }
 
 // holds says that the log keeps the same line from starting anything again.
@@ -261,41 +270,10 @@ func (j *jobs) holds() string {
 
 // exit returns the exit code of a target that had ended before.
 func (j *jobs) exit(ev poll.Event) ExitCode {
-	if past, _ := j.log.Past(j.entry(ev).ID); past.Exit != nil {
+	if past := j.pastOf(ev); past.Exit != nil {
 		return ExitCode(*past.Exit)
 	}
 	return outcomeCode(*ev.Outcome)
-}
-
-// lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
-// answer to one more look, which starts nothing. Any other outcome is as it was.
-func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
-	const earlier = "that was in an earlier run"
-	switch {
-	case !o.Resumed:
-		return o
-	case o.Ending != poll.Succeeded:
-		o.Notes = append(o.Notes, earlier)
-		return o
-	}
-	p := w.targets[0].poller
-	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && h.Method != "" && h.Method != http.MethodGet && h.Method != http.MethodHead {
-		o.Notes = append(o.Notes, earlier+", and the "+h.Method+" is not sent again for its result")
-		return o
-	}
-	past := *p.Past
-	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
-	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
-	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
-	p.Finalize = func(o poll.Outcome) poll.Outcome { return w.output.Settle(o).Outcome }
-	again, _ := p.Run(ctx)
-	if again.Ending != poll.Succeeded {
-		o.Notes = append(o.Notes, earlier+", and its result is not printed again: "+again.Reason)
-		return o
-	}
-	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	o.Notes = append(o.Notes, earlier+", and it was looked at again for its result")
-	return o
 }
 
 // code returns the exit code of a run that ends with one. That a later run cannot go on with
@@ -322,39 +300,34 @@ func (j *jobs) close(remove bool) error {
 	return end()
 }
 
-// identities returns the IDs of targets in a job log, and that of their elements if they are
-// lists. Two targets that are the same would take each other's place in a later run.
-func identities(origin string, all []*target) (ids []string, elements string, err error) {
+// identify sets the IDs of targets in the job log, and that of their elements if they are lists. Two
+// targets that are the same would take each other's place in a later run.
+func (j *jobs) identify(origin string, all []*target) error {
 	given := make(map[string]*target)
 	for _, t := range all {
-		s, probe := t.spec, t.poller.Probe
-		what, body := aimOf(probe)
-		id := identity("target", t.identity, t.name, what, body)
+		what, body := fingerprint(t.poller.Probe)
+		id := identity("target", t, t.name, what, body)
 		if same := given[id]; same != nil {
-			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.poller.Target, t.poller.Target).
+			return argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.poller.Target, t.poller.Target).
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
 		}
-		given[id] = t
-		if ids = append(ids, id); t.poller.Elements != nil { // which are the same in all batches
-			what = append(what[:2:2], withoutUser(s.Operands[0]))
-			elements = identity("elements", t.identity, "", append(what, s.Operands[1:]...), body)
+		given[id], j.ids[t.poller.Target] = t, id
+		if t.poller.Elements != nil { // which are the same in all batches
+			what = append(what[:2:2], withoutUser(t.spec.Operands[0]))
+			j.elements = identity("elements", t, "", append(what, t.spec.Operands[1:]...), body)
 		}
 	}
-	return ids, elements, nil
+	return nil
 }
 
-// keepsEnviron reports whether the URL that is followed has variables of the environment in it.
-func keepsEnviron(probe poll.Probe) bool {
-	session, ok := sessionOf(probe).(interface{ KeepsEnviron() bool })
-	return ok && session.KeepsEnviron()
+// identity returns an ID in job logs: a target is what is looked at, by the settings that matter, under
+// the name that its user gives it.
+func identity(kind string, t *target, name string, what []string, body []byte) string {
+	return store.ID(fmt.Appendf(nil, "%q", []any{kind, t.identity, name, what, body, body != nil}))
 }
 
-func identity(kind, settings, name string, what []string, body []byte) string {
-	return store.ID(fmt.Appendf(nil, "%q", []any{kind, settings, name, what, body, body != nil}))
-}
-
-// aimOf returns what a probe looks at, and what it sends there.
-func aimOf(probe poll.Probe) (what []string, body []byte) {
+// fingerprint returns what a probe looks at, and what it sends there.
+func fingerprint(probe poll.Probe) (what []string, body []byte) {
 	switch probe := probe.(type) {
 	case *poll.HTTP:
 		return []string{"http", probe.Method, withoutUser(probe.URL)}, probe.Body
@@ -365,6 +338,12 @@ func aimOf(probe poll.Probe) (what []string, body []byte) {
 		return []string{"tcp", probe.Address}, nil
 	}
 	return nil, nil
+}
+
+// keepsEnviron reports whether the URL that is followed has variables of the environment in it.
+func keepsEnviron(probe poll.Probe) bool {
+	session, ok := sessionOf(probe).(interface{ KeepsEnviron() bool })
+	return ok && session.KeepsEnviron()
 }
 
 // identity returns, by their names, the flags that have to do with which target it is: the
@@ -390,7 +369,15 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])
 	}
-	parts["header"] = identityHeader(parts["header"])
+	parts["header"] = slices.DeleteFunc(parts["header"], func(line string) bool {
+		name, _, _ := strings.Cut(line, ":")
+		return slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+	})
+	for i, line := range parts["header"] {
+		if strings.HasPrefix(line, "@") { // the file is read again
+			parts["header"][i] = "@"
+		}
+	}
 	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
 		parts["preset"] = []string{s.preset.ID()}
 	}
@@ -402,21 +389,6 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 var environName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
 })
-
-// identityHeader returns lines of a header without credentials, and "@" for those that stand in
-// a file, which is read again.
-func identityHeader(lines []string) (kept []string) {
-	for _, line := range lines {
-		name, _, _ := strings.Cut(line, ":")
-		switch name = http.CanonicalHeaderKey(strings.TrimSpace(name)); {
-		case strings.HasPrefix(line, "@"):
-			kept = append(kept, "@")
-		case name != "Authorization" && name != "Cookie" && name != "Proxy-Authorization":
-			kept = append(kept, line)
-		}
-	}
-	return kept
-}
 
 // withoutUser returns a URL without its user and password.
 func withoutUser(text string) string {

@@ -75,7 +75,7 @@ func (s *Spec) validated(given argv.Given, kinds argv.Kinds, least argv.Rank, in
 
 // notApplicable says why a wait of some kind cannot have a flag.
 func notApplicable(name, origin, kind string) error {
-	why, hint, _ := strings.Cut(argv.Advice("misfit "+name+" "+kind), "; hint: ")
+	why, hint := argv.Advice("misfit " + name + " " + kind)
 	return argv.Usagef("%s %s", origin, why).Hint("%s", hint)
 }
 
@@ -234,8 +234,8 @@ func refuseURL(operand string) error {
 	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
 	}
-	wrong, hint, found := strings.Cut(argv.Advice("address "+operand), "; hint: ")
-	if !found {
+	wrong, hint := argv.Advice("address " + operand)
+	if wrong == "" {
 		return nil
 	}
 	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
@@ -299,7 +299,7 @@ func refuseNoProgram(args []string) error {
 // adviceOn returns advice about a program that was not found.
 func (p Process) adviceOn(program string) string {
 	meant := words.Nearest(program, p.commandNames())
-	hint := argv.Advice("command " + program)
+	_, hint := argv.Advice("command " + program)
 	switch {
 	case hint != "" || filepath.Base(program) != program:
 		return hint

@@ -23,8 +23,8 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		face = ui.None
 	}
 	w.report = ui.Config{
-		Streams: w.world.Streams,
-		Palette: w.world.Streams.Palette(s.Color),
+		Streams: w.process.Streams,
+		Palette: w.process.Streams.Palette(s.Color),
 		Face:    face,
 		Verbose: s.Verbose,
 		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others

@@ -52,8 +52,9 @@ func (r *reader) setRequest(t *target, e *targets.Entry) error {
 		t.poller.Probe = &request
 		return r.checkRequest(t.spec, &request)
 	default:
-		probe, err := tcpProbe(e.URL)
-		t.poller.Probe = probe
+		made, err := tcpProbe(e.URL)
+		made.Dial = r.process.Dial
+		t.poller.Probe = made
 		return err
 	}
 	return nil
@@ -84,7 +85,7 @@ func (r *reader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	if s.Each != "" {
 		probe.Next = cmp.Or(s.Next, "auto")
 	}
-	if probe.Header, probe.Refresh, err = readHeaders(s.Line, r.world, s.Header, s.Bearer, strings.Join(s.Cookie, "; ")); err != nil {
+	if probe.Header, probe.Refresh, err = readHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; ")); err != nil {
 		return nil, err
 	}
 	if _, isGiven := probe.Header["If-None-Match"]; s.NoConditional && !isGiven {
@@ -147,8 +148,8 @@ func (r *reader) readConnection(s *Spec, probe *poll.HTTP) error {
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
-		if r.world.Dial != nil {
-			made.DialContext = r.world.Dial
+		if r.process.Dial != nil {
+			made.DialContext = r.process.Dial
 		}
 		if transport = made; r.several {
 			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, s.ParallelMax)
@@ -181,7 +182,7 @@ func (r *reader) readUser(s *Spec, probe *poll.HTTP) error {
 func (r *reader) readBody(s *Spec, probe *poll.HTTP) error {
 	var parts [][]byte
 	for _, p := range s.Data {
-		text, err := p.read(s, r.world)
+		text, err := p.read(s, r.process)
 		if err != nil {
 			return err
 		}
@@ -227,15 +228,15 @@ func addHeader(header http.Header, line string) error {
 // readCommand reads what the flags say of a command.
 func (r *reader) readCommand(s *Spec) (*poll.Command, error) {
 	if r.nested == nil {
-		r.nested = nest(r.world, s.Grace)
+		r.nested = nest(r.process, s.Grace)
 	}
 	c := *r.nested
 	c.Foreground, c.MaxBody = s.Foreground, s.MaxBody
-	if r.world.release != nil { // the process is poll's own, and one with a command becomes no program
+	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
 	}
 	if s.Stdin {
-		input, err := r.world.readFile("-", maxInput)
+		input, err := r.process.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
 		}
@@ -249,8 +250,8 @@ const killAfter = "POLL_KILL_AFTER"
 
 // nestedGrace returns the grace of commands that may run under another poll: if the outer one killed
 // first, the command of the inner one, which has its own process group, would be left running.
-func nestedGrace(world Process, grace time.Duration) time.Duration {
-	outer, err := time.ParseDuration(world.getenv(killAfter))
+func nestedGrace(process Process, grace time.Duration) time.Duration {
+	outer, err := time.ParseDuration(process.getenv(killAfter))
 	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
@@ -259,8 +260,8 @@ func nestedGrace(world Process, grace time.Duration) time.Duration {
 
 // nest returns what prepares commands for running under another poll, and for running one
 // themselves.
-func nest(world Process, grace time.Duration) *poll.Command {
-	grace = nestedGrace(world, grace)
+func nest(process Process, grace time.Duration) *poll.Command {
+	grace = nestedGrace(process, grace)
 	return &poll.Command{
 		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), killAfter+"="+grace.String()),
@@ -271,8 +272,8 @@ func nest(world Process, grace time.Duration) *poll.Command {
 // programs of others.
 func (w *wait) hosted(ctx context.Context) context.Context {
 	return host.With(ctx, host.Host{
-		ReapOrphans: w.world.release != nil && !w.spec.isSeveral(),
-		Hurry:       hurried(w.world.Hurry, nestedGrace(w.world, w.spec.Grace)),
+		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
+		Hurry:       hurried(w.process.Hurry, nestedGrace(w.process, w.spec.Grace)),
 	})
 }
 

@@ -1,44 +1,10 @@
 package cli
 
 import (
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestAddHeader(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name  string
-		lines []string
-		want  http.Header // nil for an error
-	}{
-		{"value", []string{"X-A: 1", "x-a:2 "}, http.Header{"X-A": {"1", "2"}}},
-		{"empty value", []string{"X-A;"}, http.Header{"X-A": {""}}},
-		{"not sent", []string{"accept:"}, http.Header{"Accept": nil}},
-		{"not sent, blanks", []string{"Accept:  "}, http.Header{"Accept": nil}},
-		{"a value wins over not sent", []string{"X-A: 1", "X-A:"}, http.Header{"X-A": {"1"}}},
-		{"a value that ends in a semicolon", []string{"X-A: b;"}, http.Header{"X-A": {"b;"}}},
-		{"no colon", []string{"X-A"}, nil},
-		{"no name", []string{": 1"}, nil},
-		{"line break", []string{"X-A: 1\nX-B: 2"}, nil},
-	} {
-		have := http.Header{}
-		var err error
-		for _, line := range test.lines {
-			if err = addHeader(have, line); err != nil {
-				have = nil
-				break
-			}
-		}
-		if diff := cmp.Diff(test.want, have); diff != "" {
-			t.Errorf("%s: %v (-want +have):\n%s", test.name, err, diff)
-		}
-	}
-}
 
 // Of two polls, one within the other, the inner one kills first: its grace is three
 // quarters of the other's.

@@ -18,7 +18,7 @@ func (r *reader) readRules(t *target) error {
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		name := verdict.RuleName()
 		compile := func(text string) (status.Rule, error) {
-			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.world.Lookup))
+			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.process.Lookup))
 			rule.Origin = "--" + name
 			return rule, err
 		}

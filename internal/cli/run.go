@@ -3,13 +3,16 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"maps"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
@@ -17,7 +20,7 @@ import (
 
 const (
 	// thousands is how many targets keep so much while they wait that memory counts more than
-	// time: of 10,000 targets a third less memory for a third more time of the processor.
+	// time: of 10,000 targets a third less memory for two thirds more time of the processor.
 	thousands        = 1000
 	thousandsPercent = 18
 
@@ -30,33 +33,53 @@ const (
 	leastSaving = 100 * time.Millisecond
 )
 
-// run waits, reports what happens and writes the results to stdout. The error determines the
-// exit code.
-func (w *wait) run(ctx context.Context) error {
+// An ending is how a run ended.
+type ending struct {
+	how    poll.Ending
+	code   ExitCode
+	isOver bool // no later run is to go on with it
+}
+
+// A tally is what the targets that have ended came to.
+type tally struct {
+	result ui.Result                // of the last
+	codes  map[poll.Ending]ExitCode // of the first with each ending
+	due    []store.Entry            // for the job log, once all results are written
+
+	isLeft    bool // one has Failed, and a later run may go on with it
+	isStarted bool // one was started, and Cancelled
+	isUnclear bool // what became of a start is not known
+}
+
+// run waits, reports what happens and writes the results to stdout.
+func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ctx = w.hosted(ctx)
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	if _, isSet := w.world.Lookup("GOGC"); !isSet && len(w.targets) >= thousands {
+	if _, isSet := w.process.Lookup("GOGC"); !isSet && len(targets) >= thousands {
 		defer debug.SetGCPercent(debug.SetGCPercent(thousandsPercent))
 	}
 	long := noticeLong(w.reporter)
 	defer long.Stop()
 	var goal *poll.Summary
-	for event := range w.events(ctx) {
+	ended := tally{codes: make(map[poll.Ending]ExitCode)}
+	for event := range w.events(ctx, targets) {
+		long.Stop()
 		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand {
 			long.Reset(longCommand)
-		} else {
-			long.Stop()
 		}
 		if w.spec.Slice > 0 {
-			event = w.sliced(inTime, event)
+			event = sliced(inTime, event, w.group == nil)
 		}
 		w.jobs.observe(event)
 		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
 		switch event.Kind {
 		case poll.EventEnd:
-			if err := w.end(ctx, inTime, event); err != nil {
-				return err
+			if w.group == nil {
+				event.Outcome = w.lookAgain(ctx, targets[0].poller, *event.Outcome)
+			}
+			if err := w.end(ctx, inTime, event, &ended); err != nil {
+				return ending{}, err
 			}
 			continue
 		case poll.EventGoal:
@@ -67,102 +90,128 @@ func (w *wait) run(ctx context.Context) error {
 		}
 		w.reporter.Event(event)
 	}
-	return w.conclude(ctx, goal)
+	return w.conclude(ctx, goal, &ended)
 }
 
-// events yields what happens. Results are settled before they count.
-func (w *wait) events(ctx context.Context) iter.Seq[poll.Event] {
-	pollers := func(yield func(poll.Poller) bool) {
-		targets := w.targets
-		w.targets = nil // the group has its own
-		for _, t := range targets {
-			if !yield(w.settling(t.poller)) {
+// events yields what happens. A group has its own copies of the targets, which are dropped here.
+func (w *wait) events(ctx context.Context, targets []*target) iter.Seq[poll.Event] {
+	switch {
+	case w.group == nil:
+		return targets[0].poller.Events(ctx)
+	case len(targets) == 0: // and none had to be
+		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
+	}
+	return w.group.Events(ctx, func(yield func(poll.Poller) bool) {
+		for i, t := range targets {
+			if targets[i] = nil; !yield(t.poller) {
 				return
 			}
 		}
-	}
-	switch {
-	case w.group == nil:
-		p := w.settling(w.targets[0].poller)
-		if c, ok := p.Probe.(*poll.Command); ok && w.spec.ShowStderr {
-			c.Stderr = w.reporter.Stderr()
-		}
-		return p.Events(ctx)
-	case len(w.targets) == 0: // and none had to be
-		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
-	}
-	return w.group.Events(ctx, pollers)
+	})
 }
 
-// settling returns a target whose result is settled as it succeeds.
-func (w *wait) settling(p poll.Poller) poll.Poller {
-	p.Finalize = func(o poll.Outcome) poll.Outcome {
-		settled := w.output.Settle(o)
-		settled.Outcome.Value = settled
-		return settled.Outcome
-	}
-	return p
+// settle evaluates the result of a target before its SUCCESS counts.
+func (w *wait) settle(o poll.Outcome) poll.Outcome {
+	settled := w.output.Evaluate(o)
+	settled.Outcome.Value = settled
+	return settled.Outcome
 }
 
-// noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
+// noticeLong returns a timer that says once of a command that its end is waited for.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
-	timer := time.AfterFunc(longCommand, sync.OnceFunc(func() {
+	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
 	}))
-	timer.Stop()
-	return timer
+}
+
+// lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
+// answer to one more look, which starts nothing. Any other outcome is as it was.
+func (w *wait) lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
+	if !o.Resumed {
+		return &o
+	}
+	note := "that was in an earlier run"
+	if o.Ending == poll.Succeeded {
+		note += w.look(ctx, p, &o)
+	}
+	o.Notes = append(o.Notes, note)
+	return &o
+}
+
+// look looks at a target once more for its result, and returns what came of that.
+func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
+	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
+		return ", and the " + h.Method + " is not sent again for its result"
+	}
+	past := *p.Past
+	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
+	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
+	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	again, _ := p.Run(ctx)
+	if again.Ending != poll.Succeeded {
+		return ", and its result is not printed again: " + again.Reason
+	}
+	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
+	return ", and it was looked at again for its result"
 }
 
 // end reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
-func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
-	outcome := *event.Outcome
-	if w.group == nil {
-		outcome = w.lookAgain(ctx, outcome)
+func (w *wait) end(ctx, inTime context.Context, event poll.Event, ended *tally) error {
+	isUnclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
+	if isUnclear {
+		event.Outcome.Notes = append(event.Outcome.Notes, w.jobs.holds())
 	}
-	unclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
-	if unclear {
-		w.unclear = true
-		outcome.Notes = append(outcome.Notes, w.jobs.holds())
-	}
-	if outcome.Ending == poll.CannotRun && w.advice != "" {
-		outcome.Notes = append(outcome.Notes, w.advice)
-	}
-	seen := outcome // of which is learned, though its result may be of no use
-	result, isSettled := outcome.Value.(ui.Result)
-	if isSettled {
-		seen.Ending = poll.Succeeded
-	} else {
-		result = w.output.Settle(outcome)
-	}
-	result.Outcome.State, result.Outcome.Notes = outcome.State, outcome.Notes // the board may keep it
-	if recorder := w.learns[event.N]; !w.isList {
-		recorder.End(inTime, seen)
-		result.Outcome.Notes = slices.Concat(outcome.Notes, recorder.Warnings())
-	}
-	w.result, event.Outcome = result, &result.Outcome
+	result := w.resultOf(inTime, event)
+	event.Outcome = &result.Outcome // the board may keep it
 	code := w.codeOf(event)
-	ended := func() {} // of what is unclear the log keeps the start, so that the same line does not send it again
-	if !unclear {
-		ended = w.jobs.end(event, code) // on the disk before anybody is told to call again
+	var due []store.Entry
+	if !isUnclear { // otherwise the log keeps the start, so that the same line does not send it again
+		due = w.jobs.end(event, code) // on the disk before anybody is told to call again
 	}
 	w.reporter.Event(event)
-	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
-		w.codes[event.Outcome.Ending] = code
+	how := event.Outcome.Ending
+	if _, known := ended.codes[how]; !known || code == ExitInternal {
+		ended.codes[how] = code
 	}
-	w.left = w.left || event.Outcome.Ending == poll.Failed && !event.State.Ended()
-	w.started = w.started || event.Outcome.Ending == poll.Cancelled && event.State.Sent > 0
-	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
+	ended.result = result
+	ended.isUnclear = ended.isUnclear || isUnclear
+	ended.isLeft = ended.isLeft || how == poll.Failed && !event.State.Ended()
+	ended.isStarted = ended.isStarted || how == poll.Cancelled && event.State.Sent > 0
+	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
 		return err
 	case result.AtEnd():
-		w.ended = append(w.ended, ended)
-	case w.world.Streams.OutNull: // nobody has the result: a later run looks for it again
+		ended.due = append(ended.due, due...)
+	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
 	default:
-		ended()
+		w.jobs.delivered(due)
 	}
 	return nil
+}
+
+// resultOf returns the result of a target that has ended, of which is learned even if its result is of
+// no use.
+func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
+	o := *end.Outcome
+	if o.Ending == poll.CannotRun && w.advice != "" {
+		o.Notes = append(o.Notes, w.advice)
+	}
+	result, isSettled := o.Value.(ui.Result)
+	if !isSettled {
+		result = w.output.Evaluate(o)
+	}
+	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // and not that of a list
+		seen := o
+		if isSettled {
+			seen.Ending = poll.Succeeded
+		}
+		recorder.End(inTime, seen)
+		o.Notes = slices.Concat(o.Notes, recorder.Warnings())
+	}
+	result.Outcome.State, result.Outcome.Notes = o.State, o.Notes
+	return result
 }
 
 // codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that
@@ -181,55 +230,56 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 	return code
 }
 
-// conclude ends stdout, notes what ended, and returns the error that determines the exit code. goal
-// is nil for a single wait. The runs are remembered after the result, which does not wait for
-// others who hold the history.
-func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
+// conclude ends stdout, and notes what ended. goal is nil for a single wait. The runs are remembered
+// after the result, which does not wait for others who hold the history.
+func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (ending, error) {
 	w.reporter.Close()
-	how := w.result.Outcome.Ending
-	code := w.codes[how]
-	if goal != nil {
-		how = goal.Ending
-		code = cmp.Or(w.codes[goal.Ending], ExitError)
-		if goal.Ending == poll.Succeeded {
-			code = ExitSuccess
-		}
-	}
-	code = w.jobs.code(code)
-	err := w.world.deliver(ctx, func() error {
+	end := w.endingOf(goal, ended)
+	err := w.process.deliver(ctx, func() error {
 		if goal != nil {
-			return w.reporter.WriteSummary(w.output, *goal, int(code))
+			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
 		}
-		return w.writeResult(code)
+		return w.writeResult(ended.result, end.code)
 	})
 	if err != nil {
-		return err
+		return ending{}, err
 	}
-	for _, ended := range w.ended {
-		ended()
+	w.jobs.delivered(ended.due)
+	if end.how == poll.Failed && ended.isStarted && w.spec.Slice > 0 {
+		w.reporter.AfterEnd(w.jobs.holds())
 	}
-	isOver := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !w.left && !w.started
-	if how == poll.Failed && w.started && w.spec.Slice > 0 {
-		w.reporter.Late(w.jobs.holds())
-	}
-	w.over = isOver && !w.unclear && code != ExitInternal
-	if w.over || w.spec.Slice == 0 { // a wait in slices is one run
+	if end.isOver || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
-			w.reporter.Late(problem.Error())
+			w.reporter.AfterEnd(problem.Error())
 		}
 	}
-	return exitWith(code)
+	return end, nil
+}
+
+// endingOf returns how all ended: goal is nil for a single wait.
+func (w *wait) endingOf(goal *poll.Summary, ended *tally) ending {
+	how := ended.result.Outcome.Ending
+	if goal != nil {
+		how = goal.Ending
+	}
+	code := ExitSuccess
+	if how != poll.Succeeded {
+		code = cmp.Or(ended.codes[how], ExitError)
+	}
+	code = w.jobs.code(code)
+	isEnd := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !ended.isLeft && !ended.isStarted
+	return ending{how, code, isEnd && !ended.isUnclear && code != ExitInternal}
 }
 
 // writeResult writes the result of a single wait.
-func (w *wait) writeResult(code ExitCode) error {
-	o, file := w.result.Outcome, w.spec.ResultFile
+func (w *wait) writeResult(result ui.Result, code ExitCode) error {
+	o, file := result.Outcome, w.spec.ResultFile
 	if file != "" && (!o.Resumed || o.Observation != nil) {
-		if err := system.WriteFile(file, w.result.Answer()); err != nil {
+		if err := system.WriteFile(file, result.Answer()); err != nil {
 			return &ui.ResultError{Err: err}
 		}
 	}
-	return w.reporter.WriteResult(w.result, int(code))
+	return w.reporter.WriteResult(result, int(code))
 }
 
 // remember keeps the runs for the next, and returns the first problem, which is most often that

@@ -44,24 +44,25 @@ func (p Process) testPreset(ctx context.Context, preset presets.Preset) (lines s
 		lines += fmt.Sprintf("  %-5s %s is %s: %s\n", verdict, file, v.Status, v.Reason)
 	}
 	if lines == "" {
-		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one.\n", preset.Name), ok, err
+		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", preset.Name, preset.File, preset.Name), ok, err
 	}
 	return "\nAnswers beside it:\n" + lines, ok, err
 }
 
-// judgeSample judges an answer as a URL or a command would give it. With each, it returns the verdict
+// judgeSample judges an answer as a URL or a command would give it. Of a list it returns the verdict
 // on the first element that is not what is wanted.
 func (p Process) judgeSample(ctx context.Context, preset presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
-	s := newSpec()
-	s.IsCommand = strings.Contains(preset.Example, " -- ")
-	q := question{world: p, env: expr.Env{Body: body}}
-	if q.Spec, err = s.withSettings(preset, ofAll, argv.Preset); err == nil {
+	q := evaluation{Spec: newSpec(), process: p, env: expr.Env{Context: ctx, Body: body}}
+	if q.Spec, err = q.withSettings(preset, ofAll, argv.Preset); err == nil {
 		err = q.readRules()
 	}
 	if err != nil {
 		return v, err
 	}
-	all, _ := q.judge(ctx)
+	if strings.Contains(preset.Example, " -- ") {
+		q.target.kind = status.KindCommand
+	}
+	all, _ := q.attempt()
 	for _, e := range all {
 		if v = e.Verdict; v.Status != want {
 			break

@@ -22,7 +22,7 @@ const (
 func (s *Spec) tooFew(have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
-			Hint("%s", argv.Advice(fmt.Sprint("expect ", s.Expect)))
+			Advise(fmt.Sprint("expect ", s.Expect))
 	}
 	err := argv.Usagef("%s names no target", s.targetsFile())
 	if s.Expect == 1 {
@@ -50,7 +50,7 @@ func (w *wait) readGroup(r *reader) (err error) {
 		return s.tooFew(n)
 	}
 	w.group = s.politeness()
-	w.group.Start, w.group.Timeout = w.world.began, s.Timeout
+	w.group.Start, w.group.Timeout = w.process.began, s.Timeout
 	if w.group.AtLeast, err = s.readGoal(n, isOpen); err != nil {
 		return err
 	}

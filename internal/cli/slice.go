@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
 func (s *Spec) sliceID(ids []string, all []*target) string {
 	dir, _ := os.Getwd()
 	dir, _ = filepath.EvalSymlinks(dir)
-	if slices.ContainsFunc(all, func(t *target) bool { return starts(t.poller.Probe) }) {
+	if startsAny(all) {
 		ids = []string{s.Name, s.method(), s.Targets}
 		for _, p := range s.Data {
 			ids = append(ids, p.text)
@@ -63,7 +62,7 @@ func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.Request), http.
 
 // refuseLeft refuses a log that was left: by now the same line more likely means another operation.
 func (j *jobs) refuseLeft(s *Spec, origin string) error {
-	if s.Slice == 0 || j.knows == 0 || time.Since(j.touched) < leftFor {
+	if s.Slice == 0 || j.resumed == 0 || time.Since(j.touched) < leftFor {
 		return nil
 	}
 	return argv.Usagef("%s: the same line was left for over an hour, and its end is not known: %s", origin, j.past(s)).
@@ -81,33 +80,29 @@ func (j *jobs) past(s *Spec) string {
 	return text
 }
 
-// sliced makes of the end of a run in slices one that its caller can go by. Of several targets
-// none is the end of all before they have all ended. A run that the server makes end early, by
-// asking for too long a wait, lasts as long as the others: its caller would call again at once.
-func (w *wait) sliced(inTime context.Context, ev poll.Event) poll.Event {
-	how := poll.Ending("")
-	switch {
-	case ev.Summary != nil:
-		how = ev.Summary.Ending
+// sliced returns the end of a slice as its caller is told it: while one of several targets is open, it
+// is that of the open one. If the server asks for too long a wait, the slice still lasts to its end: its
+// caller would call again at once.
+func sliced(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
+	all, one := ev.Summary, ev.Outcome
+	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {
 		for _, open := range []poll.Ending{poll.HintTooLong, poll.TimedOut} {
-			if how != poll.Succeeded && how != poll.Interrupted && ev.Summary.Endings[open] > 0 {
-				how = open
+			if all.Endings[open] > 0 {
+				all.Ending = open
 			}
 		}
-		ev.Summary.Ending = how
-	case ev.Outcome != nil && w.group == nil:
-		how = ev.Outcome.Ending
 	}
-	if how != poll.HintTooLong {
+	isOne := isSingle && one != nil && one.Ending == poll.HintTooLong
+	if !isOne && (all == nil || all.Ending != poll.HintTooLong) {
 		return ev
 	}
 	<-inTime.Done()
 	waited := time.Since(ev.At)
 	ev.At, ev.Elapsed = ev.At.Add(waited), ev.Elapsed+waited
-	if ev.Summary != nil {
-		ev.Summary.Elapsed += waited
-	} else { // nothing is left before the deadline any more
-		ev.Outcome.Elapsed, ev.Outcome.Reason = ev.Outcome.Elapsed+waited, cmp.Or(ev.Outcome.Verdict.Reason, ev.Outcome.Reason)
+	if isOne { // nothing is left before the deadline any more
+		one.Elapsed, one.Reason = one.Elapsed+waited, cmp.Or(one.Verdict.Reason, one.Reason)
+	} else {
+		all.Elapsed += waited
 	}
 	return ev
 }

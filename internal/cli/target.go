@@ -34,7 +34,7 @@ type target struct {
 // among them. What several have in common is read once.
 type reader struct {
 	run     *Spec // what is given for all
-	world   Process
+	process Process
 	several bool
 	list    *list         // nil without --each
 	file    *targets.File // nil if the operands are the targets
@@ -52,9 +52,9 @@ type reader struct {
 	advice  string // about such a program
 }
 
-func newReader(s *Spec, world Process) *reader {
+func newReader(s *Spec, process Process) *reader {
 	return &reader{
-		run: s, world: world, several: s.isSeveral(),
+		run: s, process: process, several: s.isSeveral(),
 		shared:     make(map[string]*target),
 		transports: make(map[string]*http.Transport),
 		programs:   make(map[string]bool),
@@ -225,7 +225,7 @@ func (r *reader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, 
 		return nil, err
 	}
 	if s.Rank("preset") == argv.Entry {
-		if s, err = r.world.withPreset(s, bitOf(kind), argv.Entry); err != nil {
+		if s, err = r.process.withPreset(s, bitOf(kind), argv.Entry); err != nil {
 			return nil, err
 		}
 	}
@@ -281,7 +281,7 @@ func (r *reader) checkProgram(t *target) error {
 	if !ok || r.programs[c.Args[0]] {
 		return nil
 	}
-	missing, advice, err := r.world.checkProgram(*c)
+	missing, advice, err := r.process.checkProgram(*c)
 	switch {
 	case err != nil:
 		return err
@@ -361,7 +361,7 @@ func (r *reader) refuseUnused() error {
 		kinds |= bitOf(kind)
 	}
 	if kinds == ofTCP { // conditions on answers are for others, if there are any
-		alone := reader{run: r.run, world: r.world}
+		alone := reader{run: r.run, process: r.process}
 		if err := alone.readRules(&target{kind: status.KindTCP, spec: r.run}); err != nil {
 			return err
 		}
@@ -373,14 +373,14 @@ func (r *reader) refuseUnused() error {
 
 // readFile reads the targets file, with what its entries fill.
 func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
-	if r.run.Targets == "-" && r.world.Streams.InIsTerminal {
+	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
 	}
 	if err := refuseStdinTwice(r.run.Line); err != nil {
 		return nil, err
 	}
-	text, err := r.world.readFile(r.run.Targets, targets.MaxSize)
+	text, err := r.process.readFile(r.run.Targets, targets.MaxSize)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err)
 	}
@@ -413,8 +413,8 @@ func (r *reader) readTemplate() (t *targets.Template, err error) {
 			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
 		}
 	}
-	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
-		wrong := argv.Usagef("%s", e.Message).Hint("%s", e.Hint)
+	if e, ok := errors.AsType[*targets.Error](err); ok {
+		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
 		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
 			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.run.Targets, programName(r.run.Operands[0]))
 		}

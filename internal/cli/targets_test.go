@@ -13,26 +13,26 @@ import (
 )
 
 // readTargets reads what is waited for, and waits for nothing.
-func readTargets(tb *testing.T, stdin string, args ...string) *wait {
+func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	world := Process{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
-	var g *wait
-	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
-		g = newWait(s, world)
-		return g.read(ctx)
+	process := Process{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	var targets []*target
+	_, err := process.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
+		targets, err = (&wait{spec: s, process: process}).read(ctx)
+		return err
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return g
+	return targets
 }
 
 // What targets have in common is there once: a transport, and the conditions of entries that
 // set the same flags.
 func TestTargets_share(t *testing.T) {
 	t.Parallel()
-	g := readTargets(t, `
+	all := readTargets(t, `
 {"url":"http://a/1"}
 {"url":"http://a/2"}
 {"name":"own","url":"http://a/2","until":".x"}
@@ -41,11 +41,11 @@ func TestTargets_share(t *testing.T) {
 {"url":"http://a/3","header":"X: 1","until":".x"}
 {"name":"learns","url":"http://a/2","learn":"own"}
 `, "--targets=-", "--until=.done", "--interval=1s", "--history="+t.TempDir())
-	if have := g.targets[0].poller.AttemptTimeout; have != 30*time.Second {
+	if have := all[0].poller.AttemptTimeout; have != 30*time.Second {
 		t.Errorf("an attempt has %v", have)
 	}
 	var requests []*poll.HTTP
-	for _, t := range g.targets {
+	for _, t := range all {
 		requests = append(requests, t.poller.Probe.(*poll.HTTP))
 	}
 	for i := range requests {
@@ -53,7 +53,7 @@ func TestTargets_share(t *testing.T) {
 			t.Errorf("target %d has a transport of its own", i+1)
 		}
 	}
-	rule := func(i int) any { return g.targets[i].poller.Rules.Own[0].Expr }
+	rule := func(i int) any { return all[i].poller.Rules.Own[0].Expr }
 	if rule(0) != rule(1) || rule(2) != rule(3) || rule(0) == rule(2) || rule(2) == rule(4) {
 		t.Error("equal conditions are compiled more than once, or others are the same")
 	}
@@ -79,7 +79,7 @@ func TestTargets_learn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p := readTargets(t, "", append(test.flags, "--learn=job", "--history="+history.Dir, "http://test/")...).targets[0].poller
+		p := readTargets(t, "", append(test.flags, "--learn=job", "--history="+history.Dir, "http://test/")...)[0].poller
 		random := rand.New(rand.NewPCG(1, 2))
 		if have := p.Resend.Wait(backoff.Step{}, random); have != test.resend {
 			t.Errorf("runs of %s: sent again after %s, want %s", test.took, have, test.resend)

@@ -40,8 +40,8 @@ func TestUsage(t *testing.T) {
 	for block := range strings.SplitSeq(string(text), "\n$ ") {
 		line, said, _ := strings.Cut(strings.TrimPrefix(block, "$ "), "\n")
 		fmt.Fprintf(&want, "$ %s\n%s\n", line, strings.TrimSpace(said))
-		world, out := worldOf(t, given.Replace(line))
-		code := Run(t.Context(), world)
+		process, out := processOf(t, given.Replace(line))
+		code := Run(t.Context(), process)
 		fmt.Fprintf(&have, "$ %s\n%s\n", line, strings.TrimSpace(shown.Replace(out.err.String())))
 		if code != ExitUsage {
 			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
@@ -75,8 +75,8 @@ func TestUsage(t *testing.T) {
 // outputs are what was written to the two streams.
 type outputs struct{ out, err strings.Builder }
 
-// worldOf is the world in which a line as a shell reads it was typed.
-func worldOf(t *testing.T, line string) (Process, *outputs) {
+// processOf is the process in which a line as a shell reads it was typed.
+func processOf(t *testing.T, line string) (Process, *outputs) {
 	t.Helper()
 	env := map[string]string{}
 	var args []string
@@ -127,28 +127,4 @@ func shellWords(line string) []string {
 	}
 	end()
 	return list
-}
-
-func TestCaret(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat(".abcdefgh and ", 20)
-	for _, test := range []struct {
-		line string
-		want string
-	}{
-		{"poll --until '" + long + ".a == done' true", "the caret is under the end"},
-		{"poll --until '.é == done' true", "a wide letter is one column"},
-		{"poll --until '.a\t== done' true", "a tab is a space"},
-	} {
-		world, out := worldOf(t, test.line)
-		Run(t.Context(), world)
-		rows := strings.Split(out.err.String(), "\n")
-		if len(rows) < 3 || strings.TrimLeft(rows[2], " ") != "^" {
-			t.Errorf("%s: have %q, want a caret in the third line", test.want, rows)
-			continue
-		}
-		if len([]rune(rows[1])) > 72+2 || len(rows[2]) > 72+3 {
-			t.Errorf("%s: have lines of %d and %d columns", test.want, len(rows[1]), len(rows[2]))
-		}
-	}
 }

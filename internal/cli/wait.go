@@ -18,9 +18,9 @@ import (
 	"github.com/pollcli/poll/poll/fleet"
 )
 
-// runWait reads the operands and the environment of a wait, checks what needs no file, and
+// readWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait. s is not filled yet.
-func (p Process) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
 	kinds, misplaced := classifyOperands(s.Line)
 	switch {
 	case s.Err == nil && (s.IsOn("help") || s.IsOn("version")):
@@ -104,67 +104,55 @@ func (s *Spec) nothingToWaitFor() error {
 }
 
 // wait waits as the spec says.
-func (p Process) wait(ctx context.Context, s *Spec) error {
-	own := newWait(s, p)
-	if err := own.prepare(ctx); err != nil {
+func (p Process) runWait(ctx context.Context, s *Spec) error {
+	w := &wait{spec: s, process: p}
+	targets, err := w.prepare(ctx)
+	if err != nil {
 		return err
 	}
 	watching, stop, err := watchProcesses(ctx, s)
 	if err != nil {
-		own.close()
+		w.close(false)
 		return err
 	}
-	defer stop()
-	err = own.run(watching)
-	own.close()
-	return own.then(ctx, err)
+	defer stop(nil)
+	end, err := w.run(watching, targets)
+	w.close(end.isOver && s.Slice > 0)
+	return w.then(ctx, cmp.Or(err, exitWith(end.code)))
 }
 
-// close closes what is open.
-func (w *wait) close() {
+// close closes what is open, and may remove the job log.
+func (w *wait) close(remove bool) {
 	w.reporter.Close()
 	if w.share != nil {
 		w.share.Close()
 	}
-	if err := w.jobs.close(w.over && w.spec.Slice > 0); err != nil {
-		w.reporter.Late(err.Error() + "; what the file lacks is looked at again by a later run")
+	if err := w.jobs.close(remove); err != nil {
+		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
 	}
 }
 
-// A wait is what the command line says about waiting, checked, and what comes of it. A single
-// wait is a group of one, but for what goes to stdout.
+// A wait is what the command line says about waiting, checked, and what is built from that. Nothing
+// of it changes while it runs. A single wait is a group of one, but for what goes to stdout.
 type wait struct {
 	spec    *Spec
-	world   Process
-	group   *poll.Group            // nil for a single wait
-	isList  bool                   // the targets are elements of an answer
-	targets []*target              // until a group has them
-	learns  map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
-	jobs    *jobs                  // nil without --joblog
-	share   *fleet.Fleet           // nil without --share
-	advice  string                 // about a program that cannot be run
+	process Process
+
+	group  *poll.Group            // nil for a single wait
+	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
+	jobs   *jobs                  // nil without --joblog
+	share  *fleet.Fleet           // nil without --share
+	advice string                 // about a program that cannot be run
 
 	report   ui.Config
 	output   ui.Output
 	reporter *ui.Reporter
-
-	result  ui.Result // of the target that has ended last
-	codes   map[poll.Ending]ExitCode
-	ended   []func() // to be called when all results are written
-	left    bool     // a target has Failed, and a later run may go on with it
-	started bool     // a target was started, and Cancelled
-	unclear bool     // what became of a start is not known
-	over    bool     // all was written, and no run is to go on with it
-}
-
-func newWait(s *Spec, world Process) *wait {
-	return &wait{spec: s, world: world, learns: make(map[int]*plan.Recorder), codes: make(map[poll.Ending]ExitCode)}
 }
 
 // deadline returns when the time for everything is over: in centuries if there is
 // no timeout.
 func (w *wait) deadline() time.Time {
-	return w.world.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
+	return w.process.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
 }
 
 // withDeadline returns a context that is also done at the deadline.
@@ -176,15 +164,18 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 // however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
-// prepare reads the rest.
-func (w *wait) prepare(ctx context.Context) error {
+// prepare reads the targets, and all that a wait needs.
+func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
 	s := w.spec
-	w.world.guard.limit(s.Timeout, w.deadline(), s.Grace)
-	err := w.world.inTime(ctx, s.Timeout, func() error { return w.read(ctx) })
+	w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
+	err = w.process.inTime(ctx, s.Timeout, func() (err error) {
+		targets, err = w.read(ctx)
+		return err
+	})
 	if err != nil && !argv.IsUsage(err) && s.JSON {
-		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
+		err = errors.Join(err, ui.WriteFailure(w.process.Streams, int(exitCode(err)), err.Error()))
 	}
-	return err
+	return targets, err
 }
 
 // inTime reads what may be a pipe, or a directory that hangs, so a signal or the deadline ends it.
@@ -197,53 +188,49 @@ func (p Process) inTime(ctx context.Context, timeout time.Duration, read func() 
 
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong.
-func (w *wait) read(ctx context.Context) error {
+func (w *wait) read(ctx context.Context) ([]*target, error) {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseStore(), w.refuseOut()); err != nil {
-		return err
+	if err := cmp.Or(w.readThen(), s.refuseStore()); err != nil {
+		return nil, err
 	}
-	r := newReader(s, w.world)
+	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
+		return nil, errors.New("stdout is closed, or not open for writing: nothing is attempted")
+	}
+	r := newReader(s, w.process)
 	if err := s.nothingToWaitFor(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.read(); err != nil {
-		return err
+		return nil, err
 	}
-	w.targets, w.isList, w.advice = r.targets, r.list != nil, r.advice
-	for i, t := range w.targets {
+	w.advice, w.learns = r.advice, make(map[int]*plan.Recorder)
+	for i, t := range r.targets {
 		switch {
 		case t.learns == nil:
-		case w.isList || !r.several:
+		case r.list != nil || !r.several:
 			w.learns[0] = t.learns
 		default:
 			w.learns[i+1] = t.learns
 		}
 	}
-	if err := w.readOutput(ctx, r.kinds); err != nil {
-		return err
+	err := w.readOutput(ctx, r.kinds)
+	switch {
+	case err != nil:
+	case r.several:
+		err = w.readGroup(r)
+	default:
+		err = w.readAlone(&r.targets[0].poller)
 	}
-	readGoal := w.readAlone
-	if r.several {
-		readGoal = func() error { return w.readGroup(r) }
+	if err != nil {
+		return nil, err
 	}
-	if err := readGoal(); err != nil {
-		return err
-	}
-	return w.open()
-}
-
-// refuseOut refuses to begin what has nowhere to write its results. It is no fault of the line.
-func (w *wait) refuseOut() error {
-	if w.world.Streams.OutClosed && len(w.spec.Then) == 0 { // otherwise stdout is the program's
-		return errors.New("stdout is closed, or not open for writing: nothing is attempted")
-	}
-	return nil
+	return r.targets, w.open(r.targets)
 }
 
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.
-func (w *wait) readAlone() error {
-	s, p := w.spec, &w.targets[0].poller
-	p.Start = w.world.began
+func (w *wait) readAlone(p *poll.Poller) error {
+	s := w.spec
+	p.Start = w.process.began
 	if s.Timeout > 0 {
 		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
 	}
@@ -269,34 +256,40 @@ func (w *wait) note(texts ...string) {
 }
 
 // open opens the job log, and what is shared with other processes, and makes the reporter.
-func (w *wait) open() (err error) {
-	again := w.spec.Resume || w.spec.Slice > 0 || w.spec.Joblog == "" && !slices.ContainsFunc(w.targets, func(t *target) bool { return starts(t.poller.Probe) })
-	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
+func (w *wait) open(targets []*target) (err error) {
+	s := w.spec
+	mayRepeat := s.Resume || s.Slice > 0 || s.Joblog == "" && !startsAny(targets)
+	if w.jobs, err = openJobs(s, targets); err != nil {
 		return err
 	}
-	w.note(w.jobs.note(w.spec))
-	w.note(w.world.warnings(w.spec)...)
-	w.report.Shared = w.spec.Share != ""
-	w.report.Slice = w.spec.Slice > 0
-	w.report.Again = func() bool { return again && w.jobs.code(ExitTimeout) == ExitTimeout }
-	if w.group == nil && w.targets[0].poller.Past != nil {
-		w.report.Timeout = w.targets[0].poller.Timeout
+	w.note(w.jobs.note(s))
+	w.note(w.process.warnings(s)...)
+	w.report.Shared, w.report.Slice = s.Share != "", s.Slice > 0
+	w.report.Again = func() bool { return mayRepeat && w.jobs.code(ExitTimeout) == ExitTimeout }
+	if w.group == nil && targets[0].poller.Past != nil {
+		w.report.Timeout = targets[0].poller.Timeout
 	}
 	w.reporter = ui.New(w.report)
-	switch isKnown := w.spec.Slice > 0 && w.jobs.knows > 0; {
-	case isKnown && w.report.Face == ui.JSON: // told at the end
-		w.reporter.Say("resumes " + w.jobs.past(w.spec))
-	case isKnown: // however quiet the run is
-		fmt.Fprintf(w.world.Streams.Err, "poll: resumes %s\n", w.jobs.past(w.spec))
+	for _, t := range targets {
+		t.poller.Finalize = w.settle
+		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
+			c.Stderr = w.reporter.Stderr()
+		}
 	}
-	if w.share, err = openShare(w.spec, w.targets, w.reporter.Say); err != nil {
-		w.close()
+	switch isKnown := s.Slice > 0 && w.jobs.resumed > 0; {
+	case isKnown && w.report.Face == ui.JSON: // told at the end
+		w.reporter.Say("resumes " + w.jobs.past(s))
+	case isKnown: // however quiet the run is
+		fmt.Fprintf(w.process.Streams.Err, "poll: resumes %s\n", w.jobs.past(s))
+	}
+	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
+		w.close(false)
 		return err
 	}
 	switch {
 	case w.share == nil:
 	case w.group == nil:
-		w.targets[0].poller.Limiter = w.share
+		targets[0].poller.Limiter = w.share
 	default:
 		w.group.Limiter = w.share
 	}
@@ -305,24 +298,24 @@ func (w *wait) open() (err error) {
 
 // watchProcesses returns a context that is also done as soon as one of the processes of
 // --pid has ended: the wait has failed then. The caller calls stop.
-func watchProcesses(ctx context.Context, s *Spec) (watching context.Context, stop func(), err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func watchProcesses(ctx context.Context, s *Spec) (watching context.Context, stop context.CancelCauseFunc, err error) {
+	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {
 		ended, err := system.ProcessEnd(pid)
 		if err != nil {
-			cancel(nil)
+			stop(nil)
 			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
 		}
-		over := func() {
-			<-ended
-			cancel(poll.Permanent(fmt.Errorf("process %d has ended", pid)))
-		}
+		cause := poll.Permanent(fmt.Errorf("process %d has ended", pid))
 		select {
 		case <-ended: // before the first attempt
-			over()
+			stop(cause)
 		default:
-			go over()
+			go func() {
+				<-ended
+				stop(cause)
+			}()
 		}
 	}
-	return ctx, func() { cancel(nil) }, nil
+	return watching, stop, nil
 }

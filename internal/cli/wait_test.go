@@ -6,29 +6,31 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
-// What other tools call a flag leads to flags that exist, and every hint can be found.
+// What other tools call a flag leads to flags that exist, from none that does, and every hint can
+// be found.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	table := waitFlags()
 	for row := range strings.Lines(page(t, "internal/argv/hints.txt")) {
-		pattern, hint, isRow := strings.Cut(strings.TrimSpace(row), "\t")
-		if !isRow {
-			continue
-		}
-		if _, err := regexp.Compile(pattern); err != nil {
+		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		switch _, err := regexp.Compile(columns[0]); {
+		case row[0] == '#':
+		case err != nil:
 			t.Error(err)
+		case len(columns) != 3 || columns[1]+columns[2] == "":
+			t.Errorf("no row of three columns: %s", row)
+		case strings.HasPrefix(row, "flag ") && columns[1] != "" && table.Lookup(columns[1]) == nil:
+			t.Errorf("%s leads to --%s, which does not exist", columns[0], columns[1])
 		}
-		for _, m := range regexp.MustCompile(`poll calls it --([a-z0-9-]+)`).FindAllStringSubmatch(hint, -1) {
-			if table.Lookup(m[1]) == nil {
-				t.Errorf("%s leads to --%s, which does not exist", pattern, m[1])
-			}
-		}
-		kind, words, _ := strings.Cut(pattern, " ")
-		for word := range strings.SplitSeq(strings.Trim(words, "(?:)"), "|") {
-			if f := table.Lookup(word); kind == "flag" && f != nil {
-				t.Errorf("%s is a flag", word)
+	}
+	for _, f := range table {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if meaning, hint := argv.Advice("flag " + name); meaning+hint != "" {
+				t.Errorf("--%s exists, and is said not to: %s%s", name, meaning, hint)
 			}
 		}
 	}

@@ -130,16 +130,12 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 // need be. It waits for other processes until ctx is done, and loses none of their
 // runs; if it fails or is killed, at most this one is lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
-	path, err := h.path(name)
-	if err != nil {
-		return err
-	}
 	text, err := r.encode()
 	if err == nil {
 		err = os.MkdirAll(h.Dir, 0o700)
 	}
 	if err == nil {
-		err = h.locked(ctx, func() error { return add(path, text) })
+		err = h.locked(ctx, name, func(path string) error { return add(path, text) })
 	}
 	if err != nil {
 		return fmt.Errorf("add to history %s: %w", name, err)
@@ -150,28 +146,25 @@ func (h History) Append(ctx context.Context, name string, r Record) error {
 // Forget removes a history, once no one writes. The error is [fs.ErrNotExist] if
 // there is none.
 func (h History) Forget(ctx context.Context, name string) error {
-	path, err := h.path(name)
-	if err != nil {
-		return err
-	}
-	if _, err = os.Lstat(path); err == nil {
-		err = h.locked(ctx, func() error { return os.Remove(path) })
-	}
-	if err != nil {
+	if err := h.locked(ctx, name, os.Remove); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
 	}
 	return nil
 }
 
-// locked calls f while no other process writes to the directory. The lock has its
-// own file, since the histories get replaced.
-func (h History) locked(ctx context.Context, f func() error) error {
+// locked calls f with the path of a history while no other process writes to the directory. The
+// lock has its own file, since the histories get replaced.
+func (h History) locked(ctx context.Context, name string, f func(path string) error) error {
+	path, err := h.path(name)
+	if err != nil {
+		return err
+	}
 	unlock, err := lock(ctx, filepath.Join(h.Dir, ".lock"))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return f()
+	return f(path)
 }
 
 // add writes a line at the end of the file, on a line of its own even if the last
@@ -311,7 +304,7 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Runs returns what the records tell of how long runs take, in order, for [learn.Fit].
+// Runs returns the durations of the records, in order, for [learn.Fit].
 func Runs(records []Record) []learn.Run {
 	var runs []learn.Run
 	for _, r := range records {

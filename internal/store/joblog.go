@@ -20,13 +20,8 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-const (
-	// syncEvery is the least time between two syncs of lines that are neither a start nor the
-	// answer to one: thousands of targets may end at once.
-	syncEvery = 100 * time.Millisecond
-	// patience is how long another process may have the file that is about to end.
-	patience = 200 * time.Millisecond
-)
+// patience is how long OpenLog waits for another process, which may be about to end.
+const patience = 200 * time.Millisecond
 
 // ErrNotStarted reports that a request was not sent, since a job log does not have its start.
 var ErrNotStarted = errors.New("nothing was started")
@@ -56,13 +51,13 @@ type Entry struct {
 	State poll.State `json:"state"`
 }
 
-// ID returns what a target is called in job logs, given all that makes it this target.
+// ID returns the name of a target in job logs, given all that identifies it.
 func ID(identity []byte) string {
 	sum := sha256.Sum256(identity)
 	return hex.EncodeToString(sum[:16])
 }
 
-// A Log is an open job log: what targets have come to, so that a later run skips those that
+// A Log is an open job log: the last state of each target, so that a later run skips those that
 // have ended and starts no operation twice. One process at a time has it. Its methods may be
 // called on any goroutine.
 type Log struct {
@@ -71,15 +66,14 @@ type Log struct {
 	unlock func() error
 	past   map[string]map[string]Entry // the last entries by ID, then by key, which is "" for a target
 
-	mu     sync.Mutex
-	sent   map[string]int // by ID, how many starts are noted
-	size   int64          // of the whole lines
-	synced time.Time
-	err    error // why a line was not written; none is after it
+	mu   sync.Mutex
+	sent map[string]int // by ID, how many starts are noted
+	size int64          // of the whole lines
+	err  error          // why a line was not written; none is after it
 }
 
-// OpenLog opens a job log, and begins one if there is none. An error means that the file is
-// none, or another process has it; the file is then as it was.
+// OpenLog opens a job log, and begins one if there is none. It fails if the file is no job log, or
+// another process has it, and leaves the file as it was.
 func OpenLog(path string) (*Log, error) {
 	file, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -103,30 +97,32 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// begin reads the file and cuts off what is no whole line, or writes the header of a new one.
+// begin reads the file and cuts off a torn line, or writes the header of a new file.
 func (l *Log) begin() error {
 	if err := cmp.Or(l.lost(), l.read()); err != nil {
 		return err
 	}
-	if info, err := l.file.Stat(); err == nil && l.size > 0 && l.size == info.Size() {
-		return l.file.Chmod(0o600) // to cut it would make it look touched
+	info, err := l.file.Stat()
+	if err == nil && info.Size() != l.size { // otherwise it would look touched
+		err = l.file.Truncate(l.size)
 	}
-	if l.size > 0 {
-		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
+	if err == nil && l.size == 0 {
+		err = l.writeHeader()
 	}
-	err := l.file.Truncate(0)
-	if err == nil {
-		err = writeAt(l.file, []byte(header), 0)
-	}
-	if err != nil {
+	return cmp.Or(err, l.file.Chmod(0o600))
+}
+
+// writeHeader makes the file a job log. Its name is to outlast a crash of the machine, too.
+func (l *Log) writeHeader() error {
+	if err := writeAt(l.file, []byte(header), 0); err != nil {
 		return err
 	}
 	l.size = int64(len(header))
-	if dir, err := os.Open(filepath.Dir(l.path)); err == nil { // the name of the file is to stay, too
+	if dir, err := os.Open(filepath.Dir(l.path)); err == nil {
 		defer dir.Close()
 		dir.Sync()
 	}
-	return errors.Join(l.file.Sync(), l.file.Chmod(0o600))
+	return l.file.Sync()
 }
 
 // Empty reports whether nothing was known when the log was opened.
@@ -195,8 +191,9 @@ func (l *Log) precedes(e Entry) bool {
 	return e.Key == nil && !e.State.Ended() && (e.State.Starting || e.State.Sent < l.sent[e.ID])
 }
 
-// write writes a line, and syncs a start and its answer at once. After an error it writes no
-// more: the file may be full, and what it lacks costs a later run a look.
+// write writes a line, and syncs it at once if it is about a start. After a crash of the machine, a
+// later run looks again at a target whose last line is lost. After an error it writes no more: the
+// file may be full.
 func (l *Log) write(event Event, e Entry) {
 	if l.err != nil {
 		return
@@ -209,18 +206,17 @@ func (l *Log) write(event Event, e Entry) {
 	if err == nil {
 		err = writeAt(l.file, append(text, '\n'), l.size)
 	}
-	if err == nil && (event == EventStart || event == EventFollow || time.Since(l.synced) >= syncEvery) {
+	if err == nil && e.Key == nil && (event == EventStart || l.sent[e.ID] > 0) {
 		if err = l.file.Sync(); err != nil {
 			l.file.Truncate(l.size) // a start that is not sent
 		}
-		l.synced = time.Now()
 	}
 	if l.err = err; err == nil {
 		l.size += int64(len(text)) + 1
 	}
 }
 
-// Err returns why a later run will not find all that was to be written, nil if it will.
+// Err returns the error for which a later run will not find all entries, nil for none.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,7 +231,7 @@ func (l *Log) lost() error {
 	return errors.New("it was removed or replaced while in use, and a later run would begin anew")
 }
 
-// failed says what an error was about.
+// failed adds to an error what was being done, and with which file.
 func (l *Log) failed(err error) error {
 	if err == nil {
 		return nil

@@ -24,8 +24,8 @@ func CheckFile(path string) (string, error) {
 }
 
 // replace writes a file under a temporary name beside the final one, so that a partial file is
-// never seen, and an older one stays until the end. What is not a regular file is written in place.
-// Where it is only tried, nothing changes.
+// never seen, and an older one stays until the end. A file that is not regular is written in place.
+// If try is true, nothing changes.
 func replace(path string, text []byte, try bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

@@ -1,21 +1,27 @@
 package system
 
+import "time"
+
+// lookEvery is how often a process is looked for.
+const lookEvery = 100 * time.Millisecond
+
 // ProcessEnd returns a channel that is closed when the process has ended, at once if there is
-// none of that number. A zombie has ended, though nobody has waited for it. An error says why
-// the process cannot be watched.
+// none of that number. An error says why the process cannot be watched.
 //
-// Where the system tells of ends, a process that is given the same number later is not
-// mistaken for it.
+// On Linux, macOS and Windows a process that is given the same number later is not mistaken for it, and a
+// zombie has ended, though nobody has waited for it.
 func ProcessEnd(pid int) (<-chan struct{}, error) {
 	ended := make(chan struct{})
-	wait, err := watchProcess(pid)
-	if wait == nil {
+	hasEnded, err := watchProcess(pid)
+	if err != nil || hasEnded() {
 		close(ended)
 		return ended, err
 	}
 	go func() {
 		defer close(ended)
-		wait()
+		for !hasEnded() {
+			time.Sleep(lookEvery)
+		}
 	}()
 	return ended, nil
 }

@@ -2,26 +2,20 @@
 
 package system
 
-import (
-	"errors"
-	"syscall"
-	"time"
-)
+import "syscall"
 
-// lookEvery is how often a process is looked for where the system does not tell of its
-// end.
-const lookEvery = 100 * time.Millisecond
-
-// look returns what waits for the end of a process by looking for it; nil if there is
-// none.
-func look(pid int) func() {
-	gone := func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
-	if gone() {
-		return nil
-	}
-	return func() {
-		for !gone() {
-			time.Sleep(lookEvery)
-		}
-	}
+// watchProcess returns what reports whether a process has ended.
+func watchProcess(pid int) (hasEnded func() bool, err error) {
+	start := startOf(pid)
+	return func() bool { return !isAlive(pid, start) }, nil
 }
+
+// isAlive reports whether there is a process of that number that started then.
+func isAlive(pid int, start string) bool {
+	now := startOf(pid)
+	isAnother := start != "" && now != "" && now != start
+	return syscall.Kill(pid, 0) != syscall.ESRCH && now != zombie && !isAnother
+}
+
+// zombie stands for the start of a process that has ended.
+const zombie = "Z"

@@ -5,24 +5,54 @@ package system
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 )
 
-func TestLook(t *testing.T) {
+// tellsStart reports whether the system tells when a process started.
+const tellsStart = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
+
+func TestProcessEnd(t *testing.T) {
 	t.Parallel()
-	if look(os.Getpid()) == nil {
-		t.Error("this process is said to have ended")
+	child := exec.Command("cat")
+	stdin, err := child.StdinPipe()
+	if err == nil {
+		err = child.Start()
 	}
-	child := exec.Command("true")
-	if err := child.Run(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	if look(child.Process.Pid) != nil {
-		t.Error("a process that has ended is waited for")
+	gone, err := ProcessEnd(child.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
 	}
+	select {
+	case <-gone:
+		t.Error("a process that runs is said to have ended")
+	default:
+	}
+	stdin.Close()
+	if tellsStart {
+		<-gone // though nobody has waited for it
+	}
+	if err := child.Wait(); err != nil {
+		t.Error(err)
+	}
+	<-gone
 	if gone, err := ProcessEnd(child.Process.Pid); err != nil {
 		t.Error(err)
 	} else {
 		<-gone
+	}
+}
+
+func TestIsAlive(t *testing.T) {
+	t.Parallel()
+	pid := os.Getpid()
+	if !isAlive(pid, startOf(pid)) || !isAlive(pid, "") {
+		t.Error("this process is said to have ended")
+	}
+	if isAlive(pid, "1") && tellsStart {
+		t.Error("a process is mistaken for an earlier one of that number")
 	}
 }

@@ -7,21 +7,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// watchProcess returns what waits for the end of a process; nil if it has ended.
-func watchProcess(pid int) (wait func(), err error) {
+// watchProcess returns what reports whether a process has ended.
+func watchProcess(pid int) (hasEnded func() bool, err error) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	switch {
 	case errors.Is(err, windows.ERROR_INVALID_PARAMETER): // there is none
-		return nil, nil
+		return func() bool { return true }, nil
 	case err != nil:
 		return nil, fmt.Errorf("open the process: %w", err)
 	}
-	if event, err := windows.WaitForSingleObject(process, 0); err == nil && event == windows.WAIT_OBJECT_0 {
-		windows.CloseHandle(process)
-		return nil, nil
-	}
-	return func() {
-		defer windows.CloseHandle(process)
-		windows.WaitForSingleObject(process, windows.INFINITE)
+	return func() bool { // its handle keeps the number from being given out again
+		event, err := windows.WaitForSingleObject(process, 0)
+		return err != nil || event == windows.WAIT_OBJECT_0
 	}, nil
 }

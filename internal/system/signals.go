@@ -38,24 +38,17 @@ func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan str
 		}
 	}
 	pipes := catchPipes()
-	second := make(chan struct{})
-	quit, done := make(chan struct{}), make(chan struct{})
+	second, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		watch(caught, quit, cancel, second)
+		watch(caught, cancel, second)
 	}()
 	return ctx, second, func() {
 		signal.Stop(caught)
 		pipes()
-		close(quit)
+		close(caught) // what is in it comes first
 		<-done
-		select {
-		case s := <-caught:
-			sig, _ := s.(syscall.Signal)
-			cancel(&SignalError{sig})
-		default:
-			cancel(context.Canceled)
-		}
+		cancel(context.Canceled)
 	}
 }
 
@@ -65,23 +58,18 @@ const echoTime = 100 * time.Millisecond
 
 // watch cancels at the first signal and closes second at the next one that is not
 // an echo of it.
-func watch(caught <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc, second chan<- struct{}) {
+func watch(caught <-chan os.Signal, cancel context.CancelCauseFunc, second chan<- struct{}) {
 	var first syscall.Signal
 	var echoUntil time.Time
-	for {
-		select {
-		case <-quit:
+	for s := range caught {
+		sig, _ := s.(syscall.Signal)
+		switch {
+		case first == 0:
+			first, echoUntil = sig, time.Now().Add(echoTime)
+			cancel(&SignalError{sig})
+		case sig != first || !time.Now().Before(echoUntil):
+			close(second)
 			return
-		case s := <-caught:
-			sig, _ := s.(syscall.Signal)
-			switch {
-			case first == 0:
-				first, echoUntil = sig, time.Now().Add(echoTime)
-				cancel(&SignalError{sig})
-			case sig != first || !time.Now().Before(echoUntil):
-				close(second)
-				return
-			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ package system
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,7 +22,12 @@ func ending() []syscall.Signal {
 	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // not every system has it
 		signals = append(signals, fault)
 	}
-	return append(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	return append(signals, plain()...)
+}
+
+// plain returns the signals that by default only end a program.
+func plain() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 // ignoredAtStart reports whether sig was ignored when the program started. Go
@@ -49,13 +55,15 @@ func nameOf(sig syscall.Signal) string {
 }
 
 // DieOf ends the program by sig, so that the parent sees a death by that signal: a
-// shell script that Ctrl-C was meant for then ends, too. If that is impossible, as
-// for process 1, it returns the exit code to use.
+// shell script that Ctrl-C was meant for then ends, too. If that is impossible, it returns
+// the exit code to use: for process 1, and for a signal whose default in Go is a dump of all
+// goroutines.
 func DieOf(sig syscall.Signal) (code int) {
 	code = (&SignalError{sig}).ExitCode()
-	if os.Getpid() == 1 || !restoreDefault(sig) {
+	if os.Getpid() == 1 || !slices.Contains(plain(), sig) {
 		return code
 	}
+	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), sig) == nil {
 		time.Sleep(time.Second) // any thread may get it, at any moment
 	}

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,115 +8,69 @@ import (
 
 // ParseCommand checks the words of a command that entries fill: some argument has an [Item],
 // the program has none, and none is in a shell's script, which would run what an entry says.
-// The error is a [*TemplateError].
+// The error is an [*Error].
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
-		return nil, &TemplateError{"{} is no program: items fill the arguments of a command",
-			"without a command, each entry is a URL, or an object with a url or a command"}
+		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
+			"{} is no program: items fill the arguments of a command")
 	}
-	before := seen{all: programName(args[0]) == "cmd"} // whose flags an item may be
-	for _, arg := range args {
-		if before.isCode(arg) && strings.Contains(arg, Item) {
-			return nil, &TemplateError{"{} is in the script of a shell, which would run what the items say",
-				`give it to the script as an argument: sh -c 'echo "$1"' sh {}`}
+	words := strings.Join(args, "\x00")
+	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // whose flags an item may be
+	for at := range words {
+		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
+			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
+				"{} is in the script of a shell, which would run what the items say")
 		}
 	}
-	if !strings.Contains(strings.Join(args, " "), Item) {
-		return nil, &TemplateError{"no argument of the command has a {}, so all targets would be the same",
-			"put {} where the text of an entry belongs"}
+	if !strings.Contains(words, Item) {
+		return nil, wrong(0, "put {} where the text of an entry belongs",
+			"no argument of the command has a {}, so all targets would be the same")
 	}
 	return &Template{args: args}, nil
 }
 
-// fillCommand puts items into the arguments.
+// fillCommand puts items into the arguments, wherever these have an [Item]; no other braces count.
+// An argument that is one as a whole becomes an argument for each item, any other has them joined by
+// commas. One that would begin with "-" only because of an item is refused: it would be read as a
+// flag.
 func (t *Template) fillCommand(items []string) (command []string, err error) {
 	for i, arg := range t.args {
-		filled, err := putItems(arg, items)
-		if joined := t.lists && arg != Item && strings.Contains(arg, Item); joined && len(items) == 1 && strings.Contains(items[0], ",") {
-			err = errors.New("joins entries by commas, and this one holds a comma")
+		texts := items
+		if arg != Item {
+			texts = []string{strings.Join(items, ",")}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("argument %d of the command %w", i, err)
+		for _, text := range texts {
+			filled := strings.ReplaceAll(arg, Item, text)
+			isList := t.lists && arg != Item && filled != arg
+			switch {
+			case isList && len(items) == 1 && strings.Contains(text, ","):
+				return nil, fmt.Errorf("argument %d of the command joins entries by commas, and this one holds a comma", i)
+			case strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-"):
+				return nil, fmt.Errorf("argument %d of the command begins with -, and would be read as a flag", i)
+			}
+			command = append(command, filled)
 		}
-		command = append(command, filled...)
 	}
 	return command, nil
 }
 
-// putItem puts an item into an argument wherever that has [Item]. No other braces count. An
-// argument that would begin with "-" only because of the item is refused: it would be
-// read as a flag.
-func putItem(arg, item string) (string, error) {
-	filled := strings.ReplaceAll(arg, Item, item)
-	if strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-") {
-		return "", errors.New("begins with -, and would be read as a flag")
+// isInScript reports whether what follows is in a script, given the words before it and a part of
+// its own, with NUL bytes between them. A script is in or behind a flag of a shell, its other flags
+// and the names of options. Other programs run all of their words.
+func isInScript(before string) bool {
+	const (
+		words  = `\x00(?:[^\x00]*\x00)*`
+		shells = `sh|bash|rbash|dash|ash|zsh|ksh|ksh93|mksh|yash|csh|tcsh|fish|nu|xonsh|elvish|rc|osh|posh|` +
+			`npx|npm|capsh|vagrant|su|runuser|flock|script`
+		flag   = `(?:-\w*c[^\x00]*|--(?:init-)?c[omand]*(?:=[^\x00]*)?)`
+		behind = `\x00(?:[-+]\w*o[^\x00]*\x00[^\x00]*\x00|[-+][^\x00]+\x00)*[^\x00]*`
+	)
+	found := func(programs, rest string) bool { // Windows does not see dots and blanks at the end of a name
+		return regexp.MustCompile(`(?is)(?:^|[\x00/\\:])(?:` + programs + `)(?:\.exe)?[. ]*` + rest).MatchString(before)
 	}
-	return filled, nil
-}
-
-// putItems puts items into an argument: one that is an [Item] as a whole becomes an argument
-// for each of them, any other has them joined by commas.
-func putItems(arg string, items []string) ([]string, error) {
-	if arg != Item {
-		filled, err := putItem(arg, strings.Join(items, ","))
-		return []string{filled}, err
-	}
-	args := make([]string, len(items))
-	for i, item := range items {
-		var err error
-		if args[i], err = putItem(arg, item); err != nil {
-			return nil, err
-		}
-	}
-	return args, nil
-}
-
-// The flags with a script behind them, or in them.
-var (
-	shellFlag = regexp.MustCompile(`^-\w*[cC]|^--(init-)?c[omand]*(=|$)`)
-	envFlag   = regexp.MustCompile(`^-[i0v]*S|^--s[plit]*(-|=|$)`)
-	cmdFlag   = regexp.MustCompile(`(?i)/[ckr]`)
-
-	nameFlag = regexp.MustCompile(`^[-+]\w*[oO]`)          // the name of a shell's option is behind it
-	fileFlag = regexp.MustCompile(`(?i)^[-/]f(i(le?)?)?$`) // a file is behind it, where a script would be
-)
-
-// seen is what is known of the words of a command before one.
-type seen struct {
-	shell, env, cmd, powershell bool // there is such a program
-	script, name                bool // the next word is one, unless it is a flag or the name of an option
-	all                         bool // each word is in a script
-}
-
-// isCode takes the next word, and reports whether an item in it is in a script.
-func (s *seen) isCode(word string) bool {
-	isFlag := len(word) > 1 && strings.ContainsAny(word[:1], "-+")
-	isShellFlag := s.shell && shellFlag.MatchString(word)
-	isScript := s.script && !isFlag && !s.name
-	s.script = isShellFlag || s.script && !isScript
-	s.name = nameFlag.MatchString(word)
-	s.powershell = s.powershell && !fileFlag.MatchString(word)
-	s.all = s.all || s.env && envFlag.MatchString(word) || s.cmd && cmdFlag.MatchString(word)
-	isCode := s.all || s.powershell || isScript || isShellFlag
-	switch programName(word) {
-	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "yash", "csh", "tcsh", "fish",
-		"nu", "xonsh", "elvish", "rc", "osh", "posh", "npx", "npm", "capsh", "vagrant", "su", "runuser", "flock", "script":
-		s.shell = true
-	case "env":
-		s.env = true
-	case "cmd":
-		s.cmd = true
-	case "powershell", "pwsh":
-		s.powershell = true
-	case "sg", "watch", "tmux", "hyperfine":
-		s.all = true
-	}
-	return isCode
-}
-
-// programName returns the name of a program in lower case, without the .exe of Windows, which
-// does not see dots and blanks at the end of a name.
-func programName(word string) string {
-	base := word[strings.LastIndexAny(word, `/\:`)+1:]
-	return strings.TrimSuffix(strings.ToLower(strings.TrimRight(base, ". ")), ".exe")
+	return found(shells, words+flag+`(?:`+behind+`)?$`) ||
+		found(`sg|watch|tmux|hyperfine`, `\x00`) ||
+		found(`env`, words+`(?-i:-[i0v]*S|--s[plit]*(?:[-=\x00]|$))`) ||
+		found(`cmd`, words+`[^\x00]*/[ckr]`) ||
+		found(`powershell|pwsh`, `\x00`) && !found(`powershell|pwsh`, words+`[-/]f(?:i(?:le?)?)?\x00`)
 }

@@ -71,14 +71,6 @@ func (n *node) not(needed string) error {
 	return wrong(n.line, "", "%s is needed here, and %s", needed, is)
 }
 
-// about adds the key to an error about its value.
-func about(key string, err error) error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.Err = fmt.Errorf("%s: %w", key, e.Err)
-	}
-	return err
-}
-
 // readText reads an entry that is a text: a URL, or an item for the template.
 func (f *File) readText(e *Entry, n node) error {
 	e.Item = n.text
@@ -129,8 +121,10 @@ func (f *File) readObject(e *Entry, n node) error {
 		case slices.ContainsFunc(n.keys[:i], func(k node) bool { return k.text == key.text }):
 			return wrong(key.line, "several values stand in a list: "+key.text+": [A, B]", "%s: it is given twice", key.text)
 		}
-		if err := f.readKey(e, key, n.items[i], fields); err != nil {
-			return err
+		err := f.readKey(e, key, n.items[i], fields)
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Err = fmt.Errorf("%s: %w", key.text, e.Err)
+			return e
 		}
 	}
 	e.Item = e.Name
@@ -148,36 +142,33 @@ func (f *File) readObject(e *Entry, n node) error {
 	return nil
 }
 
-// readKey reads a key with its value.
+// readKey reads a key with its value. The error is an [*Error] about the value.
 func (f *File) readKey(e *Entry, key, value node, fields map[string]string) error {
 	isTarget := key.text == keyURL || key.text == keyCommand
 	switch {
 	case key.text == keyName:
 		e.Name = value.text
-		return about(keyName, value.oneLine())
+		return value.oneLine()
 	case f.config.Keys:
-		return wrong(key.line, "all elements are asked about and judged alike, by the command line", "%s: an entry is the key of an element here, and only has a name", key.text)
+		return wrong(key.line, "all elements are asked about and judged alike, by the command line", "an entry is the key of an element here, and only has a name")
 	case slices.Contains(f.config.Template.Fields(), key.text):
 		fields[key.text] = value.text
-		return about(key.text, value.oneLine())
+		return value.oneLine()
 	case isTarget && f.config.Template != nil:
-		return wrong(key.line, "give one of them", "%s: there is a URL or a command already, which the entries fill", key.text)
+		return wrong(key.line, "give one of them", "there is a URL or a command already, which the entries fill")
 	case key.text == keyURL:
 		e.URL = value.text
-		return about(keyURL, value.oneLine())
+		return value.oneLine()
 	case key.text == keyCommand && value.kind != kindList:
-		return about(keyCommand, wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "a list of words is needed here"))
+		return wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "a list of words is needed here")
 	}
 	texts, err := value.texts()
-	if err != nil {
-		return about(key.text, err)
-	}
 	if key.text == keyCommand {
 		e.Command = texts
-		return nil
+	} else {
+		e.Settings = append(e.Settings, Setting{key.text, texts})
 	}
-	e.Settings = append(e.Settings, Setting{key.text, texts})
-	return nil
+	return err
 }
 
 // texts returns the text of a value, or those of a list.
@@ -204,22 +195,22 @@ func (n *node) texts() ([]string, error) {
 }
 
 // fill fills the template with the item, and the fields of an object; nil if it is a text.
-func (f *File) fill(e *Entry, fields map[string]string) error {
-	var err error
-	e.URL, e.Command, err = f.config.Template.fill(func(field string) ([]string, error) {
-		text, found := fields[field]
+func (f *File) fill(e *Entry, fields map[string]string) (err error) {
+	values := map[string][]string{}
+	for _, field := range f.config.Template.Fields() {
+		text := fields[field]
 		if field == "" || field == keyName && fields != nil {
-			text, found = e.Item, e.Item != ""
+			text = e.Item
 		}
-		switch {
-		case found:
-			return []string{text}, nil
+		switch values[field] = []string{text}; {
+		case text != "":
 		case fields == nil:
-			return nil, errors.New("the entry is a text, and " + hole(field) + " needs an object with that field")
+			return wrong(e.Line, "", "the entry is a text, and %s needs an object with that field", hole(field))
+		default:
+			return wrong(e.Line, "", "the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
 		}
-		return nil, fmt.Errorf("the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
-	})
-	if err != nil {
+	}
+	if e.URL, e.Command, err = f.config.Template.fill(values); err != nil {
 		return wrong(e.Line, "", "%w", err)
 	}
 	return nil

@@ -10,7 +10,11 @@ import (
 
 // fillAll fills every field with the same value.
 func (t *Template) fillAll(value string) (string, error) {
-	return t.fillURL(func(string) ([]string, error) { return []string{value}, nil })
+	values := map[string][]string{}
+	for _, field := range t.fields {
+		values[field] = []string{value}
+	}
+	return t.fillURL(values)
 }
 
 func TestFill(t *testing.T) {

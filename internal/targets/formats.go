@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -135,12 +134,11 @@ func (f *File) readYAML(text []byte) error {
 
 // wrongYAML returns the error of the library, with its line.
 func wrongYAML(err error) error {
-	m := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`).FindStringSubmatch(err.Error())
-	if m == nil {
-		return wrong(0, "", "this is no YAML: %w", err)
+	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
+	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
+		_, text, _ = strings.Cut(text, ": ")
 	}
-	line, _ := strconv.Atoi(m[1])
-	return wrong(line, `a text with ": ", or that begins with a sign, stands in quotes; blanks indent, not tabs`, "this is no YAML: %s", m[2])
+	return wrong(line, `a text with ": ", or that begins with a sign, stands in quotes; blanks indent, not tabs`, "this is no YAML: %s", text)
 }
 
 // maxAliased is how many values the aliases of a file may stand for in all.

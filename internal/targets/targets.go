@@ -48,7 +48,7 @@ type File struct {
 
 	config Config
 	known  map[string]bool // by all that makes an entry this one
-	named  map[string]*Entry
+	named  map[string]int  // the lines of names
 	count  int
 }
 
@@ -71,17 +71,21 @@ type Setting struct {
 	Texts []string
 }
 
-// An Error is what is wrong in a targets file. It repeats nothing of it but a key.
+// An Error is what is wrong in a targets file, or in a template. It repeats nothing of it but a key
+// or a field.
 type Error struct {
-	File string
-	Line int // from 1; 0 if it is the file as a whole
+	File string // "" for a template
+	Line int    // from 1; 0 if it is all of it
 	Err  error
 	Hint string // "" for none
 }
 
 // Error returns the place and the message: "targets.yaml:14: until: it is empty".
 func (e *Error) Error() string {
-	if e.Line == 0 {
+	switch {
+	case e.File == "":
+		return e.Err.Error()
+	case e.Line == 0:
 		return fmt.Sprintf("%s: %v", e.File, e.Err)
 	}
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
@@ -96,7 +100,7 @@ func wrong(line int, hint, format string, args ...any) *Error {
 
 // Read reads the text of a file. The error is an [*Error]: the first one.
 func Read(text []byte, c Config) (*File, error) {
-	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]*Entry)}
+	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]int)}
 	if c.Name == "-" {
 		f.Name = "stdin"
 	}
@@ -187,12 +191,10 @@ func (f *File) add(e *Entry) error {
 		return nil
 	}
 	f.known[id] = true
-	if e.Name != "" {
-		if other := f.named[e.Name]; other != nil {
-			return wrong(e.Line, "give each a name of its own", "the target of line %d has the same name, and is not the same", other.Line)
-		}
-		f.named[e.Name] = e
+	if line := f.named[e.Name]; e.Name != "" && line > 0 {
+		return wrong(e.Line, "give each a name of its own", "the target of line %d has the same name, and is not the same", line)
 	}
+	f.named[e.Name] = e.Line
 	f.Entries = append(f.Entries, e)
 	return nil
 }
@@ -203,9 +205,5 @@ func (e *Entry) identity() string {
 		return e.URL
 	}
 	settings := slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) })
-	id := e.Name + "\x00" + e.URL + "\x00" + strings.Join(e.Command, "\x00")
-	for _, s := range settings {
-		id += "\x01" + s.Flag + "\x00" + strings.Join(s.Texts, "\x00")
-	}
-	return id
+	return fmt.Sprintf("%q %q %q %q", e.Name, e.URL, e.Command, settings)
 }

@@ -135,7 +135,7 @@ func TestRead_limits(t *testing.T) {
 func TestRead_manyEntries(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"http://a\nhttp://b\nhttp://c", "- http://a\n- http://b\n- http://c", `["http://a","http://b","http://c"]`, `"http://a" "http://b" "http://c"`} {
-		f := &File{known: map[string]bool{}, named: map[string]*Entry{}, count: maxEntries - 2}
+		f := &File{known: map[string]bool{}, named: map[string]int{}, count: maxEntries - 2}
 		err := f.read([]byte(text))
 		if want := "the file has more than 1,000,000 entries"; len(f.Entries) != 2 || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s\nhave %v, want 2 entries and %s", text, err, want)

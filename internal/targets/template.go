@@ -21,14 +21,9 @@ type Template struct {
 	dots   int      // dot segments in the path of the sample
 }
 
-// A TemplateError is an error in a template, with a hint, "" for none.
-type TemplateError struct{ Message, Hint string }
-
-func (e *TemplateError) Error() string { return e.Message }
-
 const escapedBrace = "a brace itself is written %7B"
 
-// ParseURL parses a URL with {} or {.field} in it. The error is a [*TemplateError] and
+// ParseURL parses a URL with {} or {.field} in it. The error is an [*Error] and
 // repeats no part of the URL but a field. Whether a filled URL can be requested is for
 // the caller to say.
 func ParseURL(s string) (*Template, error) {
@@ -41,7 +36,7 @@ func ParseURL(s string) (*Template, error) {
 		}
 		hole, after, closed := strings.Cut(rest, "}")
 		if !closed {
-			return nil, &TemplateError{"a { of the URL is not closed", escapedBrace}
+			return nil, wrong(0, escapedBrace, "a { of the URL is not closed")
 		}
 		field, err := fieldOf(strings.TrimSpace(hole))
 		if err != nil {
@@ -51,10 +46,10 @@ func ParseURL(s string) (*Template, error) {
 	}
 	switch first := t.texts[0]; {
 	case len(t.fields) == 0:
-		return nil, &TemplateError{"the URL has no {} or {.field}, so all targets would be the same",
-			"put {} where the text of an entry belongs, or give no URL if each entry is one"}
+		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",
+			"the URL has no {} or {.field}, so all targets would be the same")
 	case !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
-		return nil, &TemplateError{"a { of the URL stands in its scheme", escapedBrace}
+		return nil, wrong(0, escapedBrace, "a { of the URL stands in its scheme")
 	}
 	return t, t.locate()
 }
@@ -66,10 +61,10 @@ func fieldOf(hole string) (string, error) {
 	case hole == "":
 		return "", nil
 	case !name.MatchString(hole):
-		return "", &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}", escapedBrace}
+		return "", wrong(0, escapedBrace, "braces may be empty, {}, or name a field of an entry, {.id}")
 	case hole[0] != '.':
-		return "", &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}",
-			"did you mean {}, or {." + hole + "} for a field of an entry that is an object?"}
+		return "", wrong(0, "did you mean {}, or {."+hole+"} for a field of an entry that is an object?",
+			"braces may be empty, {}, or name a field of an entry, {.id}")
 	}
 	return hole[1:], nil
 }
@@ -90,7 +85,7 @@ func (t *Template) locate() error {
 	for _, text := range t.texts[:len(t.fields)] {
 		at += len(text)
 		if splitsEscape(t.sample[:at]) {
-			return &TemplateError{"a { of the URL stands within a character that is escaped with %", escapedBrace}
+			return wrong(0, escapedBrace, "a { of the URL stands within a character that is escaped with %%")
 		}
 		t.places = append(t.places, placeOf(t.sample, at))
 		at++
@@ -110,15 +105,15 @@ func (t *Template) Fields() []string {
 }
 
 // Batch makes a template one that entries fill which only are keys, so many at once. The
-// error is a [*TemplateError].
+// error is an [*Error].
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for i, field := range t.fields {
 		switch {
 		case field != "":
-			return &TemplateError{"an entry is a key here, and has no field for " + hole(field), "write {} for the entry itself"}
+			return wrong(0, "write {} for the entry itself", "an entry is a key here, and has no field for %s", hole(field))
 		case t.lists && t.places[i] != inPath && t.places[i] != inQuery:
-			return &TemplateError{"in the host or the port there is no room for several entries", ""}
+			return wrong(0, "", "in the host or the port there is no room for several entries")
 		}
 	}
 	return nil
@@ -127,20 +122,17 @@ func (t *Template) Batch(most int) error {
 // Fill returns the URL that is filled with items, joined by commas, or the words of the
 // command: {} alone becomes a word for each of them.
 func (t *Template) Fill(items []string) (url string, command []string, err error) {
-	return t.fill(func(string) ([]string, error) { return items, nil })
+	return t.fill(map[string][]string{"": items})
 }
 
-// fill returns the filled URL or command. values returns what a field stands for.
-func (t *Template) fill(values func(field string) ([]string, error)) (url string, command []string, err error) {
+// fill returns the URL or the command that is filled with the values of its fields.
+func (t *Template) fill(values map[string][]string) (url string, command []string, err error) {
 	if t.args == nil {
 		url, err = t.fillURL(values)
-		return url, nil, err
+	} else {
+		command, err = t.fillCommand(values[""])
 	}
-	items, err := values("")
-	if err == nil {
-		command, err = t.fillCommand(items)
-	}
-	return "", command, err
+	return url, command, err
 }
 
 // fillURL puts the values of each field into the URL, each escaped for its place, and with
@@ -148,16 +140,12 @@ func (t *Template) fill(values func(field string) ([]string, error)) (url string
 // its place in the path nor add a parameter to the query, and only a field in the host or the
 // port changes these. A field that is host and port as a whole takes "host", "host:port" and
 // "[IPv6]:port". A value is always one segment of the path.
-func (t *Template) fillURL(values func(field string) ([]string, error)) (string, error) {
+func (t *Template) fillURL(values map[string][]string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(t.sample) + 16*len(t.fields))
 	for i, field := range t.fields {
 		b.WriteString(t.texts[i])
-		texts, err := values(field)
-		if err != nil {
-			return "", err
-		}
-		for j, text := range texts {
+		for j, text := range values[field] {
 			escaped, problem := t.places[i].escape(text)
 			if problem == "" && t.places[i] == inPath && strings.Contains(text, ".") &&
 				dotSegments(b.String()+escaped+strings.Join(t.texts[i+1:], "0")) > t.dots {

@@ -33,7 +33,7 @@ func TestParseURL(t *testing.T) {
 
 // wordsOf returns the message and the hint of an error, "" for none.
 func wordsOf(err error) string {
-	if e, ok := errors.AsType[*TemplateError](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Error() + "; " + e.Hint
 	}
 	return strings.TrimPrefix(fmt.Sprint(err), "<nil>")

@@ -9,8 +9,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// fewRows is up to how many targets each is shown by itself.
-const fewRows = 20
+// mostTold is how many of a kind are shown or reported one by one: targets, lists, failures, places, and
+// changes of a reason.
+const mostTold = 20
 
 // shownLists is how many of the lists are shown.
 const shownLists = 3
@@ -41,7 +42,7 @@ type Row struct {
 	elapsed  time.Duration
 	outcome  *poll.Outcome // of a list; nil while it goes on
 	progress reading       // of the last answer that says anything
-	told     told
+	logged   logged
 }
 
 // A Board is what is known of all targets. A single wait is a board of one row.
@@ -59,7 +60,7 @@ type Board struct {
 func (b *Board) single() bool { return b.goal == "" }
 
 // few reports whether each target is shown by itself.
-func (b *Board) few() bool { return b.size <= fewRows }
+func (b *Board) few() bool { return b.size <= mostTold }
 
 // at returns when something happened, since the start of the board.
 func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
@@ -136,33 +137,15 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 		r.setReason(oneLine(o.Reason))
 		return
 	}
-	told := advice(o)
+	lines := advice(o)
 	r.setReason(oneLine(decisive(o)))
 	if o.Observation != nil && o.Observation.Presence == detail.Missing && !o.State.Shown {
 		r.setReason(neverSeen)
-		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
+		lines = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	}
 	if r.isLacking() && b.advice[r.key()] == nil {
-		b.advice[r.key()] = told
+		b.advice[r.key()] = lines
 	}
-}
-
-// decisive returns the reason that tells most of how a run ended. The run's own would
-// repeat the limit, or the signal.
-func decisive(o *poll.Outcome) string {
-	switch o.Ending {
-	case poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled:
-		return o.Verdict.Reason
-	}
-	return o.Reason
-}
-
-// over reports whether a target has ended.
-func (r *Row) over() bool { return r.ending != "" }
-
-// isMissed reports whether a target ended without what was waited for.
-func (r *Row) isMissed() bool {
-	return r.isLacking() && r.ending != poll.Cancelled
 }
 
 // busy reports whether an attempt is under way.

@@ -45,16 +45,6 @@ func (c *console) draw(lines []string) {
 	c.write(c.drawn)
 }
 
-// around calls write, which writes whole lines to the same terminal in another way,
-// with the status lines out of its way.
-func (c *console) around(write func()) {
-	drawn := c.drawn
-	c.finish("")
-	write()
-	c.drawn = drawn
-	c.write(drawn)
-}
-
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
 	if c.drawn != "" {

@@ -10,16 +10,24 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An end is how a run ended, in JSON.
-type end struct {
-	Status   *string `json:"status"`
-	Ending   string  `json:"ending,omitempty"` // none of a run that never began
-	Exit     *int    `json:"exit"`             // null if it was cancelled
-	Reason   string  `json:"reason"`
-	Attempts int     `json:"attempts"`
+// An outcome is how a run, one of its targets, or all of them together ended, in JSON.
+type outcome struct {
+	Status *string `json:"status"`
+	Ending string  `json:"ending,omitempty"` // none of a run that never began
+	Exit   any     `json:"exit,omitempty"`   // null if it was cancelled, none where all targets have one
+	Reason string  `json:"reason"`
+	*goal
+	Attempts int `json:"attempts"`
 	*sharing
 	Elapsed Seconds `json:"elapsed_s"`
 	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+}
+
+// A goal is the goal of several targets, in JSON, and how many of them ended in which way.
+type goal struct {
+	Goal   string         `json:"goal"`
+	Need   int            `json:"need"`
+	Counts map[string]int `json:"counts"` // of targets, by their endings
 }
 
 // A Document is the object of --json, which describes the outcome of a run. See
@@ -27,7 +35,7 @@ type end struct {
 // target are null instead.
 type Document struct {
 	V int `json:"v"` // 1
-	end
+	outcome
 	Target     *string `json:"target"`
 	HTTPStatus *int    `json:"http_status,omitempty"`
 	ExitCode   *int    `json:"exit_code,omitempty"`
@@ -45,8 +53,9 @@ type TargetResult struct {
 	V    int    `json:"v,omitempty"` // 1; none in a Summary
 	N    int    `json:"n"`
 	Name string `json:"name"`
-	end
+	outcome
 	content
+	result Result
 }
 
 // A Summary is the object of --json for several targets. See docs/summary.schema.json.
@@ -54,32 +63,19 @@ type Summary struct {
 	V    int `json:"v"` // 1
 	Exit int `json:"exit"`
 	next
-	groupEnd
+	outcome
+	Notes   []string       `json:"notes,omitempty"` // on what was not remembered
 	Targets []TargetResult `json:"targets"`
 	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
 }
 
-// A groupEnd is how several targets ended, in JSON.
-type groupEnd struct {
-	Status   *string        `json:"status"`
-	Ending   string         `json:"ending"`
-	Reason   string         `json:"reason"`
-	Goal     string         `json:"goal"`
-	Need     int            `json:"need"`
-	Counts   map[string]int `json:"counts"` // of targets, by their endings
-	Attempts int            `json:"attempts"`
-	*sharing
-	Elapsed Seconds  `json:"elapsed_s"`
-	Notes   []string `json:"notes,omitempty"` // on what was not remembered
-}
-
-// A next is what a caller may do now, in JSON.
+// A next says whether and when to call again, in JSON.
 type next struct {
 	Again bool     `json:"again"`                // the same command makes sense once more
 	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
-// A sharing is who made attempts, in JSON.
+// A sharing counts attempts by the processes that made them, in JSON.
 type sharing struct {
 	Asked int `json:"asked"` // for all who share
 	Taken int `json:"taken"` // by another process
@@ -93,49 +89,47 @@ type content struct {
 	Encoding string `json:"encoding,omitempty"` // "base64" if body is encoded so
 }
 
-// endOf describes how a run ended.
-func endOf(o poll.Outcome, exit int) end {
-	e := end{Status: statusWord(statusAtEnd(&o)), Ending: endingWords()[o.Ending], Exit: &exit, Reason: term.Line(o.Reason),
-		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
+// outcomeOf describes how a run ended; exit is nil for all targets together.
+func outcomeOf(o *poll.Outcome, exit any) outcome {
 	if o.Ending == poll.Cancelled {
-		e.Exit = nil
+		exit = json.RawMessage("null")
 	}
-	return e
+	return outcome{Status: statusWord(statusAtEnd(o)), Ending: meaningOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
+		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
 }
 
 // document describes the outcome of a run.
 func (r *Reporter) document(result Result, exit int) Document {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o := result.Outcome
+	o := &result.Outcome
 	d := Document{
-		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(grounds(&o, ""), oneLines("", r.told)...),
-		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
-		Timeline: append([]Moment{}, r.board.history.moments...),
+		V: 1, outcome: outcomeOf(o, exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", r.notes)...),
+		prediction: predict(r.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, r.board.history.moments...),
 	}
 	d.Again = r.again(o.Ending)
-	if in := againIn(&o, time.Now()); d.Again && in > 0 {
+	if in := againIn(o, time.Now()); d.Again && in > 0 {
 		d.In = new(seconds(in))
 	}
 	d.sharing = r.sharing(o.State)
 	d.setValue(result.values)
 	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
-		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
+		d.HTTPStatus, d.ExitCode, d.Latency = obs.Code, obs.Exit, latencyOf(obs, d.Timeline)
 	}
 	return d
 }
 
-// groupEnd describes how several targets ended.
-func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
-	o, counts, ended := r.outcome(s), map[string]int{}, r.board.endings()
-	for e, word := range endingWords() {
-		counts[word] = ended[e]
+// outcomeOfAll describes how several targets ended.
+func (r *Reporter) outcomeOfAll(s *poll.Summary) outcome {
+	counts, ended := map[string]int{}, r.board.endings()
+	for _, e := range meanings() {
+		counts[e.key] = ended[e.ending]
 	}
-	return groupEnd{
-		Status: statusWord(o.Status), Ending: endingWords()[s.Ending], Reason: o.Reason, Goal: r.cfg.Goal, Need: s.Need,
-		Counts: counts, Attempts: s.Attempts, sharing: r.sharing(o.State), Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
-	}
+	o := r.ended(poll.Event{Summary: s})
+	all := outcomeOf(o, nil)
+	all.Reason, all.goal, all.sharing = o.Reason, &goal{r.cfg.Goal, s.Need, counts}, r.sharing(o.State)
+	return all
 }
 
 // sharing counts who made the attempts, nil if they cannot be shared.
@@ -144,15 +138,6 @@ func (r *Reporter) sharing(s poll.State) *sharing {
 		return nil
 	}
 	return &sharing{s.Attempts - s.Taken - s.Unshared, s.Taken, s.Unshared}
-}
-
-// endingWords returns the endings as words for programs.
-func endingWords() map[poll.Ending]string {
-	return map[poll.Ending]string{
-		poll.Succeeded: "succeeded", poll.Failed: "failed", poll.CannotRun: "cannot_run",
-		poll.HintTooLong: "throttled", poll.AttemptsExhausted: "exhausted", poll.TimedOut: "timed_out",
-		poll.Interrupted: "interrupted", poll.Cancelled: "cancelled",
-	}
 }
 
 // setValue sets the value, if there are any.

@@ -17,8 +17,8 @@ type Forecast interface {
 	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
 }
 
-// late is from which chance on that a run is over it is called late: what is said of the
-// few that take longer is too rough.
+// late is the chance of being over from which a run is called late: for the few that take
+// longer, a forecast is too rough.
 const late = 0.98
 
 // left says how long a run that is not over at this age usually goes on, by the median of
@@ -92,8 +92,9 @@ func predict(f Forecast, age time.Duration) prediction {
 	}
 }
 
-// ageOf returns how long the operation had been running at the end, as far as is known.
-func ageOf(o poll.Outcome) time.Duration {
+// ageOf returns how long the operation had been running at the end, as far as is known. The end of
+// a resumed wait is older than its event.
+func ageOf(o *poll.Outcome) time.Duration {
 	if o.State.Began.IsZero() {
 		return 0
 	}

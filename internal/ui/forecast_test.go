@@ -48,7 +48,7 @@ func TestForecast_objects(t *testing.T) {
 	have := show(slowJob(), cfg)
 	checkEvents(t, have, len(slowJob()))
 	golden(t, "forecast/events.ndjson", have)
-	have = outcome(t, slowJob(), cfg, Output{JSON: true})
+	have = printedOutcome(t, slowJob(), cfg, Output{JSON: true})
 	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(have, want) {
 		t.Errorf("have %s\nwant %s in it", have, want)
 	}

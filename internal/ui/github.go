@@ -9,14 +9,14 @@ import (
 
 // tellGitHub tells GitHub Actions of a failure at the end: it becomes an annotation.
 func (r *Reporter) tellGitHub(ev poll.Event) {
-	if r.cfg.Face == JSON || !r.isEnd(ev) || isSuccess(ev) {
+	if r.cfg.Face == JSON || !r.isEnd(ev) || r.succeeded(ev) {
 		return
 	}
-	what, message := r.cfg.Goal, unprefixed(r.closing(ev))
+	what, lines := r.cfg.Goal, r.closing(ev)
 	if o := ev.Outcome; o != nil {
-		what, message = oneLine(o.Target), strings.Join(append([]string{ending(o, term.Palette{}, false)}, advice(o)...), "\n")
+		what, lines = oneLine(o.Target), append([]string{ending(o, term.Palette{}, false)}, advice(o)...)
 	}
-	r.con.say(Annotation(r.cfg.Getenv, what, message))
+	r.con.say(Annotation(r.cfg.Getenv, what, strings.Join(lines, "\n")))
 }
 
 // Annotation returns a failure as a workflow command, which GitHub Actions shows; "" if that is not

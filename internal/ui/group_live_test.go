@@ -107,7 +107,7 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 			if ev.Kind == poll.EventEnd {
 				r.draw(time.Now())
 				before := m.text()
-				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0); err != nil {
+				if err := r.WriteTarget(ev.N, out.Evaluate(*ev.Outcome), 0); err != nil {
 					t.Fatal(err)
 				}
 				above, _, _ := strings.Cut(before, " https://api.example.com/jobs/41 ")
@@ -140,7 +140,7 @@ func TestGroupLive_height(t *testing.T) {
 					r.Event(ev)
 				}
 				r.draw(time.Now())
-				inTable := height-otherLines >= size && size <= fewRows
+				inTable := height-otherLines >= size && size <= mostTold
 				if have := !strings.Contains(m.text(), " done  "); have != inTable {
 					t.Errorf("height %d, %d targets: a table: %v, want %v:\n%s", height, size, have, inTable, m.text())
 				}

@@ -140,8 +140,8 @@ func TestGroupLines_bounded(t *testing.T) {
 		if n := strings.Count(have, "\n"); n > 40 {
 			t.Errorf("%s: %d lines for 1000 targets:\n%s", face, n, have)
 		}
-		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != maxFailures {
-			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, maxFailures, have)
+		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != mostTold {
+			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, mostTold, have)
 		}
 	}
 }
@@ -159,15 +159,14 @@ func TestGroupLines_heartbeat(t *testing.T) {
 		r.Event(ev)
 	}
 	before := len(err.String())
-	r.lines.tick(events[0].At.Add(4500 * time.Millisecond))
+	r.log.tick(events[0].At.Add(4500 * time.Millisecond))
 	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4: .progress is ..., want == ...\n"
 	if have := err.String()[before:]; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }
 
-// A place that is closed again and again is told of more and more seldom, and then how
-// often that was. Of many places only the first are told of.
+// A place that is closed again and again is told of once, and of many places only the first are.
 func TestGroupLines_places(t *testing.T) {
 	t.Parallel()
 	s, _, err := term.Buffers("")
@@ -175,15 +174,15 @@ func TestGroupLines_places(t *testing.T) {
 	began := time.Now()
 	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
-		for n := range 2 * maxPlaces {
+		for n := range 2 * mostTold {
 			r.Event(poll.Event{Kind: poll.EventPlace, At: at, Elapsed: at.Sub(began),
 				Place: &poll.Place{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
 		}
 	}
 	r.Close()
 	have := err.String()
-	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != 2*maxPlaces {
-		t.Errorf("%d lines, want %d:\n%s", n, 2*maxPlaces, have)
+	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != mostTold {
+		t.Errorf("%d lines, want %d:\n%s", n, mostTold, have)
 	}
 }
 
@@ -202,7 +201,7 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// Those that were cancelled are one crowd, whatever numbers their last answers had.
+// Those that were cancelled are one group, whatever numbers their last answers had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),

@@ -27,10 +27,9 @@ const (
 
 // A history is the attempts of a single wait.
 type history struct {
-	moments  []Moment
-	wait     poll.Event // before the attempt that is due or running
-	held     bool       // so it is not what was planned
-	ofServer bool       // this process asked a server last
+	moments []Moment
+	wait    poll.Event // before the attempt that is due or running
+	held    bool       // longer than was planned
 }
 
 // update notes an event.
@@ -41,16 +40,13 @@ func (h *history) update(ev poll.Event) {
 	case ev.Kind == poll.EventWait:
 		h.wait, h.held = ev, false
 	case ev.Kind == poll.EventAttempt:
-		o := ev.Observation
-		taken := o != nil && o.Taken
-		h.ofServer = o != nil && !taken && (o.Kind == status.KindHTTP || o.Kind == status.KindTCP)
-		wait := h.wait.Wait
-		if taken || h.held {
+		wait, isTaken := h.wait.Wait, ev.Observation != nil && ev.Observation.Taken
+		if isTaken || h.held {
 			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
 		}
 		h.add(Moment{
 			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status),
-			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: taken, Wait: seconds(wait),
+			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: isTaken, Wait: seconds(wait),
 		})
 	}
 }
@@ -69,16 +65,16 @@ type latency struct {
 	Max    Seconds `json:"max_s"`
 }
 
-// latency returns the latency of the attempts in the timeline that this process made, nil if
-// it asked no server.
-func (h *history) latency() *latency {
+// latencyOf returns the latency of those attempts that this process made, nil if the last one did
+// not ask a server itself.
+func latencyOf(last *status.Observation, attempts []Moment) *latency {
 	var took []Seconds
-	for _, m := range h.moments {
+	for _, m := range attempts {
 		if !m.Taken {
 			took = append(took, m.Took)
 		}
 	}
-	if !h.ofServer || len(took) == 0 {
+	if last.Taken || last.Kind == status.KindCommand || len(took) == 0 {
 		return nil
 	}
 	slices.Sort(took)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -11,8 +12,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A jsonEvent is an event of a run in JSON. Every event but that of a place and of a goal has v, event,
-// target, attempt and elapsed_s, that of one of several targets n and name, and others where they apply. See
+// A jsonEvent is an event of a run in JSON. An event of a target has v, event, target, attempt and
+// elapsed_s; with several targets also n and name; the other keys where they apply. See
 // docs/event.schema.json.
 type jsonEvent struct {
 	V          int      `json:"v"`              // 1
@@ -45,8 +46,9 @@ type jsonEvent struct {
 type jsonGoal struct {
 	V     int    `json:"v"`
 	Event string `json:"event"`
-	groupEnd
-	Error string `json:"error,omitempty"` // the closing words if the goal was not reached
+	outcome
+	Notes []string `json:"notes,omitempty"` // on what was not remembered
+	Error string   `json:"error,omitempty"` // the closing words if the goal was not reached
 }
 
 // object is the face for programs: it writes an event as an object on a line, and nothing else
@@ -62,9 +64,9 @@ func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 		}
 		object = place
 	case poll.EventGoal:
-		goal := jsonGoal{V: 1, Event: string(ev.Kind), groupEnd: r.groupEnd(ev.Summary)}
-		if !isSuccess(ev) {
-			goal.Error = unprefixed(r.closing(ev))
+		goal := jsonGoal{V: 1, Event: string(ev.Kind), outcome: r.outcomeOfAll(ev.Summary), Notes: oneLines("", r.notes)}
+		if !r.succeeded(ev) {
+			goal.Error = strings.Join(r.closing(ev), "\n")
 		}
 		object = goal
 	default:
@@ -103,9 +105,9 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 	case poll.EventEnd:
 		out := ev.Outcome
 		o.setVerdict(out.Verdict, statusAtEnd(out), out.Reason, out.Observation)
-		o.Notes = append(grounds(out, ""), oneLines("", r.told)...)
+		o.Notes = append(grounds(out, ""), oneLines("", r.notes)...)
 		if out.Ending != poll.Succeeded {
-			o.Error = unprefixed(r.closingOf(out))
+			o.Error = strings.Join(r.closingOf(out), "\n")
 		}
 	}
 	return o

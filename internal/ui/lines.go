@@ -12,37 +12,23 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const (
-	// maxChanges is how many changes of the reason within one status are reported at once.
-	maxChanges = 20
-	// maxFailures is how many of many targets that failed are reported at once.
-	maxFailures = 20
-	// maxHinted is how many reasons are reported because of their hints.
-	maxHinted = 3
-	// maxLists is up to how many lists report what their answers hold.
-	maxLists = 20
-	// maxPlaces is how many places are reported, each at most once in placePause.
-	maxPlaces, placePause = 20, time.Minute
-)
-
-// lines is the face for a log, and for the lines above what is drawn. Of a single wait, and of
-// a list, it reports a change of the status or of the deciding rule at once, and in a real log
-// also the first maxChanges other changes of the reason; of few targets every end, of many the
-// first failures; and the state of all at every heartbeat. With the face None it reports only
-// what went wrong.
-type lines struct {
+// A logFace is the face for a log, and for the lines above what is drawn. It reports what is
+// new of a single wait and of a list (see isNews), of few targets every end, of many the first
+// failures, and the state of all at every heartbeat. With the face None it reports only what
+// went wrong.
+type logFace struct {
 	r            *Reporter
 	heartbeat    time.Duration // the longest silence now, 0 for no limit
 	maxHeartbeat time.Duration // the limit of its growth
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	places       map[string]time.Time // when it was told of each
-	hinted       []string             // the reasons reported because of their hints
+	places       []string // that were reported
+	hinted       []string // the reasons that were reported for their hints
 }
 
-// told is what was told of a row.
-type told struct {
+// A logged is the last report of a row.
+type logged struct {
 	verdict string // the status and the rule
 	text    string // the reason, and the step of the progress
 	changes int    // of the text alone
@@ -50,26 +36,25 @@ type told struct {
 	next    string // the URL of the attempts since one was redirected
 }
 
-// event reports an event, which is about a row, nil for none, and what it says of the progress.
-func (l *lines) event(row *Row, ev poll.Event, found reading) {
-	quiet, single, isEnd := l.r.cfg.Face == None, l.r.board.single(), l.r.isEnd(ev)
-	if ev.Elapsed = l.r.board.at(ev.At); !l.opened && !quiet && !isEnd {
-		l.say(l.r.opening(ev))
-	}
-	if !l.opened {
+// event reports an event. The row is its target, nil for none, and found is the progress that its
+// answer shows.
+func (l *logFace) event(row *Row, ev poll.Event, found reading) {
+	silent, single, isEnd := l.r.cfg.Face == None, l.r.board.single(), l.r.isEnd(ev)
+	if ev.Elapsed = l.r.board.at(ev.At); !l.opened {
 		l.opened = true
-		l.r.say(l.r.told...)
+		if !silent && !isEnd {
+			l.say(ownLines(l.r.opening(ev)))
+		}
+		l.r.say(l.r.notes...)
 	}
 	switch {
+	case isEnd && silent && l.r.succeeded(ev):
 	case isEnd:
-		if !quiet || !isSuccess(ev) {
-			l.say(l.r.closing(ev))
-		}
+		l.say(ownLines(l.r.closing(ev)))
 	case ev.Kind == poll.EventEnd:
-		l.end(row, ev, quiet)
-	case quiet:
-	case ev.Kind == poll.EventPlace && single: // the wait tells of it
-	case ev.Kind == poll.EventPlace:
+		l.end(row, ev)
+	case silent:
+	case ev.Kind == poll.EventPlace && !single: // a single wait says so itself
 		l.place(ev)
 	case ev.Kind == poll.EventWait && single:
 		l.wait(row, ev)
@@ -78,113 +63,110 @@ func (l *lines) event(row *Row, ev poll.Event, found reading) {
 	}
 }
 
-// isSuccess reports whether the end of all is what was waited for.
-func isSuccess(ev poll.Event) bool {
-	if ev.Summary != nil {
-		return ev.Summary.Ending == poll.Succeeded
-	}
-	return ev.Outcome.Ending == poll.Succeeded
-}
-
-// attempt reports an attempt if it is new or everything is wanted.
-func (l *lines) attempt(row *Row, ev poll.Event, found reading) {
-	isShown, told := row.n == 0, &row.told
+// attempt reports an attempt if it is news or everything is wanted.
+func (l *logFace) attempt(row *Row, ev poll.Event, found reading) {
+	isVerbose, ofAll := l.r.cfg.Verbose, row.n == 0
 	switch {
-	case l.r.cfg.Verbose, isShown && l.isNews(row, ev, found):
+	case isVerbose, ofAll && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case !isShown && len(ev.Verdict.Hints) > 0 && len(l.hinted) < maxHinted && !slices.Contains(l.hinted, row.kind):
-		// The hint is likely the same for the other targets with this reason.
+	case !ofAll && len(ev.Verdict.Hints) > 0 && isFirst(l.hinted, row.kind): // others likely have the hint for this reason, too
 		l.hinted = append(l.hinted, row.kind)
 		l.verdict(row, ev, found)
 	}
-	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != told.next {
-		told.next = o.Following.Next
-		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(told.next)))
+	if o := ev.Observation; ofAll && o != nil && o.Following.Next != "" && o.Following.Next != row.logged.next {
+		row.logged.next = o.Following.Next
+		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(o.Following.Next)))
 	}
-	if l.r.cfg.Verbose {
+	if isVerbose {
 		l.details(ev)
 	}
 }
 
-// isNews reports whether an attempt is worth a line.
-func (l *lines) isNews(row *Row, ev poll.Event, found reading) bool {
-	told, isList := &row.told, !l.r.board.single()
+// isNews reports whether an attempt of a single wait or a list is worth a line: its status or rule
+// differs from the line before or, at most mostTold times, its text. On a drawn face only the status
+// and the rule count. Lists that are drawn, or many, report only trouble.
+func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
+	b, isDrawn := l.r.board, l.r.cfg.Face == Live
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
 		return false // it decides nothing: the end reports it
-	case isList && !row.trouble && (l.r.cfg.Face == Live || len(l.r.board.lists) > maxLists):
+	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostTold):
 		return false
-	case told.attempt == 0, verdictOf(ev) != told.verdict:
+	case verdictOf(ev) != row.logged.verdict:
 		return true
-	case row.text(found) == told.text || told.changes > maxChanges || l.r.cfg.Face == Live && !isList:
-		return false
 	}
-	if told.changes++; told.changes > maxChanges {
-		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
-		return false
-	}
-	return true
+	return !isDrawn && row.logged.changes < mostTold && textOf(row, found) != row.logged.text
+}
+
+// isFirst reports whether a place or a reason is not among the reported ones, and they are few.
+func isFirst(reported []string, one string) bool {
+	return len(reported) < mostTold && !slices.Contains(reported, one)
 }
 
 // verdictOf returns the status and the rule of an attempt.
 func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
 
-// text returns what is told of an attempt, as far as a change of it is news.
-func (r *Row) text(found reading) string { return r.reason + found.step() }
+// textOf returns the text of an attempt whose change is news.
+func textOf(row *Row, found reading) string { return row.reason + found.step() }
 
 // verdict reports what an attempt saw.
-func (l *lines) verdict(row *Row, ev poll.Event, found reading) {
-	told := &row.told
-	told.verdict, told.text, told.attempt = verdictOf(ev), row.text(found), ev.State.Attempts
+func (l *logFace) verdict(row *Row, ev poll.Event, found reading) {
+	logged := &row.logged
+	isChange := logged.verdict == verdictOf(ev)
+	logged.verdict, logged.text, logged.attempt = verdictOf(ev), textOf(row, found), ev.State.Attempts
 	// Hints are said once: they do not make a later reason new.
 	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
 	l.row(ev, string(ev.Verdict.Status), l.named(row, text))
+	if !isChange || l.r.cfg.Verbose {
+		return
+	}
+	if logged.changes++; logged.changes == mostTold {
+		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
+	}
 }
 
 // named puts the name of a target before words, unless there is only one.
-func (l *lines) named(row *Row, text string) string {
+func (l *logFace) named(row *Row, text string) string {
 	if l.r.board.single() {
 		return text
 	}
 	return oneLine(row.name) + ": " + text
 }
 
-// end reports how one of several targets ended.
-func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
-	o := ev.Outcome
-	failed := row.isMissed() && o.Ending != poll.Interrupted
-	endedAlike := func(list *Row) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
-	switch {
-	// The end of all tells of a list, and an earlier or a later run of a target.
-	case row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending):
+// end reports how one of several targets ended. It leaves lists to the closing lines, and targets
+// that ended in an earlier run, or go on in a later one.
+func (l *logFace) end(row *Row, ev poll.Event) {
+	o, b := ev.Outcome, l.r.board
+	if row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending) {
 		return
-	case failed:
+	}
+	failed := row.isMissed() && o.Ending != poll.Interrupted
+	if failed {
 		l.failures++
 	}
-	few := l.r.board.few()
+	endedAlike := func(list *Row) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
 	switch {
-	case l.r.inTable(), slices.ContainsFunc(l.r.board.failed(), endedAlike): // which is shown, or told at the end
+	case l.r.inTable(), slices.ContainsFunc(b.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
-	case failed && l.failures <= maxFailures, !failed && few && !quiet:
+	case l.failures <= mostTold && (failed || b.few() && l.r.cfg.Face != None):
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = row.state()
 		}
 		l.row(ev, what, l.named(row, oneLine(o.Reason)))
 	}
-	if failed && l.failures == maxFailures && !few {
+	if failed && l.failures == mostTold && !b.few() {
 		l.row(poll.Event{Elapsed: ev.Elapsed}, "note", "further failures are only counted, until the end")
 	}
 }
 
-// place tells that a place was closed, but not each time.
-func (l *lines) place(ev poll.Event) {
+// place reports the first time that a place is closed.
+func (l *logFace) place(ev poll.Event) {
 	p := ev.Place
-	last, isKnown := l.places[p.Name]
-	if isKnown && ev.At.Sub(last) < placePause || !isKnown && len(l.places) >= maxPlaces {
+	if !isFirst(l.places, p.Name) {
 		return
 	}
-	l.places[p.Name] = ev.At
+	l.places = append(l.places, p.Name)
 	text := oneLine(p.Name)
 	if left := p.ClosedUntil.Sub(ev.At); left > 0 {
 		text += " closed for " + words.Short(left)
@@ -194,12 +176,12 @@ func (l *lines) place(ev poll.Event) {
 
 // wait reports how long a wait is and why, except for the schedule's ordinary
 // wait after an attempt that was not reported.
-func (l *lines) wait(row *Row, ev poll.Event) {
+func (l *logFace) wait(row *Row, ev poll.Event) {
 	if ev.Wait == 0 && hintOf(ev) == nil || ev.HeldBy != "" && !l.r.cfg.Verbose {
 		return
 	}
 	asked := hintOf(ev) != nil || row.status == status.Throttled
-	if l.r.cfg.Verbose || asked && row.judged > 0 && row.told.attempt == row.judged {
+	if l.r.cfg.Verbose || asked && row.judged > 0 && row.logged.attempt == row.judged {
 		text := row.waitWords(ev.Wait)
 		if ev.State.LastLook {
 			text += ", for a last look before the deadline"
@@ -210,7 +192,7 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 
 // row writes a line with the columns elapsed, #attempt, what (a status, or another
 // word) and words.
-func (l *lines) row(ev poll.Event, what, text string) {
+func (l *logFace) row(ev poll.Event, what, text string) {
 	number := "-"
 	if ev.State.Attempts > 0 {
 		number = fmt.Sprintf("#%d", ev.State.Attempts)
@@ -220,7 +202,7 @@ func (l *lines) row(ev poll.Event, what, text string) {
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 
-func (l *lines) say(text string) {
+func (l *logFace) say(text string) {
 	if text == "" || l.r.inBackground() {
 		return
 	}
@@ -228,16 +210,8 @@ func (l *lines) say(text string) {
 	l.r.con.say(text)
 }
 
-// due returns when the silence reaches its limit, zero for never.
-func (l *lines) due() time.Time {
-	if l.heartbeat <= 0 {
-		return time.Time{}
-	}
-	return l.spoke.Add(l.heartbeat)
-}
-
 // tick is the heartbeat. It makes the next silence longer.
-func (l *lines) tick(now time.Time) {
+func (l *logFace) tick(now time.Time) {
 	if l.heartbeat < l.maxHeartbeat {
 		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)
 	}
@@ -249,10 +223,9 @@ func (l *lines) tick(now time.Time) {
 }
 
 // repeat repeats the last verdict, and adds what is under way.
-func (l *lines) repeat(row *Row, now time.Time) {
+func (l *logFace) repeat(row *Row, now time.Time) {
 	what, reason := "-", ""
 	if row.judged > 0 {
-		row.told.text, row.told.attempt = row.text(row.progress), row.judged
 		what, reason = string(row.status), clauses(row.progress.words(), row.reason)
 	}
 	ev := poll.Event{Elapsed: l.r.board.age(row, now)}
@@ -269,7 +242,7 @@ func (r *Reporter) outlookOn(row *Row, now time.Time) string {
 }
 
 // count reports how many targets are in which state.
-func (l *lines) count(now time.Time) {
+func (l *logFace) count(now time.Time) {
 	b := l.r.board
 	parts := []string{b.counts()}
 	for _, list := range b.open() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,38 +45,35 @@ const (
 
 // look finds what an answer says of the progress, the zero reading for nothing.
 func (r *Reporter) look(o *status.Observation) (found reading) {
-	show, isUsual := r.cfg.Show, len(r.cfg.Show) == 0
-	if o == nil || o.Stopped() || isUsual && !mayTell(o) {
+	show, isAsked := r.cfg.Show, len(r.cfg.Show) > 0
+	switch {
+	case o == nil, o.Stopped(), !isAsked && !mayTell(o):
 		return reading{}
-	}
-	if isUsual {
+	case !isAsked:
 		show = r.usual()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	env := status.Environment(o)
 	env.Context = ctx
-	some := false
 	for _, x := range show {
 		v := x.Eval(env).Value()
-		if isUsual && v.Type != "number" && (v.Type != "string" || v.Text() == "") {
-			continue // a member of this name may be anything
-		}
-		name := strings.ToLower(x.String())
-		found.add(v, strings.Contains(name, "percent") || strings.Contains(name, "pct"))
-		if some = some || v.Exists(); some && isUsual {
+		if isAsked {
+			found.add(x, v)
+		} else if v.Type == "number" || v.Type == "string" && v.Text() != "" { // a member of this name may be anything
+			found.add(x, v)
 			break
 		}
 	}
-	if !some {
+	if !slices.ContainsFunc(found.values, func(v any) bool { return v != nil }) {
 		return reading{}
 	}
 	return found
 }
 
-// mayTell reports whether an answer may have one of the usual members.
+// mayTell reports whether an answer may have one of the usual members, without reading it as JSON.
 func mayTell(o *status.Observation) bool {
-	return o.Good() && len(o.Body) <= mostUsual && bytes.HasPrefix(bytes.TrimLeft(o.Body, " \t\r\n"), []byte("{")) &&
+	return o.Good() && len(o.Body) <= mostUsual &&
 		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }
 
@@ -94,8 +92,8 @@ func (r *Reporter) read(row *Row, ev poll.Event) reading {
 	return found
 }
 
-// add takes a value. The first that is a progress is drawn.
-func (s *reading) add(v expr.Value, percent bool) {
+// add takes the value of an expression. The first that is a progress is drawn.
+func (s *reading) add(x *expr.Expr, v expr.Value) {
 	if !v.Exists() {
 		s.values = append(s.values, nil)
 		return
@@ -107,41 +105,37 @@ func (s *reading) add(v expr.Value, percent bool) {
 	}
 	s.values = append(s.values, value)
 	if s.label == "" && (v.Type == "number" || v.Type == "string") {
-		if share, label, ok := readProgress(text, percent, v.Type == "number"); ok {
-			s.share, s.label = share, label
+		name := strings.ToLower(x.String())
+		isPercent := strings.Contains(name, "percent") || strings.Contains(name, "pct")
+		if s.share, s.label = readProgress(text, isPercent, v.Type == "number"); s.label != "" {
 			return
 		}
 	}
 	s.others = joined(", ", s.others, text)
 }
 
-// readProgress reads a progress: a number, 62%, or done/total. A number up to 1 with a point is a
-// share, such as 0.25 and 1.0.
-func readProgress(text string, percent, isNumber bool) (share float64, label string, ok bool) {
-	if before, after, both := strings.Cut(text, "/"); both {
-		return readRatio(strings.TrimSpace(before), strings.TrimSpace(after))
+// readProgress reads a progress, with a label of "" for none: a number, 62%, or done/total. A
+// number up to 1 with a point is a share, such as 0.25 and 1.0, unless it is called a percentage.
+func readProgress(text string, isPercent, isNumber bool) (share float64, label string) {
+	done, total, isRatio := strings.Cut(text, "/")
+	number, sign := strings.CutSuffix(done, "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	of := 100.0
+	switch {
+	case err != nil, isRatio && sign, !isRatio && !isNumber && !sign: // a plain number as text may count anything
+		return 0, ""
+	case isRatio:
+		of, err = strconv.ParseFloat(strings.TrimSpace(total), 64)
+	case !isPercent && !sign && n <= 1 && strings.Contains(number, "."):
+		of = 1
 	}
-	text, sign := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !isNumber && !sign || !(v >= 0 && v <= 100) { // a plain number as text may count anything
-		return 0, "", false
+	if err != nil || !(n >= 0 && n <= of && of > 0) || math.IsInf(of, 0) {
+		return 0, ""
 	}
-	if share = v / 100; !percent && !sign && v <= 1 && strings.Contains(text, ".") {
-		share = v
+	if label = strings.TrimSpace(done) + "/" + strings.TrimSpace(total); !isRatio || len(label) > maxLabel {
+		label = percentWords(n / of)
 	}
-	return share, percentWords(share), true
-}
-
-func readRatio(before, after string) (share float64, label string, ok bool) {
-	done, err := strconv.ParseFloat(before, 64)
-	total, wrong := strconv.ParseFloat(after, 64)
-	if err != nil || wrong != nil || !(done >= 0 && done <= total && total > 0) || math.IsInf(total, 0) {
-		return 0, "", false
-	}
-	if label = before + "/" + after; len(label) > maxLabel {
-		label = percentWords(done / total)
-	}
-	return done / total, label, true
+	return n / of, label
 }
 
 // percentWords rounds down, so that only what is done is at 100%.

@@ -48,7 +48,7 @@ func TestResult_jsonBody(t *testing.T) {
 	for _, test := range tests {
 		s, out, _ := term.Buffers("")
 		output := Output{JSON: true}
-		if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
+		if err := writeResult(s, output.Evaluate(success(httpAnswer(200, test.body)))); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {

@@ -68,8 +68,8 @@ func TestEvents_schema(t *testing.T) {
 	}
 }
 
-// outcome returns the object that describes how events end.
-func outcome(t *testing.T, events []poll.Event, cfg Config, output Output) string {
+// printedOutcome returns the object that describes how events end.
+func printedOutcome(t *testing.T, events []poll.Event, cfg Config, output Output) string {
 	t.Helper()
 	s, out, _ := term.Buffers("")
 	cfg.Streams, cfg.Face = s, None
@@ -78,7 +78,7 @@ func outcome(t *testing.T, events []poll.Event, cfg Config, output Output) strin
 		r.Event(ev)
 	}
 	r.Close()
-	if err := r.WriteResult(output.Settle(*events[len(events)-1].Outcome), 124); err != nil {
+	if err := r.WriteResult(output.Evaluate(*events[len(events)-1].Outcome), 124); err != nil {
 		t.Fatal(err)
 	}
 	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
@@ -90,14 +90,14 @@ func outcome(t *testing.T, events []poll.Event, cfg Config, output Output) strin
 func TestOutcomes_schema(t *testing.T) {
 	t.Parallel()
 	for name, events := range recordings() {
-		outcome(t, events, Config{}, Output{JSON: true, Print: notPrinted})
-		have := outcome(t, events, Config{Shared: name == "shared"}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
+		printedOutcome(t, events, Config{}, Output{JSON: true, Print: notPrinted})
+		have := printedOutcome(t, events, Config{Shared: name == "shared"}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
 		if name == "shared" || name == "timed-out" {
 			golden(t, "one/"+name+"-outcome.json", have)
 		}
 	}
 	binary := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, "\xff")).end(poll.Outcome{Ending: poll.Succeeded})
-	outcome(t, binary, Config{}, Output{JSON: true})
+	printedOutcome(t, binary, Config{}, Output{JSON: true})
 	s, out, _ := term.Buffers("")
 	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
 		t.Fatal(err)

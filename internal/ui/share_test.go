@@ -41,7 +41,7 @@ func TestSay(t *testing.T) {
 		r.Say("meanwhile \x1b[31m")
 		r.Event(events[len(events)-1])
 		if face == JSON {
-			if e := r.WriteResult(Output{JSON: true}.Settle(*events[len(events)-1].Outcome), 0); e != nil || !strings.Contains(out.String(), want) {
+			if e := r.WriteResult(Output{JSON: true}.Evaluate(*events[len(events)-1].Outcome), 0); e != nil || !strings.Contains(out.String(), want) {
 				t.Errorf("no %s in %s: %v", want, out, e)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -53,10 +55,10 @@ type Result struct {
 	values  []Value // of Output.Print; nil on failure
 }
 
-// Settle evaluates what is to be printed. It is called before the end is reported:
+// Evaluate evaluates what is to be printed. It is called before the end is reported:
 // a run whose --print value is missing, or whose answer was truncated, has failed
 // although the operation is done.
-func (out Output) Settle(o poll.Outcome) Result {
+func (out Output) Evaluate(o poll.Outcome) Result {
 	obs := o.Observation
 	if o.Ending != poll.Succeeded || obs == nil {
 		return Result{Outcome: o, output: out}
@@ -137,12 +139,12 @@ func (r Result) AtEnd() bool {
 	return r.output.JSON || !r.output.PerTarget && r.Outcome.Ending == poll.Succeeded
 }
 
-// stdout is what several targets write there.
+// stdout is what several targets write there, a line at a time.
 type stdout struct {
-	begun  bool // a line was written
+	mu     sync.Mutex // held while a line is written, and taken before that of the Reporter
+	begun  bool       // a line was written
 	rows   []TargetResult
-	winner *Result       // that succeeded, where one is enough
-	result *TargetResult // the winner's
+	winner *TargetResult // that succeeded, where one is enough
 }
 
 // WriteResult writes a result to stdout and closes it: the [Result.Answer] or, with
@@ -165,64 +167,62 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if n == 0 {
 		return nil
 	}
-	s, out, o := &r.stdout, result.output, result.Outcome
-	target := TargetResult{N: n, Name: o.Target, end: endOf(o, exit)}
+	s, out, o := &r.stdout, result.output, &result.Outcome
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	target := TargetResult{N: n, Name: o.Target, outcome: outcomeOf(o, exit)}
 	target.setValue(result.values)
 	if out.JSON {
 		s.rows = append(s.rows, target)
 	}
 	if !out.PerTarget && s.winner == nil && o.Ending == poll.Succeeded {
+		target.result = result
 		target.setBody(o.Observation)
-		s.winner, s.result = &result, &target
+		s.winner = &target
 	}
-	if out.JSON || !out.PerTarget || o.Resumed {
+	switch {
+	case out.JSON, !out.PerTarget, o.Resumed:
 		return nil
+	case len(out.Print) > 0:
+		return r.writeLine(result.answer(r.cfg.Streams.OutIsTerminal))
 	}
-	line := result.answer(r.cfg.Streams.OutIsTerminal)
-	if len(out.Print) == 0 {
-		line = target.line(result)
-	}
-	s.begun = s.begun || len(line) > 0
-	if err := r.writeLine(line); err != nil {
-		return &ResultError{Err: err}
-	}
-	return nil
-}
-
-// line returns what a target writes as it ends.
-func (t TargetResult) line(result Result) []byte {
-	t.V = 1
-	t.setBody(result.Outcome.Observation)
-	line, _ := encode(t) // never fails for numbers, words and valid JSON
-	return line
+	target.V = 1
+	target.setBody(o.Observation)
+	line, _ := encode(target) // never fails for numbers, words and valid JSON
+	return r.writeLine(line)
 }
 
 // writeLine writes a line to stdout, above what is drawn if that is on the same terminal.
-func (r *Reporter) writeLine(line []byte) (err error) {
-	write := func() { _, err = r.cfg.Streams.Out.Write(line) }
+func (r *Reporter) writeLine(line []byte) error {
 	if len(line) == 0 {
 		return nil
 	}
-	if r.cfg.Face != Live || !r.cfg.Streams.OutIsTerminal {
-		write()
-		return err
+	if r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.inBackground(); r.con.drawn != "" {
+			r.con.finish("")
+			defer r.draw(time.Now())
+		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inBackground()
-	r.con.around(write)
-	return err
+	r.stdout.begun = true
+	if _, err := r.cfg.Streams.Out.Write(line); err != nil {
+		return &ResultError{Err: err}
+	}
+	return nil
 }
 
 // WriteSummary ends the output of several targets: with JSON it writes the [Summary],
 // and where one target was enough its result. Then it closes stdout. exit is the exit code of
 // the process. An error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
+	r.stdout.mu.Lock()
+	defer r.stdout.mu.Unlock()
 	switch winner := r.stdout.winner; {
 	case out.JSON:
 		return writeObject(r.cfg.Streams, r.summaryOf(s, exit))
 	case winner != nil:
-		return r.WriteResult(*winner, exit)
+		return r.WriteResult(winner.result, exit)
 	case r.stdout.begun:
 		return WriteOut(r.cfg.Streams, nil)
 	}
@@ -235,13 +235,14 @@ func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 	defer r.mu.Unlock()
 	rows := append([]TargetResult{}, r.stdout.rows...)
 	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	return Summary{V: 1, Exit: exit, next: next{Again: r.again(s.Ending)}, groupEnd: r.groupEnd(&s), Targets: rows, Result: r.stdout.result}
+	return Summary{V: 1, Exit: exit, next: next{Again: r.again(s.Ending)}, outcome: r.outcomeOfAll(&s), Notes: oneLines("", r.notes),
+		Targets: rows, Result: r.stdout.winner}
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage
 // error. It has no status, no ending and no target.
 func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeObject(s, Document{V: 1, end: end{Exit: &exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
+	return writeObject(s, Document{V: 1, outcome: outcome{Exit: exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
 }
 
 // A ResultError reports that writing the result to stdout failed.

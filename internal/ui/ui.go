@@ -97,22 +97,22 @@ type Config struct {
 	Slice bool
 }
 
-// A Reporter shows the events of a run, or of the runs of a group. Its methods may be
-// called from several goroutines, those that write results from one.
+// A Reporter shows the events of a run, or of the runs of a group, which may be over by then. Its
+// methods may be called from several goroutines.
 type Reporter struct {
 	cfg    Config
 	mu     sync.Mutex
 	board  *Board
 	con    *console
 	glyphs glyphs
-	lines  lines
+	log    logFace
 	usual  func() []*expr.Expr // the members that usually tell of a progress
 	timer  *time.Timer
 	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
-	drew time.Time // when the status lines were
-	told []string  // by Say, so far
+	drew  time.Time // when the status lines were
+	notes []string  // by Say, so far
 
 	newest poll.Event
 	closed bool
@@ -127,9 +127,9 @@ func New(cfg Config) *Reporter {
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
 		glyphs: glyphsOf(cfg.Streams.Unicode), usual: sync.OnceValue(usualMembers)}
 	r.timer = time.AfterFunc(math.MaxInt64, r.tick)
-	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
+	r.log = logFace{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
-		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
+		r.log.heartbeat, r.log.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
 	return r
 }
@@ -157,16 +157,16 @@ func (r *Reporter) isEnd(ev poll.Event) bool {
 	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
 }
 
-// show shows an event on the face, which is about a row, nil for none.
+// show shows an event on the face. The row is the target of the event, nil for none.
 func (r *Reporter) show(row *Row, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.isEnd(ev):
-		r.con.finish(r.last(ev.At) + r.closing(ev))
+		r.con.finish(r.last(ev.At) + ownLines(r.closing(ev)))
 	default:
-		r.lines.event(row, ev, found)
+		r.log.event(row, ev, found)
 		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
 			r.draw(now)
 		}
@@ -177,8 +177,8 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = append(r.told, note)
-	if r.lines.opened && !r.closed && !r.isEnd(r.newest) {
+	r.notes = append(r.notes, note)
+	if r.log.opened && !r.closed && !r.isEnd(r.newest) {
 		r.say(note)
 	}
 }
@@ -188,11 +188,11 @@ func (r *Reporter) say(notes ...string) {
 	if r.cfg.Face == JSON || r.cfg.Face == None || r.inBackground() {
 		return
 	}
-	r.con.say(prefixed("", oneLines("poll: note: ", notes)))
+	r.con.say(ownLines(oneLines("note: ", notes)))
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized
-// line by line, without disturbing what the face draws. Its errors are always nil.
+// line by line, above the status lines. Its errors are always nil.
 // The json face, which has stderr to itself, drops it.
 func (r *Reporter) Stderr() io.Writer {
 	r.mu.Lock()
@@ -241,21 +241,13 @@ func (r *Reporter) inBackground() bool {
 	return true
 }
 
-// due returns when something is to be done though nothing happens, zero for never.
-func (r *Reporter) due() time.Time {
-	switch r.cfg.Face {
-	case Live:
-		return r.drew.Add(redraw)
-	case Lines:
-		return r.lines.due()
-	}
-	return time.Time{}
-}
-
-// rearm sets the timer to when something is due.
+// rearm sets the timer to when something is to be done though nothing happens.
 func (r *Reporter) rearm() {
-	if due := r.due(); !due.IsZero() {
-		r.timer.Reset(time.Until(due))
+	switch {
+	case r.cfg.Face == Live:
+		r.timer.Reset(redraw - time.Since(r.drew))
+	case r.cfg.Face == Lines && r.log.heartbeat > 0:
+		r.timer.Reset(time.Until(r.log.spoke.Add(r.log.heartbeat)))
 	}
 }
 
@@ -264,16 +256,14 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.isEnd(r.newest) {
-		return
-	}
 	now := time.Now()
-	switch due := r.due(); {
-	case due.IsZero() || now.Before(due):
+	switch {
+	case r.closed, r.isEnd(r.newest):
+		return
 	case r.cfg.Face == Live:
 		r.draw(now)
-	default:
-		r.lines.tick(now)
+	case now.Sub(r.log.spoke) >= r.log.heartbeat:
+		r.log.tick(now)
 	}
 	r.rearm()
 }

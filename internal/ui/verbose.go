@@ -13,7 +13,7 @@ import (
 )
 
 // details reports the grounds of a verdict, and the head of the answer.
-func (l *lines) details(ev poll.Event) {
+func (l *logFace) details(ev poll.Event) {
 	if ev.Verdict.Rule != "" {
 		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
 	}
@@ -34,7 +34,7 @@ func (l *lines) details(ev poll.Event) {
 		what += ", took " + words.Short(ev.Took)
 	}
 	l.row(ev, "answer", what)
-	l.say(excerpt(o.Body, verboseHead, false))
+	l.say(ownLines(excerpt(o.Body, verboseHead, false)))
 }
 
 // How much of text from outside is shown: lines, and columns of each.
@@ -46,22 +46,21 @@ const (
 )
 
 // lastAnswer shows the answer to the last attempt.
-func lastAnswer(o *status.Observation, stderrShown bool) string {
-	code, text := answerCode(o), ""
-	what := "the last answer"
+func lastAnswer(o *status.Observation, stderrShown bool) (lines []string) {
+	code, what := answerCode(o), "the last answer"
 	if code != "" {
 		what += " (" + code + ")"
 	}
 	switch {
 	case len(o.Body) > 0:
-		text = fmt.Sprintf("poll: %s, %s:\n%s", what, sizeWords(o), excerpt(o.Body, closingHead, false))
+		lines = append([]string{what + ", " + sizeWords(o) + ":"}, excerpt(o.Body, closingHead, false)...)
 	case code != "" && len(o.Stderr) == 0:
-		text = "poll: " + what + " was empty\n"
+		lines = []string{what + " was empty"}
 	}
 	if len(o.Stderr) > 0 && !stderrShown {
-		text += "poll: the end of its stderr:\n" + excerpt(o.Stderr, closingTail, true)
+		lines = append(append(lines, "the end of its stderr:"), excerpt(o.Stderr, closingTail, true)...)
 	}
-	return text
+	return lines
 }
 
 // answerCode returns the code of an answer in words: HTTP 404, exit 3.
@@ -85,26 +84,22 @@ func sizeWords(o *status.Observation) string {
 
 // excerpt returns at most so many lines of text from outside as a block: the first lines or,
 // with fromEnd, the last.
-func excerpt(text []byte, lines int, fromEnd bool) string {
+func excerpt(text []byte, lines int, fromEnd bool) (rows []string) {
 	const longest = blockWidth * utf8.UTFMax // bytes that are shown of a line
-	var rows []string
+	const mark = "| ..."
 	more := false
 	for line := range bytes.Lines(text) {
 		if more = len(rows) == lines; more && !fromEnd {
-			break
+			return append(rows, mark)
 		}
 		if more {
 			rows = rows[1:]
 		}
 		row := term.Block(string(line[:min(len(line), longest)]))
-		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), blockWidth, "...")+"\n")
+		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), blockWidth, "..."))
 	}
-	shown, mark := strings.Join(rows, ""), "| ...\n"
-	switch {
-	case more && fromEnd:
-		return mark + shown
-	case more:
-		return shown + mark
+	if more {
+		return append([]string{mark}, rows...)
 	}
-	return shown
+	return rows
 }

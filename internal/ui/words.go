@@ -28,17 +28,15 @@ func oneLines(prefix string, texts ...[]string) []string {
 	return list
 }
 
-// prefixed returns each of the texts as a line with the prefix.
-func prefixed(prefix string, texts []string) (lines string) {
-	for _, s := range texts {
-		lines += prefix + s + "\n"
+// ownLines returns lines as poll says them, blocks of text from outside as they are.
+func ownLines(lines []string) (text string) {
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "| ") {
+			line = "poll: " + line
+		}
+		text += line + "\n"
 	}
-	return lines
-}
-
-// unprefixed returns lines of poll's own without "poll: " before each.
-func unprefixed(lines string) string {
-	return strings.Trim(strings.ReplaceAll("\n"+lines, "\npoll: ", "\n"), "\n")
+	return text
 }
 
 // clauses joins what there is of some words.
@@ -50,12 +48,12 @@ func joined(sep string, all ...string) string {
 }
 
 // opening says what the wait is for and how long it may take, and usually takes.
-func (r *Reporter) opening(ev poll.Event) string {
+func (r *Reporter) opening(ev poll.Event) []string {
 	what, timeout, attempts := r.cfg.Goal, r.cfg.Timeout, 0
 	if r.board.single() {
 		what, attempts, timeout = oneLine(ev.Target), ev.MaxAttempts, cmp.Or(timeout, timeoutOf(ev))
 	}
-	text := "poll: waiting for " + what
+	text := "waiting for " + what
 	if until := r.cfg.Until; len(until) > 0 {
 		text += " until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "...")
 	}
@@ -67,12 +65,13 @@ func (r *Reporter) opening(ev poll.Event) string {
 	if attempts > 0 {
 		text += ", at most " + words.Count(attempts, "attempt")
 	}
+	lines := []string{text}
 	for _, line := range append([]string{r.outlook()}, r.cfg.Opening...) {
 		if line != "" {
-			text += "\npoll: " + oneLine(line)
+			lines = append(lines, oneLine(line))
 		}
 	}
-	return text + "\n"
+	return lines
 }
 
 // timeoutOf returns the time limit of a single wait, 0 for none.

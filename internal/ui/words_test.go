@@ -55,16 +55,16 @@ func TestExcerpt(t *testing.T) {
 	for pad := range 4 {
 		text := strings.Repeat("x", pad) + strings.Repeat("€", 4000) + "\n" + strings.Repeat("€", 4000) + "\nend\n"
 		for _, fromEnd := range []bool{false, true} {
-			have := excerpt([]byte(text), 2, fromEnd)
+			have := ownLines(excerpt([]byte(text), 2, fromEnd))
 			if strings.Contains(have, `\x`) || strings.Count(have, "\n") > 3 || !strings.Contains(have, "| ...\n") {
 				t.Errorf("from the end: %v: have %q", fromEnd, have)
 			}
 		}
 	}
-	if have, want := excerpt([]byte("a\nb\nc"), 2, false), "| a\n| b\n| ...\n"; have != want {
+	if have, want := ownLines(excerpt([]byte("a\nb\nc"), 2, false)), "| a\n| b\n| ...\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
-	if have, want := excerpt([]byte("a\nb\nc"), 2, true), "| ...\n| b\n| c\n"; have != want {
+	if have, want := ownLines(excerpt([]byte("a\nb\nc"), 2, true)), "| ...\n| b\n| c\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }

@@ -1,6 +1,5 @@
-// Package words formats durations, numbers and counts, so that the whole program
-// writes them alike, puts what others wrote on a line, and finds the word that was meant by a
-// misspelled one.
+// Package words formats durations, numbers, counts and foreign text, so that the whole
+// program writes them alike, and finds the word that is meant by a misspelled one.
 package words
 
 import (
@@ -8,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 const day = 24 * time.Hour
 
 // Duration formats a duration for people: "100ms", "3.075s", "1h18m18s", "4d12h".
 // It rounds to milliseconds, and from a minute on to seconds. The longest duration
-// stands for all longer ones, too.
+// stands for all longer ones.
 func Duration(d time.Duration) string {
 	switch {
 	case d == math.MaxInt64:
@@ -27,31 +27,24 @@ func Duration(d time.Duration) string {
 		return d.Round(time.Millisecond).String()
 	}
 	d = d.Round(time.Second)
-	var b strings.Builder
-	for _, unit := range []struct {
-		name string
-		of   time.Duration
-	}{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
-		if n := d / unit.of; n > 0 {
-			b.WriteString(strconv.Itoa(int(n)) + unit.name)
-		}
-		d %= unit.of
+	rest := strings.NewReplacer("h0m0s", "h", "m0s", "m", "h0m", "h").Replace((d % day).String())
+	if d < day {
+		return rest
 	}
-	return b.String()
+	return strconv.Itoa(int(d/day)) + "d" + strings.TrimPrefix(rest, "0s")
 }
 
 // Short formats a duration with the two or three digits a sentence needs: "85ms",
 // "2.5s", "40s", "1h30m".
 func Short(d time.Duration) string {
+	unit := time.Second
 	switch {
 	case d < time.Second:
-		return Duration(d.Round(time.Millisecond))
+		unit = time.Millisecond
 	case d < 10*time.Second:
-		return Duration(d.Round(100 * time.Millisecond))
-	case d == math.MaxInt64:
-		return Duration(d)
+		unit = 100 * time.Millisecond
 	}
-	return Duration(d.Round(time.Second))
+	return Duration(d.Round(unit))
 }
 
 // InSeconds converts to seconds. [time.Duration.Seconds] rounds twice, which shows
@@ -61,8 +54,7 @@ func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Secon
 // Number formats a number in full, without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// Counts says how many there are of each kind, in order, but for those of which there is none:
-// "4 success, 1 timeout".
+// Counts formats the number of each kind, in order, without the zeros: "4 success, 1 timeout".
 func Counts[K ~string](number map[K]int, order ...K) string {
 	var parts []string
 	for _, kind := range order {
@@ -79,4 +71,36 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// OneLine makes text fit on a line: white space becomes blanks, and unprintable
+// characters become U+FFFD.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// Cut returns at most the first max characters of s.
+func Cut(s string, max int) string {
+	for i := range s {
+		if max--; max < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Shorten returns s or, if it is longer than max characters, the first of them and "...".
+func Shorten(s string, max int) string {
+	if short := Cut(s, max); len(short) < len(s) {
+		return short + "..."
+	}
+	return s
 }

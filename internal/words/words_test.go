@@ -59,3 +59,37 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{"": "", "a\tb\r\nc": "a b  c", "a\x1b[2J\x00": "a\ufffd[2J\ufffd", "äé\u202e": "äé\ufffd"} {
+		if have := OneLine(s); have != want {
+			t.Errorf("%q: have %q, want %q", s, have, want)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{"": "", "äöü": "äöü", "äöüx": "äöü...", "\xff\xff\xff\xff": "\xff\xff\xff..."} {
+		if have := Shorten(s, 3); have != want {
+			t.Errorf("%q: have %q, want %q", s, have, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"interva": "interval", "intreval": "interval", "intervall": "interval", "imteral": "interval", "untervals": "", "utnil": "until", "unt": "until", "un": "", "x": ""} {
+		if have := Nearest(word, []string{"until", "interval"}); have != want {
+			t.Errorf("%s: have %q, want %q", word, have, want)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	if have, want := Counts(map[string]int{"b": 1, "a": 4, "c": 0}, "a", "b", "c", "d"), "4 a, 1 b"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -35,11 +34,6 @@ type result struct {
 }
 
 func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
-
-// says reports whether something that was said has some words in it.
-func (res *result) says(words string) bool {
-	return slices.ContainsFunc(res.Said, func(said string) bool { return strings.Contains(said, words) })
-}
 
 // must returns a value that cannot be wrong.
 func must[T any](value T, err error) T {
@@ -91,6 +85,9 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		transport.Protocols = http2
 	}
 	h := poll.HTTP{Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
+	if p.User {
+		h.Header = nil
+	}
 	if p.Renewal > 0 {
 		h.Refresh = func(context.Context, bool) (http.Header, error) {
 			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {
@@ -104,19 +101,22 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
 	if p.List != nil {
-		h.URL, h.Next, one.Target = "http://a.test/list", p.List.Next, "list"
-		one.Elements = &poll.Elements{Each: must(expr.CompileEach(".jobs")), Whole: true, Expect: p.List.Expect}
+		h.URL, h.Next, one.Target = p.origin()+"/list", p.path(p.List.Next), "list"
+		one.Elements = &poll.Elements{Each: must(expr.CompileEach(p.path(".jobs"))), Whole: true, Expect: p.List.Expect}
 		for _, id := range p.List.Known {
 			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
 		}
 		if p.List.Follow {
 			h.Follow, h.FollowEach = "/ops/{.id}", true
 		}
+		if p.List.Start {
+			h.Method, h.Body = "POST", []byte(`{"secret":"`+body+`"}`)
+		}
 		one.Probe = p.probe(h)
 		return []poll.Poller{one}
 	}
 	for _, o := range p.Ops {
-		h.URL, h.Method = fmt.Sprint("http://a.test/ops/", o.ID), o.Method
+		h.URL, h.Method = fmt.Sprint(p.origin(), "/ops/", o.ID), o.Method
 		if o.Method != "" {
 			h.Follow = answers[o.Answer].follow
 		}
@@ -127,6 +127,14 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// origin returns the beginning of the URLs that are asked for.
+func (p *plan) origin() string {
+	if p.User {
+		return "http://me:" + password + "@a.test"
+	}
+	return "http://a.test"
 }
 
 // watch takes the events of a wait, and checks that they make sense.
@@ -170,7 +178,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 // JSON, or that of each step.
 func (w *world) runLibrary() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
-	kept := must(json.Marshal(poll.State{}))
+	var kept poll.State
 	res.Deadline = w.began.Add(w.Timeout)
 	for ; ; res.Runs++ {
 		p, ctx, end := w.newProcess(res.Runs)
@@ -178,10 +186,10 @@ func (w *world) runLibrary() *result {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if !p.dead {
-				kept = must(json.Marshal(s))
+				kept = s
 			}
 		}
-		last := p.run(ctx, res, r, kept, keep)
+		last := p.run(ctx, res, r, must(json.Marshal(kept)), keep)
 		end()
 		isCut := p.isDead() || res.How == poll.Interrupted
 		switch {
@@ -204,20 +212,24 @@ func (w *world) runLibrary() *result {
 }
 
 // jump makes the clock jump: what was kept before is of another time.
-func (w *world) jump(kept []byte) []byte {
+func (w *world) jump(kept poll.State) (then poll.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("the clock jumps by %s", w.Jump)
 	w.saw["clock jumps"] = true
 	clear(w.hints)
 	times := regexp.MustCompile(`"2000-[^"]*"`)
-	return times.ReplaceAllFunc(kept, func(text []byte) []byte {
+	text := times.ReplaceAllFunc(must(json.Marshal(kept)), func(text []byte) []byte {
 		var t time.Time
 		if err := t.UnmarshalJSON(text); err != nil {
 			panic(err)
 		}
 		return must(t.Add(-w.Jump).MarshalJSON())
 	})
+	if err := json.Unmarshal(text, &then); err != nil {
+		panic(err)
+	}
+	return then
 }
 
 // run makes one run of a wait from Go, or a step, that goes on from what was kept.
@@ -229,7 +241,7 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 			g.Limiter = &poll.Pacer{PerSecond: float64(p.Rate), Known: p.Seed%2 == 0, Rand: r}
 		}
 		if p.Share {
-			dir := must(os.MkdirTemp("", "world"))
+			dir := newDir()
 			defer os.RemoveAll(dir)
 			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
 			defer shared.Close()

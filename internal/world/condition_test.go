@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A tri is the value of a condition: yes, no or unknown.
@@ -72,9 +73,14 @@ func find(doc any, path string) any {
 }
 
 // holds reports whether a condition is true of a document, given as text.
-func (n *node) holds(text string) bool {
-	var doc any
-	return n != nil && json.Unmarshal([]byte(text), &doc) == nil && n.value(doc) == yes
+func (n *node) holds(text string) bool { return n != nil && n.value(parsed(text)) == yes }
+
+// parsed returns a document, nil if it is none.
+func parsed(text string) (doc any) {
+	if json.Unmarshal([]byte(text), &doc) != nil {
+		return nil
+	}
+	return doc
 }
 
 // An atom is a question about one path.
@@ -151,15 +157,24 @@ func condition(r *rand.Rand, depth int) *node {
 // until draws a condition that is true of what is done, and of none of the documents of which
 // servers lie.
 func until(r *rand.Rand) *node {
-	o := operation{ID: 7}
-	wrong := append(slices.Clone(lies), o.doc("queued", 0), o.doc("running", 0))
+	docs := liesAndDone()
+	isYes := func(n *node) func(any) bool { return func(doc any) bool { return n.value(doc) == yes } }
 	for range 200 {
-		if n := condition(r, 2); n.holds(o.doc("done", 0)) && !slices.ContainsFunc(wrong, n.holds) {
+		if n := condition(r, 2); n.value(docs[0]) == yes && !slices.ContainsFunc(docs[1:], isYes(n)) {
 			return n
 		}
 	}
 	return &node{Op: `.state == "done"`}
 }
+
+// liesAndDone are a document of what is done, and those of what is not.
+var liesAndDone = sync.OnceValue(func() (docs []any) {
+	o := operation{ID: 7}
+	for _, text := range append([]string{o.doc("done", 0), o.doc("queued", 0), o.doc("running", 0)}, lies...) {
+		docs = append(docs, parsed(text))
+	}
+	return docs
+})
 
 // lies are documents that are not about what is waited for.
 var lies = []string{

@@ -52,7 +52,7 @@ var troubles = map[string]trouble{
 	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
 	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
-	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.test/ops/7")},
+	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.testPATH")},
 	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
 	"slash":       {aLook, "", slash},
 	"empty":       {aLook | aRun, "", page(200, "")},
@@ -124,7 +124,7 @@ func cut(_ *request, rep *reply, r *rand.Rand) {
 	}
 }
 
-// redirect leads away from what is asked for; "" leads to the same URL.
+// redirect leads away from what is asked for, whose path is PATH; "" leads to the same URL.
 func redirect(to string) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
 		isFurther := rep.page != nil && rep.page.number > 0
@@ -142,7 +142,7 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 			rep.head = append(rep.head, "Location: http://b.test/")
 			return
 		}
-		rep.head = append(rep.head, "Location: "+to)
+		rep.head = append(rep.head, "Location: "+strings.ReplaceAll(to, "PATH", q.URL.Path))
 	}
 }
 
@@ -155,24 +155,28 @@ func slash(q *request, rep *reply, r *rand.Rand) {
 }
 
 // nullPage says null in place of a page that the one before has promised.
-func nullPage(_ *request, rep *reply, _ *rand.Rand) {
+func nullPage(q *request, rep *reply, _ *rand.Rand) {
 	if rep.page != nil && rep.page.number > 0 {
-		rep.lie(200, `{"jobs":null}`)
+		rep.lie(200, q.page(`{"jobs":null}`))
 	}
 }
 
 // errorPage has an empty list beside the failure that made it so.
-func errorPage(_ *request, rep *reply, r *rand.Rand) {
-	rep.lie(200, pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`))
+func errorPage(q *request, rep *reply, r *rand.Rand) {
+	rep.lie(200, q.page(pick(r, `{"errors":["partial"],"jobs":[]}`, `{"status":"error","jobs":[]}`, `{"jobs":[],"success":false}`, `{"jobs":null,"success":false}`)))
 }
 
 // signs are members by which a list says that it is not whole.
-var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`}
+var signs = []string{`"truncated":true`, `"incomplete_results":true`, `"more":true`, `"errors":["shard 2"]`, `"total":99`, `"meta":{"total_count":99}`, `"next_page_token":"x"`}
 
 // partPage leaves out the last elements of a list, and says so.
-func partPage(_ *request, rep *reply, r *rand.Rand) {
-	var list struct{ Jobs []json.RawMessage }
-	if rep.page == nil || !rep.page.last || json.Unmarshal([]byte(rep.body), &list) != nil || len(list.Jobs) == 0 {
+func partPage(q *request, rep *reply, r *rand.Rand) {
+	var list struct {
+		Jobs []json.RawMessage
+		Data struct{ Jobs []json.RawMessage }
+	}
+	isList := rep.page != nil && rep.page.last && json.Unmarshal([]byte(rep.body), &list) == nil
+	if list.Jobs = append(list.Jobs, list.Data.Jobs...); !isList || len(list.Jobs) == 0 {
 		return
 	}
 	kept := r.IntN(len(list.Jobs))
@@ -183,7 +187,8 @@ func partPage(_ *request, rep *reply, r *rand.Rand) {
 	if sign == "" {
 		rep.head, sign = append(rep.head, "X-Total-Count: 99"), `"x":1`
 	}
-	rep.page.part, rep.body = true, fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign)
+	rep.body = q.page(fmt.Sprintf(`{"jobs":%s,%s}`, must(json.Marshal(list.Jobs[:kept])), sign))
+	rep.page.part = true
 	rep.what += " without some"
 }
 
@@ -208,6 +213,6 @@ func unasked(q *request, rep *reply, _ *rand.Rand) {
 // stale answers what was so some seconds ago.
 func stale(q *request, rep *reply, r *rand.Rand) {
 	if at := time.Now().Add(-drawn(r, 0, 20*time.Second)); q.life != nil && at.After(q.life.started) {
-		rep.about(q.life, at)
+		rep.about(q.life, at, q.enclosed)
 	}
 }

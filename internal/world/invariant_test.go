@@ -127,9 +127,12 @@ func (w *world) mayFail(l *life) bool {
 	if w.List != nil && !w.List.Follow && slices.ContainsFunc(l.Phases, func(ph phase) bool { return w.fails(l.doc(ph.State, 0)) }) {
 		return true
 	}
+	if w.List != nil && w.List.Start && (w.lives[0].excuse != "" || w.lives[0].flying > 0) {
+		return true
+	}
 	row, most := 0, 0
 	for _, s := range l.seen {
-		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" || w.NotYet || w.Gone || w.Probe != "") {
+		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" && w.List == nil || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
 		}
 		most = max(most, row)
@@ -149,7 +152,7 @@ func checkWhole(w *world, res *result) bool {
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
 		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
-		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0) })
+		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0 && w.List.Next == "") }) // with Next a part is a failure
 		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
 			done++
@@ -162,10 +165,18 @@ func checkWhole(w *world, res *result) bool {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
-	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
+	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0 && !(w.List.Start && w.List.Follow)
 	wholes := slices.DeleteFunc(slices.Clone(w.wholes), func(a whole) bool { return a.part && isOpen })
-	n := len(wholes)
-	isEarly := res.Deadline.Sub(res.End) > lag+time.Second
+	n, settled := len(wholes), 0 // the first list since which none has shown another element
+	for i, a := range wholes {
+		isNew := func(l *life) bool {
+			return a.shown[l.ID] != "" && !slices.ContainsFunc(wholes[:i], func(b whole) bool { return b.shown[l.ID] != "" })
+		}
+		if slices.ContainsFunc(w.lives, isNew) {
+			settled = i
+		}
+	}
+	isEarly := res.Deadline.Sub(res.End) > lag+time.Second || w.Line.Log == "slice"
 	switch {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
@@ -173,8 +184,8 @@ func checkWhole(w *world, res *result) bool {
 		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
-	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[0].at) < lag-100*time.Millisecond:
-		w.blame("whole", "SUCCESS after one look at a list of unknown length, %s before the deadline", res.Deadline.Sub(res.End))
+	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[settled].at) < lag-100*time.Millisecond:
+		w.blame("whole", "SUCCESS at once after a list of unknown length has shown another element, %s before the deadline", res.Deadline.Sub(res.End))
 	}
 	return true
 }
@@ -223,6 +234,9 @@ func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
 	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
 	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady) > 1 { // the next look comes when past runs were done
+		return false
+	}
+	if w.Lag > 0 && w.Threshold > 1 && w.saw["fault connection"] { // by attempts that took no time it seems that each of the looks takes less
 		return false
 	}
 	if w.Unless && w.List != nil && w.List.Next != "auto" { // the first look of a run may have the name of the next page wrong
@@ -347,7 +361,7 @@ func checkTold(w *world, res *result) bool {
 // checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
 func checkResumable(w *world, res *result) bool {
 	l := w.lives[0]
-	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && res.says("may have started") {
+	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && strings.Contains(strings.Join(res.Said, "\n"), "may have started") {
 		w.blame("resumable", "the operation may have started, and its start was answered")
 	}
 	return w.cuts > 0

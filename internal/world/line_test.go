@@ -44,7 +44,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	if isEach := p.List != nil && (p.List.Follow || p.List.Batch > 0); r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)
 	}
-	if p.isGone() && l.Print == "print" {
+	if (p.isGone() || p.Probe == byTCP) && l.Print == "print" {
 		l.Print = ""
 	}
 	if p.isLine() && l.Log == "slice" {
@@ -64,11 +64,11 @@ func (p *plan) args(dir string) (args []string) {
 	add(true, "--seed", p.Seed, "--progress", "lines")
 	add(p.Line.Events, "--progress", "json")
 	add(p.Gone, "--gone")
-	add(!p.Gone && !p.Unless && !p.Plain && p.presetName() == "", "--until", p.untilText())
+	add(p.Probe == "" && !p.Gone && !p.Unless && !p.Plain && p.presetName() == "", "--until", p.untilText())
 	add(p.Unless, "--not-ready-if", "not ("+p.untilText()+")")
 	add(p.ErrorIf != nil && !p.Mine && !p.Plain, "--error-if", p.ErrorIf)
 	add(p.presetName() != "", "--preset", p.presetName())
-	add(p.NotYet && !p.Gone, "--not-ready-if", "$status == 404")
+	add(p.NotYet && !p.Gone && p.Probe == "", "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)
 	add(p.Steady > 0, "--success-threshold", p.Steady)
 	add(p.Errors > 0, "--error-threshold", p.Errors)
@@ -84,29 +84,32 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
 	add(p.Line.Learn > 0, "--history", filepath.Join(dir, "history"), "--learn", p.learned("{}"))
 	add(p.Share, "--share", filepath.Join(dir, "share"))
-	add(p.Line.Print == "print", "--print", ".result")
+	add(p.Line.Print == "print", "--print", strings.ReplaceAll(p.inObject(".result"), "[]", "[0]"))
 	add(p.Line.Print == "json", "--json")
-	add(p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
-	add(!p.Line.File, "-H", "Authorization: Bearer "+token)
+	add(p.Probe == "" && !p.User && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
+	add(p.Probe == "" && !p.User && !p.Line.File, "-H", "Authorization: Bearer "+token)
 	o := p.Ops[0]
 	follow := answers[o.Answer].follow
 	add(o.Method != "", "-X", o.Method)
 	add(o.Method != "" && o.Method != "DELETE", "-d", `{"secret":"`+body+`"}`)
-	add(o.Method != "" && follow != "" && follow != "self", "--follow", follow)
-	ids := filepath.Join(dir, "ids")
+	add(p.List == nil && o.Method != "" && follow != "" && follow != "self", "--follow", follow)
+	ids, each := filepath.Join(dir, "ids"), p.origin()+"/ops/"
+	if p.Probe == byTCP {
+		each = "tcp://" + tcpHost + ":"
+	}
 	switch l := p.List; {
 	case l != nil:
-		add(!p.Mine, "--each", ".jobs")
-		add(l.Next != "auto", "--next", l.Next)
+		add(!p.Mine || p.Object, "--each", p.path(".jobs"))
+		add(l.Next != "auto", "--next", p.path(p.List.Next))
 		add(l.Follow, "--follow", "/ops/{.id}")
 		add(l.Expect > 0, "--expect", l.Expect)
 		add(l.Known != nil, "--targets", ids)
-		add(l.Batch > 0, "--batch", l.Batch, "http://a.test/list?ids={}")
-		add(l.Batch == 0, "http://a.test/list")
+		add(l.Batch > 0, "--batch", l.Batch, p.origin()+"/list?ids={}")
+		add(l.Batch == 0, p.origin()+"/list")
 	case len(p.Ops) > 1:
-		add(true, "--targets", ids, "http://a.test/ops/{}")
+		add(true, "--targets", ids, each+"{}")
 	default:
-		add(true, fmt.Sprint("http://a.test/ops/", o.ID))
+		add(true, fmt.Sprint(each, o.ID))
 	}
 	return args
 }
@@ -131,7 +134,7 @@ type machine struct {
 // killed.
 func (w *world) runLine() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
-	m := &machine{world: w, dir: must(os.MkdirTemp("", "world")), hints: make(map[string]time.Time)}
+	m := &machine{world: w, dir: newDir(), hints: make(map[string]time.Time)}
 	defer os.RemoveAll(m.dir)
 	m.write("header", "Authorization: Bearer "+token+"\n")
 	for _, o := range w.Ops {
@@ -180,7 +183,7 @@ func (w *world) runLine() *result {
 		}()
 	}
 	out := ""
-	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 12; res.Runs++ {
+	for ; res.Runs < 1 || w.Line.Log != "" && res.Runs < 12 && time.Since(w.began) < 5*time.Minute; res.Runs++ {
 		res.Deadline = time.Now().Add(w.Timeout)
 		code, isKilled, stdout, stderr := m.call(res.Runs)
 		res.End, res.Code, res.How = time.Now(), int(code), endings[code]
@@ -279,6 +282,14 @@ func (p pipe) Write(text []byte) (int, error) {
 	return p.to.Write(text)
 }
 
+// newDir makes a directory: in memory, if there are files in memory, since no machine is switched off here.
+func newDir() string {
+	if dir, err := os.MkdirTemp("/dev/shm", "world"); err == nil {
+		return dir
+	}
+	return must(os.MkdirTemp("", "world"))
+}
+
 func (m *machine) write(name, text string) {
 	name = filepath.Join(m.dir, name)
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
@@ -353,7 +364,7 @@ func (w *world) readResults(res *result, out string) {
 	id := strconv.Itoa(w.Ops[0].ID)
 	if len(w.Ops) == 1 && w.List == nil {
 		res.Ends[id] = []poll.Ending{res.How}
-		if res.Code == 0 && !w.Gone && w.Line.Print != "json" && !strings.Contains(out, "r"+id) {
+		if res.Code == 0 && !w.Gone && w.Probe == "" && w.Line.Print != "json" && !strings.Contains(out, "r"+id) {
 			w.blame("told", "the result was not printed: %q", out)
 		}
 		return

@@ -12,6 +12,8 @@ import (
 type listing struct {
 	Size   int    `json:",omitzero"` // of a page
 	Next   string `json:",omitzero"` // how a page names the next one, as --next says it
+	Within bool   `json:",omitzero"` // the list, and what names the next page, are within an object
+	Start  bool   `json:",omitzero"` // a POST starts all elements, and leads to the list, or names them
 	Follow bool   `json:",omitzero"` // the list only names the elements, and each of them is looked at
 	Expect int    `json:",omitzero"`
 	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
@@ -50,20 +52,24 @@ func isAbout(key string, id int) bool {
 func (w *world) listAnswer(q *request, rep *reply) {
 	var there []*life
 	for _, l := range w.lives {
-		if l.docAt(time.Now()) != "" && isAbout(q.key, l.ID) {
+		if q.starts || l.docAt(time.Now()) != "" && isAbout(q.key, l.ID) { // a start names all
 			there = append(there, l)
 		}
 	}
 	number, _ := strconv.Atoi(q.URL.Query().Get("page"))
 	size := w.List.Size
+	if q.starts { // whose answer is one page
+		size = len(there)
+	}
 	from, to := min(number*size, len(there)), min(number*size+size, len(there))
 	rep.page = &listPage{number: number, last: to == len(there), gone: w.List.Gone, at: time.Now(), shown: make(map[int]string)}
 	var texts []string
 	for _, l := range there[from:to] {
 		text := l.docAt(time.Now())
-		if rep.page.shown[l.ID] = text; w.List.Follow {
+		if w.List.Follow {
 			text = fmt.Sprintf(`{"id":%d}`, l.ID)
 		}
+		rep.page.shown[l.ID] = text
 		texts = append(texts, text)
 	}
 	rep.code, rep.honest, rep.what = 200, true, fmt.Sprintf("page %d of %d elements", number+1, len(there))
@@ -84,6 +90,22 @@ func (w *world) listAnswer(q *request, rep *reply) {
 			rep.body = fmt.Sprintf(`{"next":%q,"cursor":%d,`, where, number+1) + rep.body[1:]
 		}
 	}
+	rep.body = w.page(rep.body)
+}
+
+// path returns a path of a page, and page a page, as they are if the list is within an object.
+func (p *plan) path(of string) string {
+	if p.List.Within {
+		return strings.Replace(of, ".", ".data.", 1)
+	}
+	return of
+}
+
+func (p *plan) page(text string) string {
+	if p.List.Within {
+		return `{"id":3,"data":` + text + "}"
+	}
+	return text
 }
 
 // nexts are the ways to the next page.

@@ -20,10 +20,14 @@ const (
 	body   = "B0dy-S3cr3t"
 	cookie = "C00kie-S3cr3t"
 
-	renewed = "-2" // behind the token that is valid in the end
+	password = "P4ss-S3cr3t"
+	basic    = "bWU6UDRzcy1TM2NyM3Q=" // me:password
+
+	renewed = "-2"           // behind the token that is valid in the end
+	stray   = "stray-cookie" // of another origin, or for who was led home by it
 )
 
-var secrets = []string{token, body, cookie}
+var secrets = []string{token, body, cookie, password, basic}
 
 // A process is a run that may be killed: from then on nothing of it reaches a server or the world.
 type process struct {

@@ -13,10 +13,13 @@ func (w *world) eavesdrop(q *request, sent string) {
 	if q.starts {
 		q.life.flying++
 	}
-	if q.host == home {
+	if q.isTrusted() && strings.Contains(fmt.Sprint(q.Header), stray) {
+		w.blame("quiet", "a cookie of another origin was sent to %s", q.host)
+	}
+	if q.isTrusted() {
 		return
 	}
-	w.saw["another origin asked"] = true
+	w.saw["another origin asked"], w.saw["led home by another"] = true, w.saw["led home by another"] || q.host == home
 	if secret := secretIn(fmt.Sprint(q.URL, q.Header, sent)); secret != "" {
 		w.blame("quiet", "%s was sent to %s", secret, q.host)
 	}

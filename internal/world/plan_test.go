@@ -36,9 +36,11 @@ type plan struct {
 	FailFast  bool          `json:",omitzero"`
 	Rate      int           `json:",omitzero"` // requests a second, 0 for the default
 	Alone     bool          `json:",omitzero"` // a connection is used once only
+	User      bool          `json:",omitzero"` // the credentials stand in the URL
 	Renewal   time.Duration `json:",omitzero"` // after which another token is needed, 0 for never
 	Lag       time.Duration `json:",omitzero"` // by which all answers take longer, some time after the beginning
 	Mine      bool          `json:",omitzero"` // the conditions are those of a preset of the user
+	Object    bool          `json:",omitzero"` // they are about an object in the document
 	Skew      time.Duration `json:",omitzero"` // by which the clocks of servers are ahead, negative if they are behind
 	Jump      time.Duration `json:",omitzero"` // by which that of the caller jumps between two runs
 	HTTP2     bool          `json:",omitzero"`
@@ -115,6 +117,9 @@ func newPlan(seed uint64, only string) *plan {
 	if p.isLine() && !p.Line.File {
 		p.Renewal = 0
 	}
+	if p.User = maybe(10) && p.Probe == ""; p.User {
+		p.Renewal = 0
+	}
 	p.drawFaults(r)
 	p.drawKills(r)
 	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
@@ -124,7 +129,7 @@ func newPlan(seed uint64, only string) *plan {
 	if p.Plain = p.isPlain() && maybe(3); p.Plain {
 		p.Until, p.ErrorIf = &node{Op: `.state == "done"`}, &node{Op: `.state == "failed"`}
 		for i := range p.Ops {
-			p.Ops[i].Style |= bare * int(seed%2)
+			p.Ops[i].Style |= bare * int(seed%4)
 		}
 		believed := []string{"lie", "204", "twice", "login", "elsewhere", "loop"} // which would say how it is, or be its result
 		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return slices.Contains(believed, f.Kind) })
@@ -133,14 +138,16 @@ func newPlan(seed uint64, only string) *plan {
 		p.Percent = pick(r, 50, 90, 100)
 	}
 	isKept := p.isLine() && p.Line.Log != "" && !p.Line.Twice
-	if p.Line.Full = isKept && len(p.Ops) == 1 && p.Ops[0].Method != "" && maybe(4); p.Line.Full {
+	if p.Line.Full = isKept && len(p.Ops) == 1 && p.List == nil && p.Ops[0].Method != "" && maybe(4); p.Line.Full {
 		p.Kills, p.Line.Torn = nil, false
 	}
 	return p
 }
 
 // isPlain reports whether a wait may have no condition.
-func (p *plan) isPlain() bool { return p.Ops[0].Method != "" && !p.Gone && p.presetName() == "" }
+func (p *plan) isPlain() bool {
+	return p.Ops[0].Method != "" && !p.Gone && p.List == nil && p.presetName() == ""
+}
 
 // drawAlone draws operations that are waited for by themselves.
 func (p *plan) drawAlone(r *rand.Rand) {
@@ -167,12 +174,17 @@ func (p *plan) drawAlone(r *rand.Rand) {
 func (p *plan) drawList(r *rand.Rand) {
 	n := 1 + r.IntN(9)
 	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...), Follow: r.IntN(4) == 0}
-	p.List.Gone = !p.List.Follow && r.IntN(8) == 0
+	p.List.Start, p.List.Within = r.IntN(6) == 0, r.IntN(4) == 0
+	p.List.Gone = !p.List.Follow && !p.List.Start && r.IntN(8) == 0
+	method, answer := "", ""
+	if p.List.Start {
+		method, answer = "POST", "202 Location"
+	}
 	if r.IntN(10) == 0 {
 		p.List.Cut = pick(r, signs...)
 	}
 	for i := range n {
-		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(8), Phases: p.drawPhases(r, "")})
+		p.Ops = append(p.Ops, operation{ID: i + 7, Style: r.IntN(8), Method: method, Answer: answer, Phases: p.drawPhases(r, method)})
 	}
 	switch k := r.IntN(3); {
 	case k == 0:
@@ -181,7 +193,7 @@ func (p *plan) drawList(r *rand.Rand) {
 		for _, o := range p.Ops[:1+r.IntN(n)] {
 			p.List.Known = append(p.List.Known, o.ID)
 		}
-		if p.isLine() && !p.List.Follow && r.IntN(2) == 0 {
+		if p.isLine() && !p.List.Follow && !p.List.Start && r.IntN(2) == 0 {
 			p.List.Batch = 1 + r.IntN(3)
 		}
 	}
@@ -228,9 +240,10 @@ func (p *plan) drawFaults(r *rand.Rand) {
 	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
-		return isBelieved || strings.HasSuffix(name, "page") && p.List == nil || r.IntN(3) > 0
+		isPage := strings.HasSuffix(name, "page")                                     // of which there are few else
+		return isBelieved || isPage && p.List == nil || !isPage && r.IntN(3) > 0
 	})
-	keys := []string{"list"}
+	keys := []string{"list", "list!"}
 	if len(p.Ops) == 1 && !p.Gone && p.Probe == "" { // of several none is the first to connect, and --gone takes nobody for gone
 		keys = append(keys, "dial")
 	}
@@ -268,10 +281,14 @@ func (p *plan) drawKills(r *rand.Rand) {
 	if p.isLine() { // of which there are few
 		runs = max(runs, 1)
 	}
+	about := []any{p.Ops[0].ID}
+	if p.List != nil {
+		about = append(about, "list", "list")
+	}
 	for run := range runs {
-		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second)), Soft: r.IntN(3) == 0}
+		k := kill{Run: run, At: drawn(r, time.Millisecond, pick(r, time.Second, 12*time.Second, time.Minute)), Soft: r.IntN(3) == 0}
 		if r.IntN(3) == 0 {
-			k = kill{Run: run, Key: fmt.Sprint(p.Ops[0].ID, pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}
+			k = kill{Run: run, Key: fmt.Sprint(pick(r, about...), pick(r, "", "!")), N: 1 + r.IntN(3), Before: r.IntN(2) == 0}
 		}
 		p.Kills = append(p.Kills, k)
 	}

@@ -61,7 +61,10 @@ func (p *plan) drawPreset(r *rand.Rand) {
 	p.Mine = r.IntN(12) == 0
 	isBuiltin := r.IntN(5) == 0
 	api := pick(r, sorted(apis)...)
-	if p.Mine = p.Mine && !p.isGone() && p.Probe != byTCP; p.Mine || p.isGone() || !isBuiltin || p.Probe == byTCP {
+	if p.Mine = p.Mine && !p.isGone() && p.Probe != byTCP; p.Mine {
+		p.Object = r.IntN(3) == 0 && (p.List == nil || !p.List.Follow) // what is followed is another document
+	}
+	if p.Mine || p.isGone() || !isBuiltin || p.Probe == byTCP {
 		return
 	}
 	p.Until, p.ErrorIf = nil, nil
@@ -90,10 +93,34 @@ func (p *plan) presetText() string {
 	if p.Interval > 0 {
 		text += fmt.Sprintln("interval:", max(p.Interval, 100*time.Millisecond))
 	}
-	if p.List != nil {
-		text += "each: .jobs\n"
+	switch {
+	case p.Object && p.List != nil:
+		text += "object: " + p.path(".jobs") + "[]\n"
+	case p.Object:
+		text += "object: " + p.inObject("") + "\n"
+	case p.List != nil:
+		text += "each: " + p.path(".jobs") + "\n"
 	}
 	return text
+}
+
+// inObject returns a path of what is in the object of a document, if it is in one.
+func (p *plan) inObject(path string) string {
+	if p.Object && p.List == nil {
+		return []string{".job", ".jobs[]"}[p.Seed%2] + path
+	}
+	return path
+}
+
+// enclosed returns a document within its object, if it is in one.
+func (p *plan) enclosed(doc string) string {
+	switch p.inObject("") {
+	case ".job":
+		return `{"state":"done","job":` + doc + `}`
+	case ".jobs[]":
+		return `{"jobs":[` + doc + `],"state":"done"}`
+	}
+	return doc
 }
 
 // presetRules returns the rules of the preset, none without one.
@@ -121,6 +148,8 @@ func (p *plan) succeeds(doc string) bool {
 		return doc != ""
 	case api != nil:
 		return strings.Contains(doc, api["done"])
+	case p.Ops[0].Style&terse != 0:
+		return strings.Contains(doc, `"done":true`)
 	}
 	return p.Until.holds(doc) && !p.ErrorIf.holds(doc)
 }
@@ -129,5 +158,5 @@ func (p *plan) fails(doc string) bool {
 	if api := apis[p.Ops[0].API]; api != nil {
 		return strings.Contains(doc, api["failed"])
 	}
-	return p.ErrorIf.holds(doc)
+	return p.ErrorIf.holds(doc) || p.Ops[0].Style&terse != 0 && strings.Contains(doc, terseStates["failed"])
 }

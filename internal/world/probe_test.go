@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,23 +21,19 @@ const (
 	byTCP     = "tcp"     // to a port that is open as long as the operation is there
 )
 
-// tcpHost has the ports of the operations, from firstPort on.
-const (
-	tcpHost   = "tcp.test"
-	firstPort = 7000
-)
+// tcpHost has a port for each operation, its ID.
+const tcpHost = "tcp.test"
 
-// drawProbe draws what looks at the operations. A command line runs real programs, and connects to
-// real ports.
+// drawProbe draws what looks at the operations. A command line runs real programs.
 func (p *plan) drawProbe(r *rand.Rand) {
 	isCommand, isTCP := r.IntN(8) == 0, r.IntN(12) == 0 && p.List == nil
 	switch {
-	case p.isLine() || p.isGone() && isCommand:
-		return
 	case isTCP:
 		p.Probe, p.Until, p.ErrorIf = byTCP, nil, nil
+	case p.isLine() || p.isGone() && isCommand:
+		return
 	case isCommand && p.List != nil:
-		p.Probe, p.List.Size, p.List.Follow = byCommand, 99, false
+		p.Probe, p.List.Size, p.List.Follow, p.List.Start = byCommand, 99, false, false
 	case isCommand:
 		p.Probe = byCommand
 	default:
@@ -114,8 +108,7 @@ func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
 
 // connect connects to the port of an operation.
 func (p *process) connect(ctx context.Context, port string) (net.Conn, error) {
-	id := must(strconv.Atoi(port)) - firstPort
-	rep := p.look(ctx, fmt.Sprint("http://a.test/ops/", id))
+	rep := p.look(ctx, "http://a.test/ops/"+port)
 	code := syscall.ECONNREFUSED
 	switch {
 	case rep == nil:
@@ -135,9 +128,8 @@ func (p *process) probe(h poll.HTTP) poll.Probe {
 	case byCommand:
 		return program{p, h.URL}
 	case byTCP:
-		u := must(url.Parse(h.URL))
-		id := must(strconv.Atoi(strings.TrimPrefix(u.Path, "/ops/")))
-		return poll.TCP{Address: fmt.Sprint(tcpHost, ":", firstPort+id), Dial: p.dial}
+		_, id, _ := strings.Cut(h.URL, "/ops/")
+		return poll.TCP{Address: tcpHost + ":" + id, Dial: p.dial}
 	}
 	return h
 }

@@ -60,6 +60,8 @@ func simulate(t *testing.T, p *plan) *report {
 		if preset := p.presetName(); preset != "" {
 			w.saw["preset "+preset] = true
 		}
+		w.saw["credentials in the URL"] = p.User
+		w.saw["object of a preset"], w.saw["list within an object"] = p.Object, p.List != nil && p.List.Within
 		w.saw["success for a time"], w.saw["error threshold"] = p.Steady > 0, p.Errors > 0
 		w.saw["shared directory"] = p.Share
 		w.saw["learned"] = p.isLine() && p.Line.Learn > 0

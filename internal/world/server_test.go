@@ -60,18 +60,21 @@ func (rep *reply) isRedirect() bool {
 
 // about makes the reply what is known of an operation as it was at a moment. Some know what the
 // client has, and answer 304.
-func (rep *reply) about(l *life, at time.Time) {
+func (rep *reply) about(l *life, at time.Time, enclose func(string) string) {
 	rep.code, rep.honest, rep.what = 200, true, l.state(at)
 	if rep.doc = l.docAt(at); rep.doc == "" {
 		rep.code, rep.body = 404, `{"message":"no such job"}`
 		return
 	}
-	if rep.body = rep.doc; l.Style&8 != 0 {
+	if rep.body = enclose(rep.doc); l.Style&8 != 0 {
 		rep.head = []string{"ETag: " + tag(rep.doc)}
 	}
 }
 
 func tag(doc string) string { return fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE([]byte(doc))) }
+
+// isTrusted reports whether a request may have secrets: it is not, if another origin has led to it.
+func (q *request) isTrusted() bool { return q.host == home && q.Header.Get("Authorization") != "" }
 
 // dice returns the chance for the nth request of a key.
 func (w *world) dice(key string, n int) *rand.Rand {
@@ -89,6 +92,9 @@ func (w *world) read(host string, r *http.Request) *request {
 		q.key, q.life = id, w.lifeOf(id)
 	case kind == "list":
 		q.key = strings.TrimSpace("list " + r.URL.Query().Get("ids"))
+	}
+	if w.List != nil && w.List.Start && strings.HasPrefix(q.key, "list") && r.Method != "GET" {
+		q.life = w.lives[0]
 	}
 	if q.life != nil && r.Method != "GET" {
 		q.starts, q.key = true, q.key+"!"
@@ -128,11 +134,14 @@ func (w *world) answer(q *request) *reply {
 	case q.starts && kind.on&aRefusal == 0:
 		w.start(q, rep)
 	case q.life != nil:
-		rep.about(q.life, time.Now())
+		rep.about(q.life, time.Now(), w.enclosed)
 	case strings.HasPrefix(q.key, "list"):
 		w.listAnswer(q, rep)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))
+	case q.host != home && q.Method == "GET" && strings.HasPrefix(q.URL.Path, "/ops/") && r.IntN(2) == 0:
+		rep.lie(pick(r, 301, 303, 307), "")
+		rep.head = []string{"Location: http://" + home + q.URL.Path + "/"} // the same URL would be a loop
 	case q.host != home && q.URL.Path == "/":
 		rep.lie(200, pick(r, `{"message":"hello"}`, `{"jobs":[]}`))
 	case q.host != home:
@@ -142,6 +151,11 @@ func (w *world) answer(q *request) *reply {
 		kind.make(q, rep, rand.New(rand.NewPCG(q.fault.Die, 1)))
 		rep.what += ", " + q.fault.Kind
 		w.meet(q, "fault "+q.fault.Kind, kind.excuse)
+	}
+	if q.host != home || !q.isTrusted() {
+		rep.head = append(rep.head, "Set-Cookie: sid="+stray+pick(r, "", "; Domain=test")+"; Path=/")
+	} else if rep.isRedirect() {
+		rep.head = append(rep.head, "Set-Cookie: sid="+cookie+pick(r, "", "; Domain=test")+"; Path=/")
 	}
 	if seen := q.Header.Get("If-None-Match"); rep.honest && rep.code == 200 && seen != "" && seen == tag(rep.doc) {
 		rep.code, rep.body = 304, ""
@@ -154,7 +168,7 @@ func (w *world) answer(q *request) *reply {
 func (w *world) meet(q *request, feature, excuse string) {
 	w.saw[feature] = true
 	for _, l := range w.lives {
-		if excuse != "" && (q.life == l || q.life == nil) {
+		if excuse != "" && (q.life == l || q.life == nil || q.key == "list!") {
 			l.excuse = excuse
 		}
 	}
@@ -179,8 +193,11 @@ var answers = map[string]struct {
 // start processes a request that starts an operation.
 func (w *world) start(q *request, rep *reply) {
 	l := q.life
-	if l.starts++; l.started.IsZero() {
-		l.started = time.Now()
+	l.starts++
+	for _, other := range w.lives {
+		if other.started.IsZero() && (other == l || w.List != nil) {
+			other.started = time.Now()
+		}
 	}
 	if w.onStart != nil {
 		w.onStart()
@@ -188,6 +205,12 @@ func (w *world) start(q *request, rep *reply) {
 	w.saw["start "+q.Method], w.saw["answer "+l.Answer] = true, true
 	fill := strings.NewReplacer("ID", fmt.Sprint(l.ID)).Replace
 	a := answers[l.Answer]
+	if w.saw["list started"] = w.List != nil; w.List != nil && w.List.Follow {
+		w.listAnswer(q, rep)
+		return
+	} else if w.List != nil {
+		a.head = "Location: /list"
+	}
 	rep.code, rep.body, rep.what = a.code, fill(a.body), "started"
 	rep.head = []string{fill(a.head), "Set-Cookie: sid=" + cookie + "; Path=/"}
 }

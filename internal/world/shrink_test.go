@@ -84,17 +84,20 @@ func (p *plan) isSound() bool {
 	switch {
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
-	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe != "" && p.isLine():
+	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe == byCommand && p.isLine(), p.User && (p.Renewal > 0 || p.Probe != ""):
 		return false
 	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && p.Steady > 0 && p.Threshold > 0:
 		return false
 	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
+	case isList && p.List.Start != (p.Ops[0].Method != ""), isList && p.List.Start && (p.List.Gone || p.List.Batch > 0), p.Object && (!p.Mine || isList && p.List.Follow):
+		return false
 	case isList && p.List.Known != nil && len(p.List.Known) == 0: // which nobody waits for
 		return false
 	case isList && (p.List.Batch > 0 && len(p.List.Known) == 0 || slices.ContainsFunc(p.List.Known, func(id int) bool { return !isKnown(id) })):
 		return false
-	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }):
+	case slices.ContainsFunc(p.Kills, func(k kill) bool { return k.At == 0 && (k.Key == "" || k.N == 0) }),
+		slices.ContainsFunc(p.Ops, func(o operation) bool { return o.Style&terse != p.Ops[0].Style&terse || o.Style&terse != 0 && !p.Plain }):
 		return false
 	case p.Plain && (!p.isPlain() || p.Until == nil || p.ErrorIf == nil), p.Unless && (p.presetName() != "" || p.Probe != ""):
 		return false

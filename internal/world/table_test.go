@@ -8,10 +8,10 @@ import (
 
 // A table counts what was exercised.
 type table struct {
-	seeds, broken, lines int
-	invariants, breaks   map[string]int
-	features             map[string]int
-	simulated            time.Duration
+	seeds, broken, lines, waits int
+	invariants, breaks          map[string]int
+	features                    map[string]int
+	simulated                   time.Duration
 }
 
 func newTable() *table {
@@ -20,6 +20,7 @@ func newTable() *table {
 
 func (t *table) add(p *plan, rep *report) {
 	t.seeds++
+	t.waits += len(p.Ops)
 	t.simulated += rep.took
 	if p.isLine() {
 		t.lines++
@@ -45,7 +46,7 @@ const rare = 0.01
 
 func (t *table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d seeds, of which %d are command lines; %.0f simulated hours; %d show a fault\n", t.seeds, t.lines, t.simulated.Hours(), t.broken)
+	fmt.Fprintf(&b, "%d seeds with %d waits, one for each target or element; %d seeds are command lines; %.0f simulated hours; %d show a fault\n", t.seeds, t.waits, t.lines, t.simulated.Hours(), t.broken)
 	for _, i := range invariants {
 		fmt.Fprintf(&b, "  %-10s exercised by %8d, broken %d times\n", i.name, t.invariants[i.name], t.breaks[i.name])
 	}

@@ -76,8 +76,15 @@ func (l *life) docAt(at time.Time) string {
 	return l.doc(state, max(0, at.Sub(l.started)))
 }
 
-// bare is the style of a document in which no object is inside another.
-const bare = 16
+// Styles of a document: no object is inside another, and no member is there for the state alone.
+const (
+	bare  = 16
+	terse = 32
+)
+
+var terseStates = map[string]string{
+	"queued": `"message":"queued"`, "running": `"result":"running"`, "done": `"done":true,"result":"rID"`, "failed": `"result":"failed"`,
+}
 
 // doc returns the document about an operation in a state, of the age given.
 func (o *operation) doc(state string, age time.Duration) string {
@@ -96,6 +103,9 @@ func (o *operation) doc(state string, age time.Duration) string {
 		`"conclusion":` + conclusion, `"finished_at":` + finished, `"error":` + failure,
 		fmt.Sprintf(`"progress":%d`, progress), `"meta":{"state":"done"}`,
 		fmt.Sprintf(`"steps":[{"name":"a","state":"done"},{"name":"b","state":%q}]`, state),
+	}
+	if o.Style&terse != 0 {
+		return strings.ReplaceAll(`{"id":ID,`+terseStates[state]+"}", "ID", fmt.Sprint(o.ID))
 	}
 	if o.Style&bare != 0 {
 		fields = fields[:7]

@@ -25,10 +25,10 @@ const (
 // Question begins a wait for answers of a place. Nobody is elected: the process whose time comes
 // first takes the lease on the question and asks. The others look again when the answer should be
 // there. All compute the same time for the next attempt. Only answers to later requests count.
-func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) ask.Question {
+func (f *Fleet) Question(place string, identity []byte, schedule func(step int, u float64) time.Duration, step int) ask.Question {
 	return &wait{
 		f: f, place: place, key: f.key("question-", string(identity)), secret: f.mac("seal", string(identity)),
-		schedule: schedule, joined: time.Now(), stopRenewing: func() {},
+		schedule: schedule, step: step, joined: time.Now(), stopRenewing: func() {},
 	}
 }
 

@@ -32,7 +32,7 @@ func (t *thing) ask() []byte {
 
 // waitFor waits for the thing as package poll does, and returns when it knew.
 func waitFor(t *thing, f *Fleet, schedule func(int, float64) time.Duration, fails func() bool) time.Duration {
-	q := f.Question("place", []byte("thing"), schedule)
+	q := f.Question("place", []byte("thing"), schedule, 0)
 	defer q.Close()
 	for {
 		turn := q.Claim(time.Now())
@@ -156,7 +156,7 @@ func TestAnswers_failing(t *testing.T) {
 func TestAnswers_hanging(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := newFake()
-		hung := newFleet(swapping{e}, "here", Options{}).Question("place", []byte("thing"), everySecond)
+		hung := newFleet(swapping{e}, "here", Options{}).Question("place", []byte("thing"), everySecond, 0)
 		if turn := hung.Claim(time.Now()); !turn.Ask {
 			t.Fatalf("%+v", turn)
 		}
@@ -229,7 +229,7 @@ func testLostStore(t *testing.T, things int) {
 		all.Go(func() {
 			time.Sleep(time.Second * time.Duration(i) / 50)
 			f := newFleet(swapping{e}, "here", Options{PerSecond: 10, Known: true})
-			q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), every)
+			q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), every, 0)
 			defer q.Close()
 			for time.Since(it.begun) < 20*time.Second {
 				turn := q.Claim(time.Now())

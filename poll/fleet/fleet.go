@@ -207,7 +207,7 @@ func read[R record](f *Fleet, text string) (rec R) {
 
 // within returns a time at random between half of one and all of it.
 func within(d time.Duration) time.Duration {
-	return backoff.Equal{Of: backoff.Fixed(d)}.Wait(backoff.Step{}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	return backoff.Equal(backoff.Fixed(d)).Wait(backoff.Step{}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 }
 
 // checkClock refuses a clock of the store that cannot tell how long anything lasts.

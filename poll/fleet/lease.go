@@ -3,7 +3,7 @@ package fleet
 import "math"
 
 const (
-	// leaseTime is how long a process that asks is waited for without a renewal, in microseconds.
+	// leaseTime is how long a lease lasts that is not renewed, in microseconds: so long others wait.
 	leaseTime = 5_000_000
 	// mostLease is how long one of a process is that asks for thousands: to renew that many often
 	// costs more than to ask.

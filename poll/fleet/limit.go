@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
@@ -37,7 +36,7 @@ type origin struct {
 	key    string
 	joined time.Time
 
-	mu sync.Mutex
+	turn chan struct{} // whoever has it may use what follows, and ask the store
 	pace.Given
 	shared    limit     // as it was last
 	refreshed time.Time // when that was, zero for never
@@ -51,8 +50,8 @@ type origin struct {
 // Next returns when the next request may go to a place.
 func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	o := f.origin(name)
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
 	if o.shared.Free() && time.Since(o.refreshed) < freeFor {
 		o.uncounted++
 		return time.Now(), ""
@@ -82,8 +81,8 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 		return
 	}
 	o := f.origin(name)
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
 	var closed bool
 	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
 		closed = l.Learn(r, now, pace.Result{
@@ -102,8 +101,8 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 // but others may make all of them.
 func (f *Fleet) refresh(name string) {
 	o := f.origin(name)
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
 	if time.Since(o.refreshed) > min(micros(window)/2, time.Since(o.joined)/2) { // at first more and more join
 		o.change(f, func(*limit, pace.Rules, int64) {})
 	}
@@ -114,7 +113,7 @@ func (f *Fleet) origin(name string) *origin {
 	defer f.mu.Unlock()
 	o := f.origins[name]
 	if o == nil {
-		o = &origin{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), Given: pace.Given{}}
+		o = &origin{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), turn: make(chan struct{}, 1), Given: pace.Given{}}
 		f.origins[name] = o
 	}
 	return o

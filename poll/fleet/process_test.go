@@ -41,7 +41,7 @@ func takePart(where string) int {
 		os.Exit(0)
 	}()
 	if os.Getenv(asksVariable) != "" {
-		q := f.Question("place", []byte("thing"), everySecond)
+		q := f.Question("place", []byte("thing"), everySecond, 0)
 		q.Claim(time.Now())
 		fmt.Println("ready")
 		select {}
@@ -87,7 +87,7 @@ func another(t *testing.T, where string, env ...string) (cmd *exec.Cmd, wrote st
 // Who is killed while it asks is waited for, for a lease at most.
 func testKilled(t *testing.T, where string) {
 	f, notes := open(t, where)
-	q := f.Question("place", []byte("thing"), everySecond)
+	q := f.Question("place", []byte("thing"), everySecond, 0)
 	cmd, _ := another(t, where, asksVariable+"=1")
 	cmd.Process.Kill()
 	cmd.Wait()

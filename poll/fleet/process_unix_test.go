@@ -42,7 +42,7 @@ func TestRedis_paused(t *testing.T) {
 	if note := sends(f, notes, 20); note != "" {
 		t.Fatal(note)
 	}
-	q := f.Question("place", []byte("thing"), everySecond)
+	q := f.Question("place", []byte("thing"), everySecond, 0)
 	q.Claim(time.Now())
 	f.began = time.Now().Add(-time.Minute)
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {

@@ -169,9 +169,9 @@ func testAnswers(t *testing.T, where string) {
 	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
 	var first, second []ask.Question
 	for i, answer := range answers {
-		a := f.Question("place", []byte("answered "+answer), schedule)
-		b := g.Question("place", []byte("answered "+answer), schedule)
-		other := g.Question("place", []byte("another "+answer), schedule)
+		a := f.Question("place", []byte("answered "+answer), schedule, 0)
+		b := g.Question("place", []byte("answered "+answer), schedule, 0)
+		other := g.Question("place", []byte("another "+answer), schedule, 0)
 		if turn := a.Claim(time.Now()); !turn.Ask || turn.Unshared {
 			t.Fatalf("%d: the first: %+v", i, turn)
 		}
@@ -238,7 +238,7 @@ func TestStore_strangers(t *testing.T) {
 		}
 		for _, where := range []string{dir, s.url} {
 			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
-			q := f.Question("place", []byte(name), everySecond)
+			q := f.Question("place", []byte(name), everySecond, 0)
 			for range 2 {
 				at, _ := f.Next("place", time.Time{})
 				time.Sleep(time.Until(at))
@@ -297,7 +297,7 @@ func TestRedis_refuses(t *testing.T) {
 			if !strings.Contains(note, test.want) || strings.Contains(note, "hunter") {
 				t.Errorf("told %q, want %q", note, test.want)
 			}
-			if turn := f.Question("place", []byte("thing"), everySecond).Claim(time.Now()); !turn.Ask || !turn.Unshared {
+			if turn := f.Question("place", []byte("thing"), everySecond, 0).Claim(time.Now()); !turn.Ask || !turn.Unshared {
 				t.Errorf("%+v", turn)
 			}
 			if again := sends(f, notes, 3); again != "" {
@@ -379,7 +379,7 @@ func TestFleet_clock(t *testing.T) {
 				s := &clocked{memory{records: map[string]string{}}, clock}
 				notes := make(chan string, 10)
 				f := newFleet(swapping{s}, "here", Options{PerSecond: 100, Known: true, Note: func(note string) { notes <- note }})
-				q := f.Question("place", []byte("thing"), everySecond)
+				q := f.Question("place", []byte("thing"), everySecond, 0)
 				asked := 0
 				for range 10 {
 					if turn := q.Claim(time.Now()); turn.Ask {
@@ -494,7 +494,7 @@ func FuzzStore(f *testing.F) {
 			}
 			g.Done("place", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Second})
 		}
-		q := newFleet(swapping{said{question, at}}, "here", Options{}).Question("place", []byte("thing"), everySecond)
+		q := newFleet(swapping{said{question, at}}, "here", Options{}).Question("place", []byte("thing"), everySecond, 0)
 		for range 2 {
 			turn := q.Claim(time.Now())
 			if turn.Answer != nil || time.Until(turn.Next) > 10*time.Second {
@@ -528,8 +528,8 @@ func (said) close() {}
 func testLongAnswer(t *testing.T, where string) {
 	f, notes := open(t, where)
 	g, _ := open(t, where)
-	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
-	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
+	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond }, 0)
+	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour }, 0)
 	b.Claim(time.Now())
 	b.Answered(nil)
 	for range 3 {

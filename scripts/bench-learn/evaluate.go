@@ -40,8 +40,8 @@ func evaluateKey(k series, share float64) (result, error) {
 	runs := float64(len(scored))
 	percent := 100 / runs / median
 
-	told := learn.Options{Cost: learn.Cost{Delay: time.Duration(poll * 1e9)}}
-	defaults := learn.Options{Cost: learn.Cost{Share: share}, Base: backoff.DefaultBase}
+	told := learn.Options{Cost: time.Duration(poll * 1e9)}
+	defaults := learn.Options{CostShare: share, Base: backoff.DefaultBase}
 	var scores [3]score
 	for i, l := range []learner{{told, true}, {told, false}, {defaults, false}} {
 		var err error

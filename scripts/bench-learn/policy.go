@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -26,7 +25,7 @@ func (s score) cost(poll float64) float64 { return poll*s.polls + s.delay }
 
 // aws is poll's default strategy, and geometric one that overshoots by 10%.
 var (
-	aws       = backoff.Cap{}
+	aws       = backoff.Cap(nil, 0)
 	geometric = backoff.Exponential{Factor: 1.1}
 )
 
@@ -85,11 +84,8 @@ func (l learner) walk(k series) (score, error) {
 			running = running[1:]
 		}
 		var schedule backoff.Schedule = aws
-		model, err := learn.Fit(ended, l.options)
-		if err == nil {
+		if model, err := learn.Fit(ended, l.options); err == nil { // there is a run to learn from
 			schedule = model
-		} else if !errors.Is(err, learn.ErrNoRuns) {
-			return score{}, err
 		}
 		one, run := watch(schedule, d)
 		if i > 0 {

@@ -20,8 +20,8 @@ func (e evidence) and(other evidence) evidence {
 	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks}
 }
 
-// or returns the evidence of one of two outcomes: of the better one where one is enough, and of one
-// that rests on absence, if there is one, where each has to show something.
+// or returns the evidence of one of two outcomes. Where each has to show something, that is one that
+// rests on absence, if there is one; where one is enough, it is one that does not.
 func (e evidence) or(other evidence, each bool) evidence {
 	return or(other.isAbsent() == each, other, e)
 }

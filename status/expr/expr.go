@@ -25,8 +25,8 @@ type Option func(*parser)
 
 // WithEnviron lets an expression name variables of the environment, as $ENV.NAME. lookup,
 // such as [os.LookupEnv], finds a variable. It is called while the expression is compiled.
-// A variable that is not set, or empty, is an error, and so is $ENV without this option. The value is never shown: not in an
-// error, an explanation, a note or a hint. But an expression may yield it.
+// A variable that is not set, or empty, is an error, and so is $ENV without this option. The value
+// is never shown: not in an error, an explanation, a note or a hint. But an expression may yield it.
 func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 	return func(p *parser) { p.environ = lookup }
 }

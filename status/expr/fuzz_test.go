@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -67,6 +68,10 @@ func checkResult(t *testing.T, r expr.Result) {
 	v := r.Value()
 	if (v.Type == "unknown") != (r.Tri == expr.Unknown) && v.Type != "string" {
 		t.Errorf("the outcome is %v, the value %+v", r.Tri, v)
+	}
+	types := map[byte]string{'"': "string", '[': "array", '{': "object", 't': "boolean", 'f': "boolean", 'n': "null"}
+	if v.Exists() && v.Type != cmp.Or(types[v.Raw[0]], "number") {
+		t.Errorf("%s is of type %s", v.Raw, v.Type)
 	}
 	if v.Exists() == (v.Reason != "") || v.Exists() == (v.Raw == "") {
 		t.Errorf("value %+v", v)

@@ -139,7 +139,9 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	case name == "header" && e.env.Error == "":
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
-			fields[name], fields[strings.ToLower(name)] = values[0], values[0]
+			if len(values) > 0 {
+				fields[name], fields[strings.ToLower(name)] = values[0], values[0]
+			}
 		}
 		return fields, ""
 	}

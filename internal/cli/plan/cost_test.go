@@ -3,19 +3,17 @@ package plan
 import (
 	"testing"
 	"time"
-
-	"github.com/pollcli/poll/backoff/learn"
 )
 
 func TestParseCost(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]learn.Cost{
-		"1%":      {Share: 0.01},
-		"0.5%":    {Share: 0.005},
-		"0.0001%": {Share: 1e-6},
-		"100%":    {Share: 1},
-		"2s":      {Delay: 2 * time.Second},
-		"500ms":   {Delay: 500 * time.Millisecond},
+	for text, want := range map[string]cost{
+		"1%":      {share: 0.01},
+		"0.5%":    {share: 0.005},
+		"0.0001%": {share: 1e-6},
+		"100%":    {share: 1},
+		"2s":      {delay: 2 * time.Second},
+		"500ms":   {delay: 500 * time.Millisecond},
 	} {
 		have, err := parseCost(text)
 		if err != nil || have != want {

@@ -16,10 +16,16 @@ import (
 // Learning is the flags of a learned schedule. The zero value is a command line without any.
 type Learning struct {
 	Learn                 string // the name of the operation; "" for none
-	Cost                  learn.Cost
+	Cost                  cost
 	Age                   time.Duration
 	History               string
 	StartedAt, FinishedAt string
+}
+
+// A cost is what an attempt costs, as a share of the median run or as a time.
+type cost struct {
+	share float64
+	delay time.Duration
 }
 
 // Table returns the table of the flags, which fill f.
@@ -38,13 +44,13 @@ func parseName(name string) (string, error) { return name, store.CheckName(name)
 
 // parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
 // 100%, and "2s" a delay above 0.
-func parseCost(s string) (c learn.Cost, err error) {
+func parseCost(s string) (c cost, err error) {
 	if strings.HasSuffix(s, "%") {
-		c.Share, err = argv.ParsePercent(s)
+		c.share, err = argv.ParsePercent(s)
 	} else {
-		c.Delay, err = argv.ParseDuration(s)
+		c.delay, err = argv.ParseDuration(s)
 	}
-	if err != nil || c.Delay == 0 && !(c.Share > 0.999e-6 && c.Share <= 1) {
+	if err != nil || c.delay == 0 && !(c.share > 0.999e-6 && c.share <= 1) {
 		return c, argv.Usagef("%q: want a percentage of the median from 0.0001%% to 100%%, or a time above 0 such as 2s", s)
 	}
 	return c, nil
@@ -57,21 +63,21 @@ func (f *Learning) options(w Waits) learn.Options {
 	if w.MaxWait > 0 {
 		base = min(base, w.MaxWait)
 	}
-	return learn.Options{Cost: f.Cost, Age: f.Age, Base: base, MaxWait: w.MaxWait}
+	return learn.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: w.MaxWait}
 }
 
 // Learned returns the schedules of a model: jitter moves its attempts, and the wait after
 // THROTTLED is at least that of the model and that of configured.
-func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (own, throttled backoff.Schedule) {
-	own = m
+func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
+	normal = m
 	switch w.Jitter {
 	case JitterFull, JitterDecorrelated:
-		own = m.Spread(1)
+		normal = m.Spread(1)
 	case JitterEqual:
-		own = m.Spread(0.5)
+		normal = m.Spread(0.5)
 	}
-	capped := backoff.Cap{Of: own, Max: cmp.Or(w.MaxWait, backoff.NoCap)}
-	return own, backoff.Max(configured, backoff.Throttled(capped))
+	capped := backoff.Cap(normal, cmp.Or(w.MaxWait, noCap))
+	return normal, backoff.Max(configured, backoff.Throttled(capped))
 }
 
 // store finds where past runs are kept. The directory need not exist.

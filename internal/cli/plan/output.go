@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -142,19 +141,13 @@ func aligned(lines [][]string) string {
 
 // asFlag formats a duration exactly, as flags take it: "108h30m", "10m".
 func asFlag(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // secondsText formats a duration as a number of seconds, to the millisecond unless it
 // is shorter than that.
 func secondsText(d time.Duration) string {
-	if d >= time.Millisecond && d < math.MaxInt64-time.Millisecond {
+	if d >= time.Millisecond {
 		d = d.Round(time.Millisecond)
 	}
 	return words.Number(words.InSeconds(d))

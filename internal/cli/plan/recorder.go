@@ -7,19 +7,19 @@ import (
 	"math"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Recorder takes what a wait should know from past runs of the operation, and
-// remembers this run for the next. Trouble with the history never fails the wait: it
-// is told once. A nil Recorder does nothing.
+// A Recorder learns from past runs of an operation, and remembers this run for the
+// next. An error about the history never fails the wait: it becomes a warning. A nil
+// Recorder does nothing.
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run
@@ -33,15 +33,20 @@ type Recorder struct {
 	warnings []string
 	run      *store.Record // which has ended; nil if there is nothing to remember
 
-	// What the attempts, or the looks at a list, have seen. Times are ages of the operation.
-	isList       bool          // it ends with the last of its elements
-	before, last time.Duration // when the last ones began that saw it unfinished; 0 for none
-	looked       time.Duration // when the last one ended
-	status       status.Status // the last verdict; of a list, that on the last element that has ended
-	unfinished   time.Duration // before, when status was new
-	finished     time.Duration // looked, when status was new
-	failed       poll.Outcome  // of the last element that has failed
-	broken       bool          // the list could not be waited for
+	isList bool          // the operation ends with the last of its elements
+	latest bracket       // of the last attempt, or the last request for the list
+	status status.Status // the last verdict; of a list, that on the last element that has ended
+	end    bracket       // latest, when status was new
+	failed poll.Outcome  // of the last element that has failed
+	broken bool          // the list could not be waited for
+}
+
+// A bracket holds the end of an operation, if an attempt has seen that. Its times are ages of the
+// operation.
+type bracket struct {
+	unfinished time.Duration // when the last attempt before began that saw it unfinished, 0 for none
+	finished   time.Duration // when the attempt ended
+	next       time.Duration // unfinished, for the next attempt
 }
 
 // Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
@@ -79,7 +84,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 	switch {
 	case r == nil:
 	case ev.Kind == poll.EventAttempt && !ev.Observation.Stopped():
-		r.see(ev)
+		r.observeAttempt(ev)
 	case !r.isList:
 	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
 		r.failed = *ev.Outcome
@@ -89,10 +94,10 @@ func (r *Recorder) Observe(ev poll.Event) {
 	}
 }
 
-// see takes an attempt. It looks at the operation, or at a list, whose elements are judged
+// observeAttempt takes an attempt at the operation, or a request for a list, whose elements are judged
 // next. Of several attempts that a threshold requires, the first saw the end. THROTTLED tells
 // nothing.
-func (r *Recorder) see(ev poll.Event) {
+func (r *Recorder) observeAttempt(ev poll.Event) {
 	verdict := ev.Verdict.Status
 	if ofResult(ev.Observation) {
 		verdict = status.Success
@@ -102,18 +107,18 @@ func (r *Recorder) see(ev poll.Event) {
 		isNew = ev.N > 0 && ev.State.Streak == 1 && verdict.Ends()
 	}
 	if !r.isList || ev.N == 0 {
-		r.before, r.looked = r.last, ev.Age()
+		r.latest = bracket{r.latest.next, ev.Age(), r.latest.next}
 		if verdict == status.NotReady {
-			r.last = max(0, ev.Age()-ev.Took)
+			r.latest.next = max(0, ev.Age()-ev.Took)
 		}
 	}
 	if isNew {
-		r.status, r.unfinished, r.finished = verdict, r.before, r.looked
+		r.status, r.end = verdict, r.latest
 	}
 }
 
-// End takes how the run ended. One that an earlier process saw the end of is not learned from: no
-// attempt has seen it.
+// End takes how the run ended. Nothing is learned if an earlier process has seen the end: no
+// attempt of this one has.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r != nil {
 		r.run = r.record(ctx, o)
@@ -166,12 +171,12 @@ func ofResult(o *status.Observation) bool {
 func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 	outcome := remembered(o)
 	run := &store.Record{End: time.Now(), Outcome: outcome}
-	seen := r.last
+	unfinished := r.latest.next
 	if outcome.Finished() {
-		seen, run.Hi = r.unfinished, backoff.Add(r.age, r.finished)
+		unfinished, run.Hi = r.end.unfinished, duration.Add(r.age, r.end.finished)
 	}
-	if seen > 0 {
-		run.Lo = backoff.Add(r.age, seen)
+	if unfinished > 0 {
+		run.Lo = duration.Add(r.age, unfinished)
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():
@@ -185,7 +190,7 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 			return run
 		}
 		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known only from its attempts: %v", err))
-	case r.age > 0 && r.unfinished == 0:
+	case r.age > 0 && r.end.unfinished == 0:
 		// The first attempt found it finished: it may have ended at any earlier age.
 		return nil
 	}

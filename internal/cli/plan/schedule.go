@@ -48,7 +48,7 @@ type scheduleQuery struct {
 	compared []string       // strategies
 	until    *time.Duration
 
-	table backoff.Table // without its schedule
+	table table // without its schedule
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
@@ -65,18 +65,18 @@ func (q *scheduleQuery) flags() argv.Flags {
 }
 
 func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
-	q.table = backoff.Table{
-		Attempts:     *cmp.Or(q.count, new(int)),
-		Timeout:      *cmp.Or(q.timeout, new(time.Duration)),
-		Immediate:    q.waits.AtOnce(),
-		InitialDelay: q.waits.InitialDelay,
+	q.table = table{
+		attempts:     *cmp.Or(q.count, new(int)),
+		timeout:      *cmp.Or(q.timeout, new(time.Duration)),
+		immediate:    q.waits.AtOnce(),
+		initialDelay: q.waits.InitialDelay,
 	}
 	show := q.attempts
 	switch {
 	case q.compared != nil:
 		show = q.comparison
 	case q.until != nil:
-		show = q.cover
+		show = q.coverage
 	case q.past.Learn != "":
 		show = q.learned
 	}
@@ -87,10 +87,10 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	return a.put(ctx, l, &q.output)
 }
 
-// bound ends the table, unless the command line says where.
+// bound sets the end of the table, unless the command line does.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
-		q.table.Attempts, q.table.Timeout = attempts, timeout
+		q.table.attempts, q.table.timeout = attempts, timeout
 	}
 }
 
@@ -119,7 +119,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	a.lines[0] = slices.Insert(a.lines[0], 0, "strategy")
 	for i, name := range names {
 		a.lines[i+1] = slices.Insert(a.lines[i+1], 0, name)
-		a.rows[i].(*record).Strategy = name
+		a.rows[i].(*rowJSON).Strategy = name
 	}
 	return a, nil
 }
@@ -169,21 +169,21 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	for i, r := range rows {
 		seen := 1 - (1-m.Done(m.Age(r.At)))/alive
 		a.lines[i+1] = append(a.lines[i+1], fmt.Sprintf("%.1f%%", 100*(seen-before)), fmt.Sprintf("%.1f%%", 100*seen))
-		told := a.rows[i].(*record)
-		told.Sees, told.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
+		r := a.rows[i].(*rowJSON)
+		r.Sees, r.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
 		before = seen
 	}
 	return a, nil
 }
 
 // rows returns the attempts of one strategy.
-func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
+func (q *scheduleQuery) rows(s, _ backoff.Schedule) (rows []row, err error) {
 	t := q.table
-	if t.Attempts == 0 && t.Timeout == 0 {
+	if t.attempts == 0 && t.timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	if t.Schedule = own; q.waits.Seed != nil {
-		t.Schedule = drawn(own, q.waits.Rand())
+	if t.schedule = s; q.waits.Seed != nil {
+		t.schedule = sampled(s, q.waits.Rand())
 	}
 	rows, _, err = collect(t, math.MaxInt64)
 	return rows, err
@@ -191,7 +191,7 @@ func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
 
 func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.timeout))
 	}
 	last := rows[len(rows)-1]
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.Duration(last.At))
@@ -200,24 +200,24 @@ func (q *scheduleQuery) totals(rows []row) string {
 	}
 	text += "\n" + q.resolved().describe() + "\n"
 	switch {
-	case len(rows) != q.table.Attempts:
-		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.Timeout))
+	case len(rows) != q.table.attempts:
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.timeout))
 	case !q.bounded():
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text
 }
 
-// cover answers how closely the schedule watches the moment of --until-time: how many attempts an
-// operation costs that ends then, and how late its end is noticed.
-func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
-	q.table.Schedule, _ = q.resolved().Schedules()
+// coverage answers how many attempts an operation costs that ends at --until-time, and how late its
+// end is noticed.
+func (q *scheduleQuery) coverage(*argv.Line) (a answer, err error) {
+	q.table.schedule, _ = q.resolved().Schedules()
 	rows, n, err := collect(q.table, *q.until)
 	if err != nil {
 		return a, err
 	}
 	last, next, late := "-", "-", "-"
-	found := watch{Until: words.InSeconds(*q.until), Attempts: n}
+	found := coverageJSON{Until: words.InSeconds(*q.until), Attempts: n}
 	if n > 0 {
 		at := rows[n-1].At
 		last, found.Last = words.Duration(at), new(words.InSeconds(at))
@@ -233,9 +233,9 @@ func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
 	}}, nil
 }
 
-// A watch says how closely a schedule watches a moment. Times are nil for an attempt that there
-// is not.
-type watch struct {
+// A coverageJSON is what programs read of a coverage. Times are nil for an attempt that there is
+// not.
+type coverageJSON struct {
 	Until    float64  `json:"until_s"`
 	Attempts int      `json:"attempts"`
 	Last     *float64 `json:"last_at_s"`
@@ -246,12 +246,9 @@ type watch struct {
 // maxRows keeps a typing error from filling the memory.
 const maxRows = 100_000
 
-// A row is an attempt and the wait before it.
-type row = backoff.Row
-
 // collect returns the rows by a given time, whose number is n, and two more if there are any.
-func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error) {
-	for r := range t.Rows() {
+func collect(t table, until time.Duration) (rows []row, n int, err error) {
+	for r := range t.rows() {
 		if r.At <= until {
 			n++
 		}
@@ -265,21 +262,21 @@ func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error
 	return rows, n, nil
 }
 
-// drawn returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
+// sampled returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
 // wait several times.
-func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
+func sampled(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
 	waits := map[int]time.Duration{}
 	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
-		if _, isDrawn := waits[step.N]; !isDrawn {
+		if _, isKnown := waits[step.N]; !isKnown {
 			waits[step.N] = s.Wait(step, r)
 		}
 		return waits[step.N]
 	})
 }
 
-// A record is an attempt for programs, in seconds, of one of several strategies, or with its
+// A rowJSON is an attempt for programs, in seconds, of one of several strategies, or with its
 // chance of seeing the end.
-type record struct {
+type rowJSON struct {
 	Strategy string   `json:"strategy,omitempty"`
 	Attempt  int      `json:"attempt"`
 	Wait     float64  `json:"wait_s"`
@@ -310,7 +307,7 @@ func timetable(title string, rows []row, series ...plot.Series) (a answer) {
 			line = append(line, words.Duration(t), secondsText(t))
 		}
 		a.lines = append(a.lines, line)
-		a.rows = append(a.rows, &record{
+		a.rows = append(a.rows, &rowJSON{
 			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
 			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
 		})
@@ -345,7 +342,7 @@ func (w Waits) describe() string {
 	}
 	switch {
 	case w.Jitter == JitterAuto && w.Strategy == Polynomial:
-		parts = append(parts, fmt.Sprintf("%g%% spread", 100*backoff.RailsSpread))
+		parts = append(parts, fmt.Sprintf("%g%% spread", 100*railsSpread))
 	case w.Jitter != JitterAuto && w.Jitter != JitterNone:
 		parts = append(parts, w.Jitter+" jitter")
 	}

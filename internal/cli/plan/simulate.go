@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -87,15 +86,15 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	slices.Sort(q.Clients)
 	q.Algorithms = q.algorithms(slices.ContainsFunc(shapes(), l.Has))
 	found, err := simulate.Run(ctx, q.Config)
-	if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
-		return argv.Usagef("--%s: %s", e.Parameter, e.Problem)
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
 		return err
+	case err != nil: // begins with the name of a flag
+		return argv.Usagef("--%w", err)
 	}
 	a := answer{plots: q.plots(found), lines: [][]string{{"clients", "algorithm", "time_ms", "p95", "calls", "retries"}}}
 	for _, r := range found {
-		a.add(r)
+		a.add(q.Model, r)
 	}
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
@@ -137,7 +136,7 @@ type cell struct {
 }
 
 // add adds a result to the answer.
-func (a *answer) add(r simulate.Result) {
+func (a *answer) add(m simulate.Model, r simulate.Result) {
 	line := []string{strconv.Itoa(r.Clients), r.Algorithm}
 	var rounded [4]*float64 // to a microsecond
 	for i, n := range []float64{r.Time, r.TimeP95, r.Calls, r.TurnedAway} {
@@ -149,7 +148,7 @@ func (a *answer) add(r simulate.Result) {
 		rounded[i] = new(math.Round(n*1000) / 1000)
 	}
 	a.lines = append(a.lines, line)
-	a.rows = append(a.rows, cell{r.Model, r.Algorithm, r.Clients, r.Trials, rounded[0], rounded[1], *rounded[2], *rounded[3]})
+	a.rows = append(a.rows, cell{m, r.Algorithm, r.Clients, r.Trials, rounded[0], rounded[1], *rounded[2], *rounded[3]})
 }
 
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.

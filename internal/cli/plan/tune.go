@@ -73,11 +73,11 @@ func (t *tuning) text() (string, error) {
 		return "", err
 	}
 	until := cmp.Or(t.until, t.at, DefaultTimeout)
-	rows, n, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base, Factor: factor}}, until)
+	rows, n, err := collect(table{schedule: backoff.Exponential{Base: t.base, Factor: factor}}, until)
 	if err != nil {
 		return "", err
 	}
-	doubled, doubling, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base}}, until)
+	doubled, doubling, err := collect(table{schedule: backoff.Exponential{Base: t.base}}, until)
 	if err != nil {
 		return "", err
 	}

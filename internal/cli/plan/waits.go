@@ -29,7 +29,7 @@ func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonac
 const (
 	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
 	// does, since a single client has nobody to collide with. Polynomial waits
-	// get [backoff.RailsSpread], which is part of the formula in Rails.
+	// get railsSpread, which is part of the formula in Rails.
 	JitterAuto         = "auto"
 	JitterNone         = "none"         // no wait is random
 	JitterFull         = "full"         // as [backoff.Full]
@@ -42,13 +42,20 @@ func Jitters() []string {
 	return []string{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
+// noCap, as the longest wait, allows waits of any length.
+const noCap time.Duration = -1
+
+// railsSpread is the spread of polynomial waits in a new Rails application
+// (config.active_job.retry_jitter).
+const railsSpread = 0.15
+
 // Waits are the flags that shape the waits. A zero stands for the default: the zero value waits
 // 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy does not have
 // are ignored.
 type Waits struct {
 	Strategy, Jitter string
 	Base             time.Duration // the first wait, roughly
-	MaxWait          time.Duration // the longest wait, jitter included; backoff.NoCap for no bound
+	MaxWait          time.Duration // the longest wait, jitter included; noCap for no bound
 	Factor           float64       // of Exponential
 	Power            float64       // of Polynomial
 	Overshoot        float64       // a share of the time waited so far, which sets the factor
@@ -90,15 +97,15 @@ func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, err
 
 func parseCap(s string) (time.Duration, error) {
 	d, err := argv.ParseDuration(s)
-	return cmp.Or(d, backoff.NoCap), err
+	return cmp.Or(d, noCap), err
 }
 
-// Resolved returns w with its defaults filled in, of which base and maxWait are given, and with
-// what --interval and --overshoot stand for.
+// Resolved returns w with --interval and --overshoot turned into the fields that they stand for, and
+// with its defaults, of which base and maxWait differ between commands.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
-	w.Factor, w.Power = cmp.Or(w.Factor, backoff.DefaultFactor), cmp.Or(w.Power, backoff.DefaultPower)
+	w.Factor, w.Power = cmp.Or(w.Factor, 2), cmp.Or(w.Power, 4)
 	w.Base, w.MaxWait = cmp.Or(w.Base, base), cmp.Or(w.MaxWait, maxWait)
 	if w.Interval != nil {
 		w.Strategy, w.Base = Fixed, *w.Interval
@@ -109,7 +116,7 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	switch {
 	case isCapped:
 	case w.Overshoot > 0:
-		w.MaxWait = backoff.NoCap
+		w.MaxWait = noCap
 	case w.Strategy == Fixed && w.MaxWait > 0:
 		w.MaxWait = max(w.MaxWait, 2*w.Base) // a fixed wait must fit below it
 	}
@@ -118,21 +125,21 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 
 // Schedules returns the schedule that w describes, and the one for waits after the client was
 // throttled. They differ only under [JitterAuto].
-func (w Waits) Schedules() (own, throttled backoff.Schedule) {
-	capped := backoff.Cap{Of: w.growth(), Max: w.MaxWait}
+func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
+	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {
 	case JitterNone:
 		return capped, capped
 	case JitterFull:
-		own = backoff.Full{Of: capped}
+		normal = backoff.Full(capped)
 	case JitterEqual:
-		own = backoff.Equal{Of: capped}
+		normal = backoff.Equal(capped)
 	case JitterDecorrelated:
-		own = backoff.Cap{Of: backoff.Decorrelated{Base: w.Base}, Max: w.MaxWait}
+		normal = backoff.Cap(backoff.Decorrelated{Base: w.Base}, w.MaxWait)
 	default:
 		return capped, backoff.Throttled(capped)
 	}
-	return own, own
+	return normal, normal
 }
 
 func (w Waits) growth() backoff.Schedule {
@@ -146,7 +153,7 @@ func (w Waits) growth() backoff.Schedule {
 	case Polynomial:
 		p := backoff.Polynomial{Base: w.Base, Power: w.Power}
 		if w.Jitter == JitterAuto || w.Jitter == "" {
-			p.Spread = backoff.RailsSpread
+			p.Spread = railsSpread
 		}
 		return p
 	}

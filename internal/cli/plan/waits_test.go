@@ -28,7 +28,7 @@ func TestWaits_Schedules(t *testing.T) {
 		{JitterAuto, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
 		{JitterAuto, 1000 * ms, span{800 * ms, 800 * ms}, span{800 * ms, 1000 * ms}},
 		{JitterAuto, 300 * ms, span{300 * ms, 300 * ms}, span{300 * ms, 300 * ms}},
-		{"", backoff.NoCap, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{"", noCap, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
 		{JitterNone, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 800 * ms}},
 		{JitterFull, 20 * s, span{0, 800 * ms}, span{0, 800 * ms}},
 		{JitterFull, 300 * ms, span{0, 300 * ms}, span{0, 300 * ms}},
@@ -39,7 +39,7 @@ func TestWaits_Schedules(t *testing.T) {
 	for _, tt := range tests {
 		own, throttled := Waits{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
 		fourth := func(schedule backoff.Schedule) (got span) {
-			for row := range (backoff.Table{Schedule: schedule, Attempts: 4}).Rows() {
+			for row := range (table{schedule: schedule, attempts: 4}).rows() {
 				got = span{row.Min, row.Max}
 			}
 			return got

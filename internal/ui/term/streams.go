@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/term"
 )
@@ -40,22 +39,20 @@ type Streams struct {
 	Foreground func() bool
 	// CloseOut closes stdout. Some file systems report only then that data is lost.
 	CloseOut func() error
-	// Written returns how much was written to stdout, which grows while somebody reads.
-	Written func() int64
+	// Wrote is called when somebody has taken a piece of what is written to stdout.
+	Wrote func()
 }
 
 // System returns the streams of the process. getenv, usually [os.Getenv], is called
 // for TERM, NO_COLOR and the locale.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
-	out := newOutput(os.Stdout)
 	takeSequences(os.Stderr)
 	closed, isNull := access(os.Stdout)
-	return &Streams{
+	s := &Streams{
 		OutClosed:     closed,
 		OutNull:       isNull,
 		In:            os.Stdin,
-		Out:           out,
 		Err:           os.Stderr,
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),
@@ -68,8 +65,10 @@ func System(getenv func(string) string) *Streams {
 		Height:        func() int { return size(errFd, 1) },
 		Foreground:    func() bool { return inForeground(errFd) },
 		CloseOut:      os.Stdout.Close,
-		Written:       out.written.Load,
+		Wrote:         func() {},
 	}
+	s.Out = newOutput(os.Stdout, func() { s.Wrote() })
+	return s
 }
 
 // Buffers returns streams for a test: in is read as stdin; out and err collect what
@@ -79,8 +78,7 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	none := func() int { return 0 }
 	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none, Height: none,
 		Foreground: func() bool { return true },
-		CloseOut:   func() error { return nil },
-		Written:    func() int64 { return 0 }}, out, err
+		CloseOut:   func() error { return nil }}, out, err
 }
 
 // size returns the columns or, with 1, the rows of a terminal, 0 if there is none.
@@ -104,13 +102,13 @@ func unicodeLocale(getenv func(string) string) bool {
 // shows whether anyone reads. Pipes write a piece atomically. A file gets all at once, since
 // several processes may append to it.
 type output struct {
-	w       io.Writer
-	piece   int
-	written atomic.Int64
+	w     io.Writer
+	piece int
+	wrote func() // is called after each piece
 }
 
-func newOutput(f *os.File) *output {
-	o := &output{w: f, piece: 4 << 10}
+func newOutput(f *os.File, wrote func()) *output {
+	o := &output{w: f, piece: 4 << 10, wrote: wrote}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		o.piece = math.MaxInt
 	}
@@ -123,7 +121,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 		var m int
 		m, err = o.w.Write(p[n : n+min(o.piece, len(p)-n)])
 		n += m
-		o.written.Add(int64(m))
+		o.wrote()
 	}
 	return n, err
 }

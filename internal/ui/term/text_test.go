@@ -3,8 +3,6 @@ package term
 import (
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 )
 
 func TestLine(t *testing.T) {
@@ -47,50 +45,6 @@ func TestBlock(t *testing.T) {
 			t.Errorf("%s: Block(%q)\nhave %q\nwant %q", test.name, test.in, have, test.want)
 		}
 	}
-}
-
-// wantHarmless fails the test if s could do anything but be read.
-func wantHarmless(t *testing.T, s string) {
-	t.Helper()
-	if !utf8.ValidString(s) {
-		t.Errorf("%q is not UTF-8", s)
-	}
-	for i, r := range s {
-		if r != '\n' && unicode.IsControl(r) || hidden(r) {
-			t.Errorf("%q holds %U at %d", s, r, i)
-		}
-	}
-	if strings.Contains(s, "##[") || strings.Contains(s, "##vso[") {
-		t.Errorf("%q holds a CI command", s)
-	}
-}
-
-// hostile are seeds for the fuzz targets.
-var hostile = []string{
-	"", "\n", "\r\n", "plain\ntext\n", "::error::x\n::x", "\x1b[2J\x1b]0;t\a", "a\x00b\xff\xfe\x80",
-	"\u202e\u2066\u2028\ufeff\U000e0001", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085", "日本語 👩\u200d🚀 é",
-}
-
-func FuzzLine(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		have := Line(s)
-		wantHarmless(t, have)
-		wantHarmless(t, Block(s))
-		if strings.Contains(have, "\n") {
-			t.Errorf("Line(%q) = %q is more than a line", s, have)
-		}
-		for line := range strings.Lines(Block(s)) {
-			if !strings.HasPrefix(line, prefix) || !strings.HasSuffix(line, "\n") {
-				t.Errorf("Block(%q) has a line %q", s, line)
-			}
-		}
-		if have := Cut(Line(s), 4, "…"); Width(have) > 4 {
-			t.Errorf("Cut(%q, 4) = %q", s, have)
-		}
-	})
 }
 
 func TestLines(t *testing.T) {

@@ -83,7 +83,11 @@ func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	if r.listed && ofObject {
 		return nil, "an object without members is where a list was"
 	}
-	if why := document.Failure(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null
+	why := document.Failure(page.Bytes()) // as GraphQL has it, where what was asked for is null
+	if member := document.Failure(r.around(page).Bytes()); why == "" && member != "" {
+		why = r.within() + member
+	}
+	if why != "" {
 		return nil, "the list is empty, and there is " + why
 	}
 	return nil, ""

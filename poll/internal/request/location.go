@@ -70,15 +70,6 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + net.JoinHostPort(lower(u.Hostname()), port(u))
 }
 
-// Origin returns the scheme, host and port of a URL to request, "" if it is malformed.
-func Origin(s string) string {
-	u, err := ParseURL(s)
-	if err != nil {
-		return ""
-	}
-	return origin(u)
-}
-
 func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
 
 // lower lowers a host name of ASCII letters. Unicode folds letters that are different in one

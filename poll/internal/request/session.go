@@ -16,7 +16,7 @@ import (
 )
 
 // A Session is a request in one run: it starts an operation, and follows the URLs that
-// answers name. It makes its calls through layers, and is none itself.
+// answers name. It makes its calls through layers.
 type Session struct {
 	client *client
 	outer  layer // of those that the request asks for
@@ -87,6 +87,9 @@ func NewSession(r Request) (*Session, error) {
 
 // GoesOn reports whether the request of a look depends on the answers to earlier looks.
 func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
+
+// Started reports whether the request that starts the operation was sent.
+func (s *Session) Started() bool { return s.first == startDue && s.phase != startDue }
 
 // Renew takes over the header of a session of the same request.
 func (s *Session) Renew(from *Session) {
@@ -264,7 +267,9 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
 			s.at, s.monitor, s.phase = r.to, detail.MonitorCreated, following
-			return s.observe(ctx, got)
+			o := s.observe(ctx, got)
+			o.Following.Next = cmp.Or(o.Following.Next, urlName(s.at.url))
+			return o
 		}
 	}
 	o := got.Observation
@@ -386,7 +391,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 			got.Failure = cutOff(ctx, true, 0)
 		} else {
 			first = false
-			got = s.client.do(ctx, got.asked)
+			got = s.plain().do(ctx, got.asked)
 		}
 		o := got.Observation
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
@@ -395,6 +400,14 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		o.Following.Monitor = detail.MonitorResult
 		return o
 	}, what
+}
+
+// plain returns the layer for what is no page and is not asked for again if it has changed.
+func (s *Session) plain() layer {
+	if s.client.Refresh != nil {
+		return renewed{s.client, s.client}
+	}
+	return s.client
 }
 
 // resultLocation returns where the result is, no URL if that is not named. A location that is named
