@@ -21,7 +21,8 @@ import (
 // targets file fills it by one table. Nobody changes it after that: to give more, or less, makes
 // another one.
 type Spec struct {
-	*argv.Line // what is given, of a target with its entry, and the operands
+	*argv.Line       // what is given, of a target with its entry, and the operands
+	form       *Spec // what the table fills, of which each spec is a copy
 
 	// conditions
 	Until, ErrorIf, ThrottledIf, NotReadyIf []string
@@ -89,30 +90,27 @@ type Spec struct {
 
 // newSpec returns a spec of the defaults, with a line that is not read yet.
 func newSpec() *Spec {
-	s := &Spec{
-		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: defaultGrace,
-		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
-	}
-	s.Line = argv.NewLine(&argv.Command{Flags: s.table(), HasVariables: true})
+	form := new(Spec)
+	form.form = form
+	form.Line = argv.NewLine(&argv.Command{Flags: form.table(), HasVariables: true})
+	s, _ := form.with(form.Given, nil) // of which none can be wrong
 	return s
 }
 
 // with returns a spec of the same operands that is filled with what is given.
 func (s *Spec) with(given argv.Given, preset *presets.Preset) (*Spec, error) {
-	fresh, line := newSpec(), *s.Line
+	line := *s.Line
 	line.Given = given
-	line.Flags = fresh.Flags
-	fresh.Line, fresh.preset = &line, preset
-	err := fresh.fill()
-	line.Flags = s.Flags // an equal table, which others have, too
-	return fresh, err
-}
-
-// fill fills a fresh spec with what is given.
-func (s *Spec) fill() error {
-	err := s.Fill()
-	s.Timeout = cmp.Or(s.Slice, s.Timeout)
-	return err
+	line.Flags = s.Flags
+	*s.form = Spec{
+		Line: &line, form: s.form, preset: preset,
+		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: defaultGrace,
+		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
+	}
+	err := line.Fill()
+	filled := *s.form
+	filled.Timeout = cmp.Or(filled.Slice, filled.Timeout)
+	return &filled, err
 }
 
 // The kinds of targets that a flag is about.

@@ -34,7 +34,8 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	if err := s.fill(); err != nil {
+	s, err := s.with(s.Given, nil)
+	if err != nil {
 		return err
 	}
 	if s.Preset != "" {
