@@ -35,6 +35,9 @@ type jobs struct {
 	sent    bool      // a start of them
 }
 
+// isLogged reports whether a job log is kept.
+func (s *Spec) isLogged() bool { return s.Joblog != "" || s.Slice > 0 }
+
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
 // them.
 func openJobs(s *Spec, all []*target) (j *jobs, err error) {

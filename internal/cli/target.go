@@ -176,7 +176,7 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 	if err := r.setRequest(t, e); err != nil {
 		return nil, err
 	}
-	if s := t.spec; t.identity != "" && s.Follow != "" && keepsEnviron(t.poller.Probe) {
+	if s := t.spec; r.run.isLogged() && s.Follow != "" && keepsEnviron(t.poller.Probe) {
 		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", s.Origin("follow")).
 			Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 	}
@@ -204,7 +204,7 @@ func (r *reader) readShared(kind status.Kind, settings []targets.Setting) (*targ
 			return nil, err
 		}
 	}
-	if r.run.Joblog != "" || r.run.Slice > 0 {
+	if s.isLogged() { // --slice gives way to the timeout of an entry
 		t.identity = fmt.Sprintf("%q", s.identity(kind))
 	}
 	r.shared[key] = t
