@@ -23,7 +23,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 // terminal's log, gets none.
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	for format, want := range map[string]bool{"table": true, "csv": false, "json": false} {
+	for format, want := range map[string]bool{"table": true, "json": false} {
 		if text := shown(t, "poll schedule --attempts 3 --format "+format, true); strings.Contains(text, "┤") != want {
 			t.Errorf("a chart below %s: have %v, want %v:\n%s", format, !want, want, text)
 		}
