@@ -114,9 +114,6 @@ func (g Given) Without(f *Flag) Given {
 	return g
 }
 
-// AsMuchAs reports whether nothing was dropped from other.
-func (g Given) AsMuchAs(other Given) bool { return len(g.settings) == len(other.settings) }
-
 // Fill fills the variables of the table.
 func (g Given) Fill() error {
 	for _, s := range g.settings {
@@ -131,11 +128,10 @@ func (g Given) Fill() error {
 
 // A Check says what [Given.Validate] refuses.
 type Check struct {
-	Kinds   Kinds // of the targets
-	Least   Rank  // only what has at least this rank must fit them
-	Entries bool  // the entries of a targets file may have what a flag needs
-	// NotApplicable says what is wrong with a flag that is about no target.
-	NotApplicable func(f *Flag, origin string, kinds Kinds) error
+	Kinds   Kinds  // of the targets
+	Word    string // for the kinds, in the rows of hints
+	Least   Rank   // only what has at least this rank must fit them
+	Entries bool   // the entries of a targets file may have what a flag needs
 }
 
 // Validate refuses each flag of at least some rank that no target can use, that needs another flag,
@@ -152,7 +148,7 @@ func (g Given) Validate(c Check) (Given, error) {
 		switch last, _ := g.of(f); {
 		case last.rank < max(c.Least, Preset) || !g.isOn(f):
 		case !f.Fits(c.Kinds):
-			return g, c.NotApplicable(f, last.origin, c.Kinds)
+			return g, NotApplicable(f.Name, last.origin, c.Word)
 		case f.Needs == "" || !g.lacks(f.Needs, c.Entries):
 		case last.rank == Variable:
 			g = g.Without(f)

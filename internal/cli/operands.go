@@ -63,41 +63,33 @@ func kindOfURL(text string) (status.Kind, error) {
 
 // validated returns what is given without what gives way, and refuses what no target of some kinds
 // can use.
-func (s *Spec) validated(given argv.Given, kinds argv.Kinds, least argv.Rank, inEntries bool) (argv.Given, error) {
-	return given.Validate(argv.Check{Kinds: kinds, Least: least, Entries: inEntries,
-		NotApplicable: func(f *argv.Flag, origin string, kinds argv.Kinds) error {
-			if kinds == ofCommand {
-				return notApplicable(f.Name, origin, "command")
-			}
-			return notApplicable(f.Name, origin, "url")
-		}})
-}
-
-// notApplicable says why a wait of some kind cannot have a flag.
-func notApplicable(name, origin, kind string) error {
-	why, hint := argv.Advice("misfit " + name + " " + kind)
-	return argv.Usagef("%s %s", origin, why).Hint("%s", hint)
+func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (argv.Given, error) {
+	word := "url"
+	if kinds == ofCommand {
+		word = "command"
+	}
+	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
 }
 
 // settled returns a spec of what is given but for what gives way, and for the variables that are
 // for other waits. Where something that was typed needs such a variable, it is refused as well.
 func (s *Spec) settled(kinds argv.Kinds) (*Spec, error) {
 	var unfit error // why the last variable was left out
-	for given := s.Given; ; {
-		valid, err := s.validated(given, kinds, argv.Variable, s.Targets != "")
+	for {
+		given, err := s.validated(kinds, argv.Variable, s.Targets != "")
 		if err != nil {
 			return nil, cmp.Or(unfit, err)
 		}
-		if !valid.AsMuchAs(s.Given) {
-			if s, err = s.with(valid, s.preset); err != nil {
-				return nil, err
-			}
+		if s, err = s.with(given, s.preset); err != nil {
+			return nil, err
 		}
 		name := ""
 		if name, unfit = s.unsuitable(); name == "" || s.Rank(name) != argv.Variable {
 			return s, unfit
 		}
-		given = s.Without(s.Flags.Named(name))
+		if s, err = s.with(s.Without(s.Flags.Named(name)), s.preset); err != nil {
+			return nil, err
+		}
 	}
 }
 
@@ -113,7 +105,7 @@ func (s *Spec) unsuitable() (name string, err error) {
 	}
 	for _, row := range []struct {
 		is    bool
-		kind  string // of wait, for [notApplicable]; "" if what was typed is looked at later
+		kind  string // of wait, for [argv.NotApplicable]; "" if what was typed is looked at later
 		by    string // the flag that makes it one, "" for none
 		names string
 	}{
@@ -139,9 +131,9 @@ func (s *Spec) unsuitable() (name string, err error) {
 			case row.kind == "each":
 				return name, s.refuseEach()
 			case row.by != "" && !isVariable && s.Rank(row.by) == argv.Variable:
-				return row.by, notApplicable(name, s.Origin(name), row.kind)
+				return row.by, argv.NotApplicable(name, s.Origin(name), row.kind)
 			}
-			return name, notApplicable(name, s.Origin(name), row.kind)
+			return name, argv.NotApplicable(name, s.Origin(name), row.kind)
 		}
 	}
 	return "", nil

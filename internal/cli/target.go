@@ -229,8 +229,8 @@ func (r *reader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, 
 			return nil, err
 		}
 	}
-	if given, err = s.validated(s.Given, bitOf(kind), argv.Entry, true); err != nil || given.AsMuchAs(s.Given) {
-		return s, err
+	if given, err = s.validated(bitOf(kind), argv.Entry, true); err != nil {
+		return nil, err
 	}
 	return s.with(given, s.preset)
 }
@@ -367,7 +367,7 @@ func (r *reader) refuseUnused() error {
 		}
 	}
 	learns := slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	_, err := r.run.validated(r.run.Given, kinds, argv.Typed, learns)
+	_, err := r.run.validated(kinds, argv.Typed, learns)
 	return err
 }
 
