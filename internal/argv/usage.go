@@ -53,7 +53,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 // NotApplicable returns the error that a wait of some kind cannot have a flag, which origin names.
 func NotApplicable(flag, origin, kind string) error {
-	why, hint := Advice("misfit " + flag + " " + kind)
+	why, hint := Advice("inapplicable " + flag + " " + kind)
 	return Usagef("%s %s", origin, why).Hint("%s", hint)
 }
 

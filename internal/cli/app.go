@@ -94,17 +94,17 @@ func (p Process) commands() (all []*argv.Command) {
 
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
-func Run(ctx context.Context, w Process) ExitCode {
-	w.began = time.Now()
+func Run(ctx context.Context, p Process) ExitCode {
+	p.began = time.Now()
 	s := newSpec()
-	sub, err := w.run(ctx, s, w.runWait)
+	sub, err := p.run(ctx, s, p.runWait)
 	if !argv.IsUsage(err) {
-		return w.finish(err)
+		return p.finish(err)
 	}
-	w.refuse("usage", err)
+	p.refuse("usage", err)
 	if sub == nil && s.IsOn("json") {
-		if err := ui.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
-			return w.finish(err)
+		if err := ui.WriteFailure(p.Streams, int(ExitUsage), err.Error()); err != nil {
+			return p.finish(err)
 		}
 	}
 	return ExitUsage

@@ -104,9 +104,9 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 	return lists, batches, nil
 }
 
-// some returns the elements with these keys. With a template, the target is asked about those that
+// withKeys returns the elements with these keys. With a template, the target is asked about those that
 // have not ended.
-func (l *list) some(keys []string, t *target, template *targets.Template) *poll.Elements {
+func (l *list) withKeys(keys []string, t *target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
 	if template == nil {

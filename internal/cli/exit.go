@@ -107,7 +107,7 @@ func exitWith(code ExitCode) error {
 }
 
 // Main is the whole program: it catches signals, runs, and ends the process.
-func Main(w Process) {
+func Main(p Process) {
 	// Signals are caught before anything else: until then Go exits with 2 on some, with a
 	// dump of all goroutines. They stay caught until the exit: as process 1, Go would exit
 	// with 2 on a signal that comes after the run.
@@ -116,11 +116,11 @@ func Main(w Process) {
 	// attempted. This makes it die by SIGABRT.
 	debug.SetTraceback("crash")
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
-	w.Hurry, w.release = hurry, release
-	w.guard = newGuard(ctx, hurry, w.Streams.Err)
-	w.Streams.Wrote = w.guard.touch
-	context.AfterFunc(ctx, w.guard.atSignal)
-	Exit(ctx, Run(ctx, w))
+	p.Hurry, p.release = hurry, release
+	p.guard = newGuard(ctx, hurry, p.Streams.Err)
+	p.Streams.Wrote = p.guard.touch
+	context.AfterFunc(ctx, p.guard.atSignal)
+	Exit(ctx, Run(ctx, p))
 }
 
 // Exit ends the process with a code, or by the signal that ended the wait, so that

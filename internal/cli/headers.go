@@ -40,13 +40,13 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, process Process, lines, tokens []string, cookies string) (header http.Header, again refresh, err error) {
+func readHeaders(l *argv.Line, process Process, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
-		again = r.renew
+		renew = r.renew
 	}
-	return r.header(), again, err
+	return r.header(), renew, err
 }
 
 // add adds the values of a flag.
@@ -75,17 +75,17 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	return nil
 }
 
-// settled is how old a file without a final line break is that counts as written in full.
-const settled = 100 * time.Millisecond
+// minAge is how old a file without a final line break is that counts as written in full.
+const minAge = 100 * time.Millisecond
 
 // read reads the file. If it may be half written, it is read again, but not for ever.
 func (s *headerSource) read(process Process) (text []byte, err error) {
 	for range 10 {
 		text, err = process.readFile(s.file, maxLines)
-		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
+		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > minAge {
 			break
 		}
-		time.Sleep(settled)
+		time.Sleep(minAge)
 	}
 	return text, err
 }

@@ -99,7 +99,7 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // new for long
 			t.Fatal(err)
 		}
-		time.AfterFunc(settled/2, func() {
+		time.AfterFunc(minAge/2, func() {
 			os.WriteFile(name+".new", []byte("X-Key: 1234\n"), 0o600)
 			os.Rename(name+".new", name) // so that a machine that is slow never shows an empty file
 		})

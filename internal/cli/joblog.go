@@ -119,9 +119,9 @@ func sessionOf(probe poll.Probe) poll.Probe {
 // these, with another condition or name. One that has ended does not count, unless it was of a batch:
 // its entries may be in others.
 func (j *jobs) startedOthers() bool {
-	own := slices.Collect(maps.Values(j.ids))
+	ids := slices.Collect(maps.Values(j.ids))
 	return slices.ContainsFunc(j.log.Started(), func(e store.Entry) bool {
-		return !slices.Contains(own, e.ID) && (!e.State.Ended() || j.elements != "")
+		return !slices.Contains(ids, e.ID) && (!e.State.Ended() || j.elements != "")
 	})
 }
 
@@ -233,9 +233,9 @@ func (j *jobs) pastOf(ev poll.Event) store.Entry {
 	return past
 }
 
-// end notes what a target that goes on has come to. How one has ended is due to be noted by
+// noteEnd notes what a target that goes on has come to. How one has ended is due to be noted by
 // [jobs.delivered], so that a result that is lost is looked for again.
-func (j *jobs) end(ev poll.Event, code ExitCode) (due []store.Entry) {
+func (j *jobs) noteEnd(ev poll.Event, code ExitCode) (due []store.Entry) {
 	if j == nil || ev.Outcome.Resumed {
 		return nil
 	}

@@ -71,21 +71,21 @@ func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (arg
 	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
 }
 
-// settled returns a spec of what is given but for what gives way, and for the variables that are
+// checked returns a spec of what is given but for what gives way, and for the variables that are
 // for other waits. Where something that was typed needs such a variable, it is refused as well.
-func (s *Spec) settled(kinds argv.Kinds) (*Spec, error) {
-	var unfit error // why the last variable was left out
+func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
+	var refusal error // why the last variable was left out
 	for {
 		given, err := s.validated(kinds, argv.Variable, s.Targets != "")
 		if err != nil {
-			return nil, cmp.Or(unfit, err)
+			return nil, cmp.Or(refusal, err)
 		}
 		if s, err = s.with(given, s.preset); err != nil {
 			return nil, err
 		}
 		name := ""
-		if name, unfit = s.unsuitable(); name == "" || s.Rank(name) != argv.Variable {
-			return s, unfit
+		if name, refusal = s.unsuitable(); name == "" || s.Rank(name) != argv.Variable {
+			return s, refusal
 		}
 		if s, err = s.with(s.Without(s.Flags.Named(name)), s.preset); err != nil {
 			return nil, err

@@ -62,8 +62,8 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	var lines string
 	count := map[string]int{}
 	for _, p := range presets.Waiters() {
-		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
-		if count[own]++; own == service {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
+		if count[name]++; name == service {
 			lines += fmt.Sprintf("%-52s %s\n", p.Name, p.API)
 		}
 	}

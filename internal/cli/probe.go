@@ -228,7 +228,7 @@ func addHeader(header http.Header, line string) error {
 // readCommand reads what the flags say of a command.
 func (r *reader) readCommand(s *Spec) (*poll.Command, error) {
 	if r.nested == nil {
-		r.nested = nest(r.process, s.Grace)
+		r.nested = nestedCommand(r.process, s.Grace)
 	}
 	c := *r.nested
 	c.Foreground, c.MaxBody = s.Foreground, s.MaxBody
@@ -258,9 +258,9 @@ func nestedGrace(process Process, grace time.Duration) time.Duration {
 	return grace
 }
 
-// nest returns what prepares commands for running under another poll, and for running one
+// nestedCommand returns what prepares commands for running under another poll, and for running one
 // themselves.
-func nest(process Process, grace time.Duration) *poll.Command {
+func nestedCommand(process Process, grace time.Duration) *poll.Command {
 	grace = nestedGrace(process, grace)
 	return &poll.Command{
 		Grace: cmp.Or(grace, -1),
@@ -268,9 +268,9 @@ func nest(process Process, grace time.Duration) *poll.Command {
 	}
 }
 
-// hosted returns the context of a run. A command that reaped all for one target would reap the
+// withHost returns the context of a run. A command that reaped all for one target would reap the
 // programs of others.
-func (w *wait) hosted(ctx context.Context) context.Context {
+func (w *wait) withHost(ctx context.Context) context.Context {
 	return host.With(ctx, host.Host{
 		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
 		Hurry:       hurried(w.process.Hurry, nestedGrace(w.process, w.spec.Grace)),

@@ -108,12 +108,12 @@ func (t *target) readPreset() error {
 		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	rules, unfit, err := p.Compile(t.kind, ofElement)
+	rules, omitted, err := p.Compile(t.kind, ofElement)
 	if err != nil {
 		return argv.Usagef("%w", err)
 	}
-	if unfit != nil {
-		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(unfit, "; "))
+	if omitted != nil {
+		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
 	t.poller.Rules.Preset = rules
 	return nil

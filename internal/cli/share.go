@@ -23,8 +23,8 @@ const (
 	shareNone = "none"
 )
 
-// refuseStore refuses what no job log can be.
-func (s *Spec) refuseStore() error {
+// refuseJoblog refuses what no job log can be.
+func (s *Spec) refuseJoblog() error {
 	if s.Joblog == "-" {
 		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
 	}
@@ -38,7 +38,7 @@ func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) 
 	case s.Share == "" || isUnknown && s.Rank("share") == argv.Variable:
 		return nil, nil
 	case isUnknown:
-		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", s.Origin("share")).
+		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
 			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}
 	shared, err := fleet.Open(s.Share, fleet.Options{

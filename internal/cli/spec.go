@@ -191,7 +191,7 @@ func (s *Spec) several() argv.Flags {
 		{Name: "expect", Value: "N", Default: "1", To: argv.Var(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
 		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.Var(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
 		{Name: "parallel-max", Value: "N", Default: "50", To: argv.Var(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
-		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.OptionalVar(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "of them to one host"},
+		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.OptionalVar(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once to one host"},
 		{Name: "joblog", Value: "FILE", To: argv.TextVar(&s.Joblog), Brief: true, Distinctive: true, Usage: "record progress in FILE, for --resume in a later run"},
 		{Name: "resume", To: argv.BoolVar(&s.Resume), Needs: "joblog", Brief: true, Distinctive: true, Usage: "go on with --joblog FILE, or begin it"},
 		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.OptionalVar(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},

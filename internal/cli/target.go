@@ -38,7 +38,7 @@ type reader struct {
 	several bool
 	list    *list         // nil without --each
 	file    *targets.File // nil if the operands are the targets
-	again   int           // targets that repeat others
+	repeats int           // targets that repeat others
 
 	shared     map[string]*target         // all but what targets look at, by kind and settings
 	transports map[string]*http.Transport // by what is said of connections
@@ -99,7 +99,7 @@ func (r *reader) read() (err error) {
 		case batches == nil:
 			t.poller.Elements = &r.list.Elements
 		default:
-			t.poller.Elements = r.list.some(batches[i], t, template)
+			t.poller.Elements = r.list.withKeys(batches[i], t, template)
 		}
 		if len(batches) > 1 {
 			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(batches))
@@ -125,7 +125,7 @@ func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 	given := make(map[string]bool)
 	for _, operand := range r.run.Operands {
 		if given[operand] {
-			r.again++
+			r.repeats++
 			continue
 		}
 		given[operand] = true
@@ -136,10 +136,10 @@ func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 
 // repeated says how many targets were given more than once, "" if none was.
 func (r *reader) repeated() string {
-	if r.again == 0 {
+	if r.repeats == 0 {
 		return ""
 	}
-	return words.Count(r.again, "target") + " given again: each is waited for once"
+	return words.Count(r.repeats, "target") + " given again: each is waited for once"
 }
 
 // locate adds to an error about an entry where that stands, unless it is about the command line.
@@ -388,7 +388,7 @@ func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
 	}
-	r.again = r.file.Repeats
+	r.repeats = r.file.Repeats
 	return r.file.Entries, err
 }
 

@@ -52,14 +52,14 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 			return err
 		}
 	}
-	settled, err := s.settled(kinds)
+	checked, err := s.checked(kinds)
 	switch {
 	case err != nil && s.IsCommand:
 		return cmp.Or(refuseNoProgram(s.Operands), err)
 	case err != nil:
 		return err
 	}
-	return wait(ctx, settled)
+	return wait(ctx, checked)
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
@@ -191,7 +191,7 @@ func (p Process) inTime(ctx context.Context, timeout time.Duration, read func() 
 // wrong.
 func (w *wait) read(ctx context.Context) ([]*target, error) {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseStore()); err != nil {
+	if err := cmp.Or(w.readThen(), s.refuseJoblog()); err != nil {
 		return nil, err
 	}
 	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
@@ -272,7 +272,7 @@ func (w *wait) open(targets []*target) (err error) {
 	}
 	w.reporter = ui.New(w.report)
 	for _, t := range targets {
-		t.poller.Finalize = w.settle
+		t.poller.Finalize = w.finalize
 		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
 			c.Stderr = w.reporter.Stderr()
 		}

@@ -113,7 +113,7 @@ func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model,
 	if err != nil {
 		return nil, err
 	}
-	remark(s, past.warnings...)
+	warn(s, past.warnings...)
 	if past.model == nil && l.Rank("learn") == argv.Typed {
 		return nil, unknown(saved, f.Learn)
 	}
@@ -126,7 +126,7 @@ func unknown(saved store.History, name string) error {
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
-func remark(s *term.Streams, notes ...string) {
+func warn(s *term.Streams, notes ...string) {
 	for _, note := range notes {
 		fmt.Fprintf(s.Err, "poll: %s\n", term.Line(note))
 	}

@@ -56,8 +56,8 @@ type answer struct {
 	plots []plot.Plot
 }
 
-// put writes the answer.
-func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
+// write writes the answer.
+func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
 		text = aligned(a.lines) + a.below + plot.Screen(o.streams, a.plots...)

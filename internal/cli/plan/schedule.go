@@ -80,7 +80,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	return a.put(ctx, l, &q.output)
+	return a.write(ctx, l, &q.output)
 }
 
 // bound sets the end of the table, unless the command line does.

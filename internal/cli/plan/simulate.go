@@ -46,7 +46,7 @@ func algorithmNames() []string {
 	return list
 }
 
-// shapes returns the flags that shape a schedule of the user's own.
+// shapes returns the flags that shape a schedule of the user's waits.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func (q *simulation) flags() argv.Flags {
@@ -99,25 +99,25 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
-	return a.put(ctx, l, &q.output)
+	return a.write(ctx, l, &q.output)
 }
 
 // algorithms returns those that --algorithm names and, if isDescribed, the schedule that the other
 // flags describe; without either, all of the model.
 func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	base, maxWait := q.Model.Published()
-	own := q.waits.Resolved(base, maxWait)
+	waits := q.waits.Resolved(base, maxWait)
 	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
 	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
-		list = q.Model.Algorithms(own.Base, maxWait)
+		list = q.Model.Algorithms(waits.Base, maxWait)
 	} else { // Run says why ModelQueue cannot have "none"
-		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(own.Base, maxWait), func(a simulate.Algorithm) bool {
+		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
 			return !slices.Contains(q.algorithm, a.Name)
 		})
 	}
 	if isDescribed {
-		a := simulate.Algorithm{Name: own.describe()}
-		a.Schedule, _ = own.Schedules()
+		a := simulate.Algorithm{Name: waits.describe()}
+		a.Schedule, _ = waits.Schedules()
 		list = append(list, a)
 	}
 	return list
