@@ -205,7 +205,7 @@ func (q *evaluation) say(prefix string, lines ...string) {
 // readRules reads the rules, as for a wait of one attempt.
 func (q *evaluation) readRules() (err error) {
 	q.target = &target{kind: status.KindHTTP, spec: q.Spec}
-	if q.IsCommand || q.env.Exit != nil || q.stderr != "" {
+	if q.env.Exit != nil || q.stderr != "" {
 		q.target.kind = status.KindCommand
 	}
 	p := &q.target.poller
