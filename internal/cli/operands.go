@@ -93,7 +93,8 @@ func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
 	}
 }
 
-// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why.
+// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
+// what was typed would be looked at later.
 // If it was typed, the variable goes that makes it such a wait.
 func (s *Spec) unsuitable() (name string, err error) {
 	isList, isSeveral := s.Each != "", s.isSeveral()
@@ -128,6 +129,8 @@ func (s *Spec) unsuitable() (name string, err error) {
 			switch {
 			case !row.is || !s.IsOn(name) || row.kind == "" && !isVariable:
 				continue
+			case row.kind == "":
+				return name, nil
 			case row.kind == "each":
 				return name, s.refuseEach()
 			case row.by != "" && !isVariable && s.Rank(row.by) == argv.Variable:
