@@ -97,7 +97,10 @@ func (p Process) commands() (all []*argv.Command) {
 func Run(ctx context.Context, p Process) ExitCode {
 	p.began = time.Now()
 	s := newSpec()
-	sub, err := p.run(ctx, s, p.runWait)
+	sub, err := p.run(ctx, s, func(ctx context.Context, checked *Spec) error {
+		s = checked
+		return p.runWait(ctx, s)
+	})
 	if !argv.IsUsage(err) {
 		return p.finish(err)
 	}
