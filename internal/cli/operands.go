@@ -93,10 +93,15 @@ func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
 	}
 }
 
-// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
-// what was typed would be looked at later.
-// If it was typed, the variable goes that makes it such a wait.
-func (s *Spec) unsuitable() (name string, err error) {
+// A limitation is a kind of wait, and flags that such a wait cannot have.
+type limitation struct {
+	holds bool   // for this wait
+	kind  string // for [argv.NotApplicable]; "" if what was typed is looked at later
+	by    string // the flag that makes the wait one of the kind, "" for none
+	names string // of the flags
+}
+
+func (s *Spec) limitations() []limitation {
 	isList, isSeveral := s.Each != "", s.isSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
 	isTemplate := s.hasPlaceholder() && (s.IsCommand || len(s.Operands) == 1)
@@ -104,12 +109,7 @@ func (s *Spec) unsuitable() (name string, err error) {
 	if len(s.Then) > 0 {
 		program = programName(s.Then[0])
 	}
-	for _, row := range []struct {
-		is    bool
-		kind  string // of wait, for [argv.NotApplicable]; "" if what was typed is looked at later
-		by    string // the flag that makes it one, "" for none
-		names string
-	}{
+	return []limitation{
 		{program != "", program, "", "print json"},
 		{isList && s.refuseEach() != nil, "each", "", "each"},
 		{s.followsEach() && s.Has("learn"), "", "", "follow"},
@@ -123,11 +123,17 @@ func (s *Spec) unsuitable() (name string, err error) {
 		{isSeveral, "several", "", "name foreground stdin pass-exit-code result-file show-stderr"},
 		{!isSeveral && s.Expect > 1, "", "", "expect"},
 		{!isSeveral, "", "", "at-least"},
-	} {
+	}
+}
+
+// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
+// what was typed would be looked at later. If it was typed, the variable goes that makes it such a wait.
+func (s *Spec) unsuitable() (name string, err error) {
+	for _, row := range s.limitations() {
 		for name := range strings.FieldsSeq(row.names) {
 			isVariable := s.Rank(name) == argv.Variable
 			switch {
-			case !row.is || !s.IsOn(name) || row.kind == "" && !isVariable:
+			case !row.holds || !s.IsOn(name) || row.kind == "" && !isVariable:
 				continue
 			case row.kind == "":
 				return name, nil

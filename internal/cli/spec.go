@@ -85,14 +85,13 @@ type Spec struct {
 	Progress             ui.Face
 	Color                term.ColorMode
 	Heartbeat            *time.Duration
-	Help, Version        bool
 }
 
 // newSpec returns a spec of the defaults, with a line that is not read yet.
 func newSpec() *Spec {
 	form := new(Spec)
 	form.form = form
-	form.Line = argv.NewLine(&argv.Command{Flags: form.table(), HasVariables: true})
+	form.Line = argv.NewLine(&argv.Command{Flags: form.table()})
 	s, _ := form.with(form.Given, nil) // of which none can be wrong
 	return s
 }
@@ -255,8 +254,8 @@ func (s *Spec) output() argv.Flags {
 		{Name: "verbose", Aliases: []string{"v"}, To: argv.BoolVar(&s.Verbose), Usage: "every attempt with its answer and decisions"},
 		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.OptionalVar(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
 		{Name: "color", Value: "WHEN", Default: "auto", To: argv.TextVar(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
-		{Name: "help", Aliases: []string{"h"}, To: argv.BoolVar(&s.Help), Usage: "the most important flags; poll help all has all"},
-		{Name: "version", Aliases: []string{"V"}, To: argv.BoolVar(&s.Version), Usage: "the version"},
+		{Name: "help", Aliases: []string{"h"}, Usage: "the most important flags; poll help all has all"},
+		{Name: "version", Aliases: []string{"V"}, Usage: "the version"},
 	}.In(groupOutput, 0)
 }
 
