@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	cli.Main(cli.World{
+	cli.Main(cli.Process{
 		Args:    os.Args[1:],
 		Lookup:  os.LookupEnv,
 		Environ: os.Environ(),

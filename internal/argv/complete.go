@@ -57,8 +57,8 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 			break
 		}
 	}
-	l := &Line{Command: command}
-	l.Arrange(typed)
+	l := NewLine(command)
+	l.Parse(typed)
 	if command == main && len(l.Rest) > 0 && !HasScheme(l.Rest[0]) {
 		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(l.Rest)}
 	}
@@ -85,7 +85,7 @@ func (l *Line) offer(current string) Completion {
 		if f := c.Flags.Lookup(strings.TrimPrefix(name, "--")); hasValue && f != nil {
 			return f.values(current, len(name)+1)
 		}
-		return Completion{Kind: OfferWords, Words: l.left()}
+		return Completion{Kind: OfferWords, Words: l.remaining()}
 	case c.Name == "" && (len(l.Operands) == 0 || l.Dashes && len(l.Rest) == 0):
 		return Completion{Kind: OfferCommands}
 	case operands == 0 && c.Offers != nil:
@@ -96,10 +96,10 @@ func (l *Line) offer(current string) Completion {
 	return Completion{Kind: OfferWords}
 }
 
-// left returns the flags that may still be given.
-func (l *Line) left() []Candidate {
+// remaining returns the flags that may still be given.
+func (l *Line) remaining() []Candidate {
 	var list []Candidate
-	for _, f := range l.Command.Flags {
+	for _, f := range l.Flags {
 		if f.Hidden || !f.Many && l.HasTyped(f.Name) {
 			continue
 		}

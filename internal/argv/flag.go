@@ -19,8 +19,11 @@ type Command struct {
 	Flags    Flags
 
 	HasVariables bool               // variables of the environment set its flags, too
+	OwnsSignals  bool               // it ends by itself on a signal
+	NamesFlag    bool               // its operand, if it stands alone, may look like a flag
 	Offers       func() []Candidate // for the first operand; nil for none
 	Run          func(context.Context, *Line) error
+	Raw          func(context.Context, []string) (done bool, err error) // takes words before they are read; nil for none
 }
 
 // A Flag is one option of a command. Reading, variables, targets files, help, completion and
@@ -34,7 +37,7 @@ type Flag struct {
 	Default    string   // in words, "" for none
 	Group      string   // its heading in help
 	Words      []string // the values it takes, where they can be listed
-	To         *Place   // where the value goes; nil keeps it as text only
+	To         Value    // where the value goes; nil for nowhere
 	For        Kinds    // the targets that it is about; 0 = all
 	Needs      string   // a flag without which it means nothing
 	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
@@ -52,47 +55,13 @@ type Flag struct {
 	// Offers lists what completion offers besides Words: examples where other
 	// values are possible, and lists that take time to make.
 	Offers func() []Candidate
-
-	set setting
 }
 
 // Kinds are kinds of targets, as bits. What they stand for is the program's.
 type Kinds uint8
 
-// A setting is what a flag was set to.
-type setting struct {
-	texts  []string
-	origin string // how an error names the flag: by its variable if that was used
-	rank   Rank
-}
-
-// A Rank says where a setting comes from. A higher one wins over a lower one that it
-// contradicts; two of one rank must not contradict each other.
-type Rank uint8
-
-// The ranks of settings.
-const (
-	Unset    Rank = iota
-	Preset        // of a preset
-	Variable      // of the environment
-	Typed         // on the command line
-	Entry         // of a targets file
-)
-
 // IsSwitch reports whether the flag takes no value.
 func (f *Flag) IsSwitch() bool { return f.Value == "" }
-
-// Given reports whether the flag is set, and is no switch that is turned off.
-func (f *Flag) Given() bool { return f.set.rank > Unset && !(f.IsSwitch() && f.text() == "false") }
-
-// Rank returns where the flag's setting comes from.
-func (f *Flag) Rank() Rank { return f.set.rank }
-
-// Origin returns what an error calls the flag.
-func (f *Flag) Origin() string { return cmp.Or(f.set.origin, "--"+f.Name) }
-
-// text returns the last value, "" for none.
-func (f *Flag) text() string { return append([]string{""}, f.set.texts...)[len(f.set.texts)] }
 
 // Fits reports whether the flag is about one of kinds.
 func (f *Flag) Fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
@@ -102,49 +71,17 @@ func (f *Flag) Variable() string {
 	return "POLL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// Assign sets the flag. Several values of one rank add up where the flag may be repeated.
-func (f *Flag) Assign(text, origin string, rank Rank) error {
-	if on, err := strconv.ParseBool(text); f.IsSwitch() {
-		if err != nil {
-			return Usagef("%s is a switch: %q is neither true nor false", origin, text)
-		}
-		text = strconv.FormatBool(on)
-	}
-	if text == "" && !f.MayBeEmpty {
-		return Usagef("%s is given an empty value", origin).
-			Hint("leave the flag out, or set the variable that its value is taken from")
-	}
-	if f.set.rank > Unset && f.set.rank < rank {
-		f.clear()
-	}
-	texts := []string{text}
-	if f.Many {
-		texts = slices.Concat(f.set.texts, texts)
-	}
-	f.set = setting{texts, origin, rank}
-	if err := f.place(text); err != nil {
-		return Usagef("%s: %w", origin, err)
-	}
-	return nil
-}
-
-// place checks a value and puts it where it belongs.
-func (f *Flag) place(text string) (err error) {
+// read checks a value and, with keep, puts it where it belongs.
+func (f *Flag) read(text string, keep bool) error {
 	if f.Words != nil {
-		_, err = ParseWord(f.Words)(text)
+		if _, err := ParseWord(f.Words)(text); err != nil {
+			return err
+		}
 	}
-	if err != nil || f.To == nil {
-		return err
+	if f.To == nil {
+		return nil
 	}
-	return f.To.set(text)
-}
-
-// clear makes the flag one that is not set.
-func (f *Flag) clear() {
-	f.set = setting{}
-	if f.To != nil {
-		f.To.clear()
-	}
+	return f.To(text, keep)
 }
 
 // Flags is the table of one command's options.
@@ -172,6 +109,16 @@ func (fs Flags) Lookup(name string) *Flag {
 	return nil
 }
 
+// Named returns the flag of that name, which is no alias, or nil.
+func (fs Flags) Named(name string) *Flag {
+	for i := range fs {
+		if fs[i].Name == name {
+			return &fs[i]
+		}
+	}
+	return nil
+}
+
 // Only returns the flags with these names, in the order of the table and
 // without headings.
 func (fs Flags) Only(names ...string) Flags {
@@ -190,45 +137,48 @@ func (fs Flags) Shown() []string {
 	return names
 }
 
-// A Place is where the values of a flag go.
-type Place struct {
-	set   func(text string) error
-	clear func() // back to what was there at first
-}
+// A Value reads the value of a flag and, with keep, puts it into the variable of that.
+type Value func(text string, keep bool) error
 
-// To returns the place of one value, which read reads. What is there is the default.
-func To[T any](to *T, read func(string) (T, error)) *Place {
-	first := *to
-	return &Place{
-		set: func(text string) error {
-			v, err := read(text)
-			if err == nil {
-				*to = v
-			}
-			return err
-		},
-		clear: func() { *to = first },
+// Var returns the value of a variable. What is there is the default.
+func Var[T any](to *T, read func(string) (T, error)) Value {
+	return func(text string, keep bool) error {
+		v, err := read(text)
+		if err == nil && keep {
+			*to = v
+		}
+		return err
 	}
 }
 
-// Maybe returns the place of a value that is nil unless the flag is given.
-func Maybe[T any](to **T, read func(string) (T, error)) *Place {
-	return To(to, func(text string) (*T, error) {
+// OptionalVar returns the value of a variable that is nil unless the flag is given.
+func OptionalVar[T any](to **T, read func(string) (T, error)) Value {
+	return Var(to, func(text string) (*T, error) {
 		v, err := read(text)
 		return &v, err
 	})
 }
 
-// Func returns a place that set fills, and clear takes back to what was there at first.
-func Func(set func(text string) error, clear func()) *Place { return &Place{set, clear} }
-
-// Text returns the place of a text.
-func Text[T ~string](to *T) *Place {
-	return To(to, func(text string) (T, error) { return T(text), nil })
+// TextVar returns the value of a text.
+func TextVar[T ~string](to *T) Value {
+	return Var(to, func(text string) (T, error) { return T(text), nil })
 }
 
-// On returns the place of a switch.
-func On(to *bool) *Place { return To(to, strconv.ParseBool) }
+// ListVar returns the value of a flag that may be repeated, which adds to a list.
+func ListVar[T any](to *[]T, read func(string) (T, error)) Value {
+	return Var(to, func(text string) ([]T, error) {
+		v, err := read(text)
+		return append(*to, v), err
+	})
+}
+
+// TextsVar returns the value of a list of texts.
+func TextsVar(to *[]string) Value {
+	return ListVar(to, func(text string) (string, error) { return text, nil })
+}
+
+// BoolVar returns the value of a switch.
+func BoolVar(to *bool) Value { return Var(to, strconv.ParseBool) }
 
 // Help fills the flags of a subcommand into its help text.
 func (c *Command) Help(text string) string {

@@ -3,6 +3,7 @@ package argv
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,9 +11,9 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Line is a command line that was read: a table of flags, of which some are set, and the
-// operands.
+// A Line is a command line that was read: the flags that are set, and the operands.
 type Line struct {
+	Given
 	Command *Command
 	// Typed are the flags that were typed, in their order.
 	Typed []Word
@@ -20,23 +21,35 @@ type Line struct {
 	Operands []string
 	// Rest is what comes after "--", or after the first operand that is no URL and with it.
 	Rest []string
+	// Then is a program and its arguments that come after "--" behind operands.
+	Then []string
 	// IsCommand reports whether the operands are a program and its arguments, and Dashes
 	// whether "--" comes before them.
 	IsCommand, Dashes bool
-	// Entries is true if the entries of a targets file may have what a flag needs.
-	Entries bool
 	// LookupEnv returns the value of a variable, and whether it is set.
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
-	// Notes are what else is to be said.
-	Notes []string
 	// Err is the first error, nil for none; Misread is true if it is about the words, and no value.
 	Err     error
 	Misread bool
 
-	waiting *Flag // the flag that the last word is, if its value is missing
+	waiting *Flag     // the flag that the last word is, if its value is missing
+	notes   *[]string // of all copies of the line
 }
+
+// NewLine returns the line of a command, of which nothing is read yet.
+func NewLine(c *Command) *Line {
+	return &Line{Command: c, Given: Given{Flags: c.Flags}, notes: new([]string)}
+}
+
+// Note adds to what else is to be said.
+func (l *Line) Note(format string, args ...any) {
+	*l.notes = append(*l.notes, "note: "+fmt.Sprintf(format, args...))
+}
+
+// Notes returns what else is to be said.
+func (l *Line) Notes() []string { return *l.notes }
 
 // A Word is a flag that was typed, with its value.
 type Word struct {
@@ -52,88 +65,25 @@ func (l *Line) HasTyped(name string) bool {
 	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
 }
 
-// Save returns what takes back all that is set from now on. What is read into places is the
-// caller's to restore.
-func (l *Line) Save() (restore func()) {
-	var before []setting
-	for i := range l.Command.Flags {
-		before = append(before, l.Command.Flags[i].set)
-	}
-	return func() {
-		for i := range before {
-			l.Command.Flags[i].set = before[i]
-		}
-	}
-}
-
 // Environ takes variables for the flags that were not typed, and are about one of kinds.
 func (l *Line) Environ(kinds Kinds) {
-	for i := range l.Command.Flags {
-		f := &l.Command.Flags[i]
+	for i := range l.Flags {
+		f := &l.Flags[i]
 		name := f.Variable()
 		text, isSet := l.LookupEnv(name)
 		switch {
-		case !isSet || f.set.rank > Unset || f.Hidden || f.Name == "help" || f.Name == "version":
+		case !isSet || l.Has(f.Name) || f.Hidden || f.Name == "help" || f.Name == "version":
 		case text == "" && f.Decides:
 			l.Fail(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
 		case text == "" || !f.Fits(kinds):
 		case f.Many && !f.Whole:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-				l.Fail(f.Assign(text, name, Variable))
+				l.Fail(l.Add(f, text, name, Variable))
 			}
 		default:
-			l.Fail(f.Assign(text, name, Variable))
+			l.Fail(l.Add(f, text, name, Variable))
 		}
 	}
-}
-
-// Settle refuses what has at least a rank, and fits no target, lacks what it needs, or
-// contradicts what has the same rank. A variable that lacks something is for other runs. unfit
-// says what is wrong with a flag that fits no target.
-func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag, Kinds) error) error {
-	if err := l.refuseConflicts(); err != nil {
-		return err
-	}
-	for i := range l.Command.Flags {
-		f := &l.Command.Flags[i]
-		switch {
-		case !f.Given() || f.set.rank < least:
-		case !f.Fits(kinds):
-			return unfit(f, kinds)
-		case f.Needs != "" && l.lacks(f.Needs) && !l.DropVariable(f.Name):
-			return Usagef("%s needs --%s", f.Origin(), f.Needs).Advise("needs " + f.Name)
-		}
-	}
-	return nil
-}
-
-func (l *Line) lacks(name string) bool {
-	f := l.at(name)
-	return !f.Given() && (f.WholeRun || !l.Entries)
-}
-
-// refuseConflicts refuses two flags of one rank that contradict each other, and drops the one
-// of the lower rank.
-func (l *Line) refuseConflicts() error {
-	for i := range l.Command.Flags {
-		one := &l.Command.Flags[i]
-		for not := range strings.FieldsSeq(one.Not) {
-			name, word, _ := strings.Cut(not, "=")
-			name, isFit := strings.CutSuffix(name, "!")
-			other := l.at(name)
-			switch {
-			case !one.Given() || !other.Given():
-			case word != "" && (other.text() == word) == isFit:
-			case one.set.rank < other.set.rank:
-				one.clear()
-			case other.set.rank < one.set.rank:
-				other.clear()
-			default:
-				return Usagef("%s and %s contradict each other: give one of them", one.Origin(), other.Origin())
-			}
-		}
-	}
-	return nil
 }
 
 // Getenv returns the value of a variable, "" if it is not set.
@@ -142,46 +92,10 @@ func (l *Line) Getenv(name string) string {
 	return value
 }
 
-// Flag returns the flag of that name, nil if there is none.
-func (l *Line) Flag(name string) *Flag {
-	for i := range l.Command.Flags {
-		if l.Command.Flags[i].Name == name {
-			return &l.Command.Flags[i]
-		}
-	}
-	return nil
-}
-
-// at returns the flag of that name, or one that is not set.
-func (l *Line) at(name string) *Flag { return cmp.Or(l.Flag(name), &Flag{Name: name}) }
-
-// DropVariable drops a flag that a variable has set, and reports whether one has: a
-// variable that does not fit this line is for others, while a flag that was typed is refused.
-func (l *Line) DropVariable(name string) bool {
-	f := l.at(name)
-	if f.set.rank != Variable {
-		return false
-	}
-	f.clear()
-	return true
-}
-
-// Has reports whether a flag is set.
-func (l *Line) Has(name string) bool { return l.at(name).set.rank > Unset }
-
-// Origin returns what an error calls the flag: its variable, if that set it.
-func (l *Line) Origin(name string) string { return l.at(name).Origin() }
-
-// String returns the value of a flag, "" if it is not set.
-func (l *Line) String(name string) string { return l.at(name).text() }
-
-// Strings returns all values of a flag that may be repeated.
-func (l *Line) Strings(name string) []string { return l.at(name).set.texts }
-
-// Arrange sorts args into flags and operands. For the main command, the first operand that is no
+// Parse sorts args into flags and operands. For the main command, the first operand that is no
 // URL begins a program, whose words are its own. After an error it looks for flags only: no other
 // word is what it seems.
-func (l *Line) Arrange(args []string) {
+func (l *Line) Parse(args []string) {
 	onlyURLs := l.Command.Name == ""
 	for len(args) > 0 {
 		word := args[0]
@@ -208,7 +122,7 @@ func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Word{f, v
 // long reads a word such as --name or --name=value, without its hyphens.
 func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
-	f := l.Command.Flags.Lookup(name)
+	f := l.Flags.Lookup(name)
 	switch {
 	case f == nil || len(name) == 1:
 		l.Fail(l.Command.unknown("--" + name))
@@ -226,14 +140,14 @@ func (l *Line) long(word string, args []string) []string {
 // value takes the rest of the word, or the next one.
 func (l *Line) short(word string, args []string) []string {
 	// Otherwise -until would be -u ntil, and -data would be -d ata.
-	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Command.Flags.Lookup(name) != nil {
+	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Flags.Lookup(name) != nil {
 		l.Fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
 		return args
 	}
 	for word != "" {
 		_, size := utf8.DecodeRuneInString(word)
 		letter, rest := word[:size], word[size:]
-		f := l.Command.Flags.Lookup(letter)
+		f := l.Flags.Lookup(letter)
 		switch {
 		case f == nil:
 			l.Fail(l.Command.unknown("-" + strings.ToValidUTF8(letter, "?")))
@@ -258,7 +172,7 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 		l.Fail(Usagef("%s needs a value: %s %s", spelled, spelled, f.Value))
 		return nil
 	}
-	if name, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(name, "--") && l.Command.Flags.Lookup(name[2:]) != nil {
+	if name, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(name, "--") && l.Flags.Lookup(name[2:]) != nil {
 		l.Fail(Usagef("%s needs a value, and %s is a flag", spelled, name))
 		return args
 	}

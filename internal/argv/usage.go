@@ -51,6 +51,12 @@ func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// NotApplicable returns the error that a wait of some kind cannot have a flag, which origin names.
+func NotApplicable(flag, origin, kind string) error {
+	why, hint := Advice("inapplicable " + flag + " " + kind)
+	return Usagef("%s %s", origin, why).Hint("%s", hint)
+}
+
 // IsUsage reports whether err is a usage error.
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*UsageError](err)

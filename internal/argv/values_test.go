@@ -82,9 +82,9 @@ func TestShare(t *testing.T) {
 func TestLine_firstError(t *testing.T) {
 	t.Parallel()
 	var n int
-	l := &Line{Command: &Command{Flags: Flags{{Name: "a", Value: "A", To: To(&n, ParseCount(0))}}}}
+	l := NewLine(&Command{Flags: Flags{{Name: "a", Value: "A", To: Var(&n, ParseCount(0))}}})
 	for _, value := range []string{"x", "-1"} {
-		l.Fail(l.Command.Flags[0].Assign(value, "--a", Typed))
+		l.Fail(l.Add(&l.Flags[0], value, "--a", Typed))
 	}
 	if have, want := l.Err.Error(), `--a: "x" is not a whole number`; have != want {
 		t.Errorf("have %q, want %q", have, want)

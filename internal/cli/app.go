@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A World holds what the process gets from its environment.
-type World struct {
+// A Process holds what the process gets from its environment.
+type Process struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Environ []string // "NAME=value", of which the names that begin with POLL_ count
@@ -35,95 +34,115 @@ type World struct {
 	began   time.Time
 }
 
-func (w World) getenv(name string) string {
-	value, _ := w.Lookup(name)
+func (p Process) getenv(name string) string {
+	value, _ := p.Lookup(name)
 	return value
 }
 
-// commands makes the subcommands, in the order in which help lists them.
-func (w World) commands() []*argv.Command {
-	all := []*argv.Command{
-		demoCommand(w),
-		evalCommand(w),
-		presetsCommand(w),
-		w.helpCommand(),
-		w.manCommand(),
-		w.completionCommand(),
-		versionCommand(),
-		plan.HistoryCommand(w.Streams),
-		plan.ScheduleCommand(w.Streams),
-		plan.TuneCommand(),
-		plan.SimulateCommand(w.Streams),
-	}
-	for _, c := range all {
-		if c.Flags.Lookup("help") == nil {
-			c.Flags = append(c.Flags, argv.HelpFlag())
-		}
-	}
-	return all
+// A subcommand is made when it is named.
+type subcommand struct {
+	name string
+	make func() *argv.Command
 }
 
-// find returns the subcommand of that name, nil if there is none.
-func (w World) find(name string) *argv.Command {
-	for _, c := range w.commands() {
-		if c.Name == name {
-			return c
+// subcommands returns all, in the order in which help lists them.
+func (p Process) subcommands() []subcommand {
+	return []subcommand{
+		{"demo", p.demoCommand},
+		{"eval", p.evalCommand},
+		{"presets", p.presetsCommand},
+		{"help", p.helpCommand},
+		{"man", p.manCommand},
+		{"completion", p.completionCommand},
+		{"version", versionCommand},
+		{"history", func() *argv.Command { return plan.HistoryCommand(p.Streams) }},
+		{"schedule", func() *argv.Command { return plan.ScheduleCommand(p.Streams) }},
+		{"tune", plan.TuneCommand},
+		{"simulate", func() *argv.Command { return plan.SimulateCommand(p.Streams) }},
+	}
+}
+
+// command makes the subcommand of that name, nil if there is none.
+func (p Process) command(name string) *argv.Command {
+	for _, s := range p.subcommands() {
+		if s.name != name {
+			continue
 		}
+		c := s.make()
+		if c.Name = name; c.Flags.Named("help") == nil {
+			c.Flags = append(c.Flags, argv.HelpFlag())
+		}
+		return c
 	}
 	return nil
 }
 
-func (w World) commandNames() (names []string) {
-	for _, c := range w.commands() {
-		names = append(names, c.Name)
+func (p Process) commandNames() (names []string) {
+	for _, s := range p.subcommands() {
+		names = append(names, s.name)
 	}
 	return names
 }
 
+// commands makes all subcommands, for help and completion.
+func (p Process) commands() (all []*argv.Command) {
+	for _, name := range p.commandNames() {
+		all = append(all, p.command(name))
+	}
+	return all
+}
+
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
-func Run(ctx context.Context, w World) ExitCode {
-	w.began = time.Now()
+func Run(ctx context.Context, p Process) ExitCode {
+	p.began = time.Now()
 	s := newSpec()
-	sub, err := w.run(ctx, s, w.wait)
+	sub, err := p.run(ctx, s, func(ctx context.Context, checked *Spec) error {
+		s = checked
+		return p.runWait(ctx, s)
+	})
 	if !argv.IsUsage(err) {
-		return w.finish(err)
+		return p.finish(err)
 	}
-	w.refuse("usage", err)
-	if sub == nil && s.JSON {
-		if err := ui.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
-			return w.finish(err)
+	p.refuse("usage", err)
+	if sub == nil && s.IsOn("json") {
+		if err := ui.WriteFailure(p.Streams, int(ExitUsage), err.Error()); err != nil {
+			return p.finish(err)
 		}
 	}
 	return ExitUsage
 }
 
 // run reads the arguments and runs the subcommand that they name, which it returns, or wait
-// with all that they say.
-func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
-	l, path, args := s.Line, []string{"poll"}, w.Args
+// with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
+// read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
+// and then the action. It sees no operand, no variable and no error of them, and prints nothing.
+func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
+	l, path, args := s.Line, []string{"poll"}, p.Args
 	if len(args) > 0 {
-		sub = w.find(args[0])
+		sub = p.command(args[0])
 	}
 	if sub != nil {
-		l, path, args = &argv.Line{Command: sub}, append(path, sub.Name), args[1:]
-		switch {
-		case sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help":
-			args = []string{"--", args[0]} // it names a flag
-		case sub.Name == "completion" && len(args) > 2 && args[0] == "--complete":
-			return sub, w.write(ctx, argv.Complete(s.Command, w.commands(), args[2:]).Text())
+		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
+		if sub.Raw != nil {
+			if done, err := sub.Raw(ctx, args); done {
+				return sub, err
+			}
+		}
+		if sub.NamesFlag && len(args) == 1 && args[0] != "-h" && args[0] != "--help" {
+			args = []string{"--", args[0]}
 		}
 	}
-	l.LookupEnv, l.Write = w.Lookup, w.write
-	l.Arrange(args)
+	l.LookupEnv, l.Write = p.Lookup, p.write
+	l.Parse(args)
 	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
-			return w.runCommand(ctx, l)
+			return p.runCommand(ctx, l)
 		}
-		return w.runWait(ctx, s, wait)
+		return p.readWait(ctx, s, wait)
 	}
-	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
+	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
 		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
@@ -136,11 +155,11 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 }
 
 // write writes a result to stdout.
-func (w World) write(ctx context.Context, text string) error {
-	return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
+func (p Process) write(ctx context.Context, text string) error {
+	return p.deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
-// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Arrange] has
+// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Parse] has
 // written all names and values out.
 type typed struct {
 	*argv.Flag
@@ -149,8 +168,8 @@ type typed struct {
 
 // flagsOf returns those of the flags that were typed: urfave goes through all flags for each.
 func flagsOf(l *argv.Line) (list []cli.Flag) {
-	for i := range l.Command.Flags {
-		if f := &l.Command.Flags[i]; l.HasTyped(f.Name) {
+	for i := range l.Flags {
+		if f := &l.Flags[i]; l.HasTyped(f.Name) {
 			list = append(list, &cli.GenericFlag{Name: f.Name, Value: typed{f, l}})
 		}
 	}
@@ -162,21 +181,21 @@ func (t typed) String() string { return "" }
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
 func (t typed) Set(text string) error {
-	if t.Name == "preset" && t.Rank() == argv.Typed {
+	if t.Name == "preset" && t.line.Has(t.Name) {
 		t.line.Fail(argv.Usagef("--preset is given twice").Hint("a wait has one; a preset of your own can have the rules of both"))
 	}
-	t.line.Fail(t.Assign(text, "--"+t.Name, argv.Typed))
+	t.line.Fail(t.line.Add(t.Flag, text, "--"+t.Name, argv.Typed))
 	return nil
 }
 
 // runCommand runs a subcommand.
-func (w World) runCommand(ctx context.Context, l *argv.Line) error {
+func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
 	switch {
 	case l.Err != nil:
 		return l.Err
-	case l.Flag("help").Given():
+	case l.IsOn("help"):
 		return l.Write(ctx, c.Help(helpText(c.Name)))
 	case c.HasVariables:
 		l.Environ(ofAll)
@@ -187,19 +206,23 @@ func (w World) runCommand(ctx context.Context, l *argv.Line) error {
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
 		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
-	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
+	given, err := l.Validate(argv.Check{Kinds: ofAll, Least: argv.Variable})
+	if l.Given = given; err == nil {
+		err = l.Fill()
+	}
+	if err != nil {
 		return err
 	}
-	if slices.Contains([]string{"demo", "man", "simulate"}, c.Name) { // a signal is theirs
+	if c.OwnsSignals {
 		return c.Run(ctx, l)
 	}
 	return await(ctx, func() error { return c.Run(ctx, l) })
 }
 
 // refuse says why nothing is attempted.
-func (w World) refuse(what string, err error) {
+func (p Process) refuse(what string, err error) {
 	text := usageText(err)
-	io.WriteString(w.Streams.Err, text+ui.Annotation(w.getenv, what, strings.TrimSpace(text)))
+	io.WriteString(p.Streams.Err, text+ui.Annotation(p.getenv, what, strings.TrimSpace(text)))
 }
 
 // A file may be endless, so reading is limited: for a body, an answer or a
@@ -211,8 +234,8 @@ const (
 
 // readFile reads a file, or stdin for "-". It refuses more than most bytes, which
 // is a whole number of MiB.
-func (w World) readFile(name string, most int64) ([]byte, error) {
-	r := w.Streams.In
+func (p Process) readFile(name string, most int64) ([]byte, error) {
+	r := p.Streams.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -231,8 +254,8 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// readValue returns the value of a flag, or the content of FILE for @FILE.
-func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []byte, isFile bool, err error) {
+// readValue returns a value, or the content of FILE for @FILE.
+func (p Process) readValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
 		return []byte(value), false, nil
@@ -240,11 +263,11 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 	if err := refuseStdinTwice(l); name == "-" && err != nil {
 		return nil, true, err
 	}
-	if text, err = w.readFile(name, most); err != nil {
-		return nil, true, argv.Usagef("%s: %w", l.Origin(flag), err)
+	if text, err = p.readFile(name, most); err != nil {
+		return nil, true, argv.Usagef("%s: %w", origin, err)
 	}
 	if name == "-" {
-		w.Streams.In = bytes.NewReader(text) // for the next target
+		p.Streams.In = bytes.NewReader(text) // for the next target
 	}
 	return text, true, nil
 }
@@ -252,10 +275,10 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 // refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
-	for _, f := range l.Command.Flags {
-		for _, value := range l.Strings(f.Name) {
+	for _, f := range l.Flags {
+		for _, value := range l.Texts(&f) {
 			if f.FromFile && value == "@-" || f.Name == "targets" && value == "-" {
-				readers = append(readers, f.Origin()+" "+value)
+				readers = append(readers, l.Origin(f.Name)+" "+value)
 			}
 		}
 	}

@@ -23,25 +23,21 @@ func (w *wait) readThen() error {
 	if len(s.Then) == 0 {
 		return nil
 	}
-	program := programName(s.Then[0])
-	if err := s.refuse(true, program, "print", "json"); err != nil {
-		return err
-	}
 	if argv.HasScheme(s.Then[0]) {
 		return argv.Usagef("%s comes after --, where a program stands", poll.HTTP{URL: s.Then[0]}.Target()).
 			Hint("URLs come before --")
 	}
-	missing, advice, err := w.world.checkProgram(poll.Command{Args: s.Then})
+	missing, advice, err := w.process.checkProgram(poll.Command{Args: s.Then})
 	if err != nil {
 		return err
 	}
 	if missing != nil {
-		w.world.refuse("cannot run", argv.Usagef("%s: nothing is waited for", missing.Reason).Hint("%s", advice))
+		w.process.refuse("cannot run", argv.Usagef("%s: nothing is waited for", missing.Reason).Hint("%s", advice))
 		return &exitError{unrunnableCode(missing)}
 	}
-	streams := *w.world.Streams
+	streams := *w.process.Streams
 	streams.Out, streams.CloseOut = io.Discard, func() error { return nil }
-	w.world.Streams = &streams
+	w.process.Streams = &streams
 	return nil
 }
 
@@ -60,8 +56,8 @@ func (w *wait) then(ctx context.Context, err error) error {
 	if err != nil || len(s.Then) == 0 {
 		return err
 	}
-	if w.world.release != nil {
-		w.world.release() // from now on a signal ends the process
+	if w.process.release != nil {
+		w.process.release() // from now on a signal ends the process
 	}
 	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught
@@ -73,12 +69,12 @@ func (w *wait) then(ctx context.Context, err error) error {
 	code := ExitNotFound
 	if err == nil {
 		if face := w.report.Face; face != ui.JSON && face != ui.None {
-			fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
+			fmt.Fprintf(w.process.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
 		}
 		code, err = become(path, s.Then)
 	}
 	if err != nil {
-		fmt.Fprintf(w.world.Streams.Err, "poll: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
 	return exitWith(code)
 }

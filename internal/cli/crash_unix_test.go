@@ -21,7 +21,7 @@ func TestCrashHelperProcess(t *testing.T) {
 		t.Skip("only for the other test")
 	}
 	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
-	Main(World{Streams: term.System(os.Getenv), Lookup: func(string) (string, bool) {
+	Main(Process{Streams: term.System(os.Getenv), Lookup: func(string) (string, bool) {
 		if mode == "panic" {
 			panic("a panic")
 		}

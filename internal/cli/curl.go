@@ -25,24 +25,18 @@ type part struct {
 	flag string
 }
 
-// parts returns the place of a flag that adds parts, among those of others.
-func (s *Spec) parts(flag string) *argv.Place {
-	add := func(text string) error {
-		s.Data = append(slices.Clip(s.Data), part{text, flag})
-		return nil
-	}
-	return argv.Func(add, func() {
-		s.Data = slices.DeleteFunc(slices.Clone(s.Data), func(p part) bool { return p.flag == flag })
-	})
+// part returns the value of a flag that adds a part.
+func (s *Spec) part(flag string) argv.Value {
+	return argv.ListVar(&s.Data, func(text string) (part, error) { return part{text, flag}, nil })
 }
 
 // read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
 // UTF-8 or not, and @- is stdin; --data-binary reads a file as it is, --data-raw none.
-func (p part) read(s *Spec, world World) ([]byte, error) {
+func (p part) read(s *Spec, process Process) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.text), nil
 	}
-	text, isFile, err := world.readValue(s.Line, p.flag, p.text, maxInput)
+	text, isFile, err := process.readValue(s.Line, s.Origin(p.flag), p.text, maxInput)
 	if isFile && p.flag == "data" {
 		text = slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 	}
@@ -55,13 +49,12 @@ func isJSONDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[') && json.Valid(body)
 }
 
-// parseCookie reads one more cookie.
-func (s *Spec) parseCookie(text string) ([]string, error) {
+func parseCookie(text string) (string, error) {
 	if !strings.Contains(text, "=") {
-		return nil, argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
+		return "", argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
 			Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
-	return append(slices.Clip(s.Cookie), strings.Trim(text, "; ")), nil
+	return strings.Trim(text, "; "), nil
 }
 
 // parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
@@ -85,9 +78,9 @@ func parseProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
-// route returns the place of a flag that adds routes of a [connect.Options].
-func route(routes *map[string][]string, form string, read func(value string) (from string, to []string)) *argv.Place {
-	return argv.To(routes, func(value string) (map[string][]string, error) {
+// route returns the value of a flag that adds routes of a [connect.Options].
+func route(routes *map[string][]string, form string, read func(value string) (from string, to []string)) argv.Value {
+	return argv.Var(routes, func(value string) (map[string][]string, error) {
 		from, to := read(value)
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 			return nil, argv.Usagef("%q is not %s", value, form)
@@ -143,18 +136,18 @@ func isPort(text string) bool {
 }
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *reader) readPassword(probe *poll.HTTP) error {
+func (r *reader) readPassword(s *Spec, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
-	if r.User != "" || !r.Netrc || err != nil || u.User != nil {
+	if s.User != "" || !s.Netrc || err != nil || u.User != nil {
 		return nil // the check of the probe reports a malformed URL
 	}
-	home := cmp.Or(r.world.getenv("HOME"), r.world.getenv("USERPROFILE")) // as curl, for Windows
-	text, err := r.world.readFile(cmp.Or(r.world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
+	home := cmp.Or(r.process.getenv("HOME"), r.process.getenv("USERPROFILE")) // as curl, for Windows
+	text, err := r.process.readFile(cmp.Or(r.process.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
 		probe.User, err = readNetrc(string(text), u.Hostname())
 	}
 	if err != nil {
-		return argv.Usagef("%s: %w", r.Origin("netrc"), err)
+		return argv.Usagef("%s: %w", s.Origin("netrc"), err)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestVariableWithLineBreaks(t *testing.T) {
 	t.Parallel()
 	const text = "{\n \"a\": 1\n}\n"
 	s, err := lineOf(t, []string{"http://h"}, map[string]string{"POLL_DATA": text, "POLL_HEADER": "A: b\nC: d\n"})
-	if err != nil || len(s.Data) != 1 || s.Data[0].text != text || len(s.Strings("header")) != 2 {
-		t.Errorf("have %q, %q and %v", s.Data, s.Strings("header"), err)
+	if err != nil || len(s.Data) != 1 || s.Data[0].text != text || len(s.Header) != 2 {
+		t.Errorf("have %q, %q and %v", s.Data, s.Header, err)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-func demoCommand(world World) *argv.Command {
+func (p Process) demoCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "demo",
-		Summary: "watch poll wait for a job of a built-in API",
-		Run:     func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
+		Summary:     "watch poll wait for a job of a built-in API",
+		OwnsSignals: true,
+		Run:         func(ctx context.Context, _ *argv.Line) error { return demo(ctx, p) },
 	}
 }
 
 const demoCondition = `.state == "done"`
 
 // demo waits for a job of its own API as for any other. Variables are for other waits.
-func demo(ctx context.Context, world World) error {
+func demo(ctx context.Context, process Process) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("start the demo's API: %w", err)
@@ -31,10 +31,10 @@ func demo(ctx context.Context, world World) error {
 	go server.Serve(listener)
 	defer server.Close()
 	job := "http://" + listener.Addr().String() + "/jobs/42"
-	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
-	world.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
-	world.Environ, world.Lookup = nil, func(string) (string, bool) { return "", false }
-	_, err = world.run(ctx, newSpec(), world.wait)
+	fmt.Fprintf(process.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
+	process.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
+	process.Environ, process.Lookup = nil, func(string) (string, bool) { return "", false }
+	_, err = process.run(ctx, newSpec(), process.runWait)
 	return err
 }
 

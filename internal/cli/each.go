@@ -21,22 +21,9 @@ type list struct {
 	size  int  // how many there are then, and otherwise at least
 }
 
-// refuseForList refuses a list that cannot be waited for. A variable that names such a list is
-// for other runs, unless what was typed needs it.
-func (s *Spec) refuseForList() error {
-	if s.Each == "" {
-		return nil
-	}
-	err := s.refuseEach()
-	if err != nil && s.DropVariable("each") && s.Settle(ofAll, argv.Variable, nil) == nil {
-		return nil
-	}
-	return err
-}
-
 // refuseEach refuses a list that cannot be waited for.
 func (s *Spec) refuseEach() error {
-	each, isFilled := s.Origin("each"), s.Targets != "" && s.hasPlaceholder()
+	each := s.Origin("each")
 	switch n := len(s.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
@@ -47,15 +34,7 @@ func (s *Spec) refuseEach() error {
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
 		return s.needsCondition()
 	}
-	if s.followsEach() && s.Has("learn") {
-		s.DropVariable("follow")
-	}
-	return cmp.Or(
-		s.refuse(s.IsCommand && s.Next != "none", "command", "next"),
-		s.refuse(isFilled, "batches", "learn"),
-		s.refuse(!isFilled, "list", "batch"),
-		s.refuse(s.followsEach(), "followed", "learn"),
-		s.refuse(true, "list", "gone", "started-at", "finished-at"))
+	return nil
 }
 
 func (s *Spec) needsCondition() error {
@@ -72,23 +51,23 @@ func (s *Spec) hasPlaceholder() bool {
 }
 
 // readList reads what names the elements, and how many there are at least.
-func (s *Spec) readList() (own *list, err error) {
-	own = new(list)
-	if own.Each, err = expr.CompileEach(s.Each); err != nil {
+func (s *Spec) readList() (l *list, err error) {
+	l = new(list)
+	if l.Each, err = expr.CompileEach(s.Each); err != nil {
 		return nil, badExpression(s.Origin("each"), err)
 	}
-	own.Keys, err = s.values("id", func(id *expr.Expr) error {
+	l.Keys, err = s.values("id", s.ID, func(id *expr.Expr) error {
 		if id.Reads() {
 			return nil
 		}
 		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
 	})
 	if s.Has("expect") {
-		own.Expect = cmp.Or(s.Expect, -1)
+		l.Expect = cmp.Or(s.Expect, -1)
 	}
-	own.Whole = s.Next != "none" && own.Each.String() != ".." // what is read then is no page
-	own.size = max(own.Expect, 0)
-	return own, err
+	l.Whole = s.Next != "none" && l.Each.String() != ".." // what is read then is no page
+	l.size = max(l.Expect, 0)
+	return l, err
 }
 
 // followsEach reports whether each element is looked at alone, where --follow says.
@@ -103,7 +82,7 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 		keys = append(keys, e.Item)
 	}
 	r.list.known, r.list.size, r.list.Expect = true, len(keys), 0
-	batch := r.Batch
+	batch := r.run.Batch
 	if template == nil {
 		batch = max(1, len(keys))
 	}
@@ -115,20 +94,20 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 			if e.URL, e.Command, err = template.Fill(some); err != nil {
 				return nil, nil, argv.Usagef("%w", err)
 			}
-		case r.IsCommand:
-			e.Command = r.Operands
+		case r.run.IsCommand:
+			e.Command = r.run.Operands
 		default:
-			e.URL = r.Operands[0]
+			e.URL = r.run.Operands[0]
 		}
 		lists = append(lists, e)
 	}
 	return lists, batches, nil
 }
 
-// some returns the elements with these keys. With a template, the target is asked about those that
+// withKeys returns the elements with these keys. With a template, the target is asked about those that
 // have not ended.
-func (own *list) some(keys []string, t *target, template *targets.Template) *poll.Elements {
-	elements := own.Elements
+func (l *list) withKeys(keys []string, t *target, template *targets.Template) *poll.Elements {
+	elements := l.Elements
 	elements.Known = keys
 	if template == nil {
 		return &elements
@@ -148,32 +127,32 @@ func (own *list) some(keys []string, t *target, template *targets.Template) *pol
 }
 
 // goal says in words what is waited for: need elements, or the part of them, such as all.
-func (own *list) goal(need int, part string) string {
-	of := " of " + own.Each.String()
+func (l *list) goal(need int, part string) string {
+	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
 		of = " of the answer"
 	}
 	switch {
-	case own.known:
-		return goalWords(own.size, need, "element") + of
+	case l.known:
+		return goalWords(l.size, need, "element") + of
 	case need == 1:
 		return "any element" + of
 	case need > 1:
 		return "at least " + words.Count(need, "element") + of
-	case own.Expect > 1:
-		return fmt.Sprintf("%s elements%s (%d or more)", part, of, own.Expect)
+	case l.Expect > 1:
+		return fmt.Sprintf("%s elements%s (%d or more)", part, of, l.Expect)
 	}
 	return part + " elements" + of
 }
 
 // note says which elements those are, "" if there is nothing to say.
-func (own *list) note(s *Spec) string {
+func (l *list) note(s *Spec) string {
 	switch {
-	case own.known:
+	case l.known:
 		return "the elements are those of " + s.targetsFile()
 	case s.followsEach():
 		return "once the list is complete, each element is asked about by itself"
-	case own.Expect > 0:
+	case l.Expect > 0:
 		return ""
 	}
 	return "the list is complete once two answers, 5s apart, show nothing new"

@@ -15,16 +15,15 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func evalCommand(world World) *argv.Command {
-	q := &evaluation{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
+func (p Process) evalCommand() *argv.Command {
+	q := &evaluation{Spec: newSpec(), process: p, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
-		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on an answer in a file",
 		Flags:    q.flags(),
 		Run: func(ctx context.Context, l *argv.Line) error {
-			q.Line, q.env.Context = l, ctx
-			if err := q.read(); err != nil {
+			q.env.Context = ctx
+			if err := q.read(l); err != nil {
 				return err
 			}
 			evaluate := q.evaluate
@@ -44,18 +43,18 @@ func evalCommand(world World) *argv.Command {
 func (q *evaluation) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
 	answer := argv.Flags{
-		{Name: "status", Value: "CODE", To: argv.Maybe(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
-		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
-		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
-		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
-		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
-		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
-		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
+		{Name: "status", Value: "CODE", To: argv.OptionalVar(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", To: argv.OptionalVar(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, To: argv.TextsVar(&q.header), Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, To: argv.TextVar(&q.stderr), Usage: "$stderr, what a command wrote; @FILE reads it"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.TextVar(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "attempt", Value: "N", Default: "1", To: argv.Var(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", To: argv.Var(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", To: argv.Var(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
+		{Name: "print", Value: "EXPR", To: argv.TextVar(&q.print), Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
-	all := q.Command.Flags
+	all := q.Flags
 	rules := slices.Concat(all.Only("each", "id"), all.Only(ruleFlags()...))
 	rules[0].Usage = "where the list is, such as .items"
 	for i := range rules {
@@ -72,23 +71,31 @@ func ruleFlags() []string {
 // An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
 type evaluation struct {
 	*Spec            // what the flags say of the rules
-	world            World
+	process          Process
+	header           []string
+	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
 	target           *target // whose rules are tried, nil for none
 }
 
 // read reads the command line, and the answer last.
-func (q *evaluation) read() (err error) {
-	l, file := q.Line, q.Operands
-	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), l.Has); {
+func (q *evaluation) read(l *argv.Line) (err error) {
+	file := l.Operands
+	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
+	if q.Spec, err = q.with(l.Given, nil); err != nil {
+		return err
+	}
+	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), q.Has); {
 	case isRules && len(file) > 1:
 		err = argv.Usagef("beside --each, --until or --preset there is one operand, a FILE: conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case isRules:
-		err = cmp.Or(q.usePreset(q.world, ofAll, argv.Preset), q.readRules())
+		if q.Spec, err = q.process.withPreset(q.Spec, ofAll, argv.Preset); err == nil {
+			err = q.readRules()
+		}
 	case l.Has("print"):
-		q.value, err = compileValue(l, "print")
+		q.value, err = compileValue(l, "print", q.print)
 	case len(file) == 0:
 		err = argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
 	}
@@ -105,12 +112,12 @@ func (q *evaluation) read() (err error) {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, _, err = readHeaders(l, q.world, ""); err != nil {
+		if q.env.Header, _, err = readHeaders(l, q.process, q.header, nil, ""); err != nil {
 			return err
 		}
 	}
 	if l.Has("stderr") {
-		if q.env.Stderr, _, err = q.world.readValue(l, "stderr", l.String("stderr"), maxInput); err != nil {
+		if q.env.Stderr, _, err = q.process.readValue(l, l.Origin("stderr"), q.stderr, maxInput); err != nil {
 			return err
 		}
 	}
@@ -130,13 +137,13 @@ func (q *evaluation) readAnswer(file []string) error {
 		name = file[0]
 	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
-	case q.world.Streams.InIsTerminal:
+	case q.process.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	if name == "-" && slices.Contains(slices.Concat(q.Strings("header"), q.Strings("stderr")), "@-") {
+	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
-	body, err := q.world.readFile(name, maxInput)
+	body, err := q.process.readFile(name, maxInput)
 	if err != nil {
 		e := argv.Usagef("read the answer: %w", err)
 		if q.condition == nil && q.target == nil {
@@ -191,14 +198,14 @@ func (q *evaluation) evaluate() (out string, code ExitCode) {
 func (q *evaluation) say(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
-		fmt.Fprintln(q.world.Streams.Err, prefix+term.Line(line))
+		fmt.Fprintln(q.process.Streams.Err, prefix+term.Line(line))
 	}
 }
 
 // readRules reads the rules, as for a wait of one attempt.
 func (q *evaluation) readRules() (err error) {
-	q.target = &target{kind: status.KindHTTP}
-	if q.Has("exit") || q.Has("stderr") {
+	q.target = &target{kind: status.KindHTTP, spec: q.Spec}
+	if q.env.Exit != nil || q.stderr != "" {
 		q.target.kind = status.KindCommand
 	}
 	p := &q.target.poller
@@ -210,7 +217,7 @@ func (q *evaluation) readRules() (err error) {
 		}
 		p.Elements = &list.Elements
 	}
-	r := reader{Spec: q.Spec, world: q.world}
+	r := reader{run: q.Spec, process: q.process}
 	return r.readRules(q.target)
 }
 
@@ -254,7 +261,7 @@ func (q *evaluation) judge() (out string, code ExitCode) {
 		count[v.Status]++
 	}
 	slices.Sort(notes)
-	q.say("", q.Notes...)
+	q.say("", q.Notes()...)
 	q.say("hint: ", hints...)
 	q.say("note: ", slices.Compact(notes)...)
 	if q.Each != "" {

@@ -81,9 +81,9 @@ func outcomeCode(o poll.Outcome) ExitCode {
 
 // finish reports an error, unless it was reported before, and returns the exit
 // code.
-func (w World) finish(err error) ExitCode {
+func (p Process) finish(err error) ExitCode {
 	if _, said := errors.AsType[*exitError](err); err != nil && !said {
-		fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
 	return exitCode(err)
 }
@@ -107,7 +107,7 @@ func exitWith(code ExitCode) error {
 }
 
 // Main is the whole program: it catches signals, runs, and ends the process.
-func Main(w World) {
+func Main(p Process) {
 	// Signals are caught before anything else: until then Go exits with 2 on some, with a
 	// dump of all goroutines. They stay caught until the exit: as process 1, Go would exit
 	// with 2 on a signal that comes after the run.
@@ -116,11 +116,11 @@ func Main(w World) {
 	// attempted. This makes it die by SIGABRT.
 	debug.SetTraceback("crash")
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
-	w.Hurry, w.release = hurry, release
-	w.guard = newGuard(ctx, hurry, w.Streams.Err)
-	w.Streams.Wrote = w.guard.touch
-	context.AfterFunc(ctx, w.guard.atSignal)
-	Exit(ctx, Run(ctx, w))
+	p.Hurry, p.release = hurry, release
+	p.guard = newGuard(ctx, hurry, p.Streams.Err)
+	p.Streams.Wrote = p.guard.touch
+	context.AfterFunc(ctx, p.guard.atSignal)
+	Exit(ctx, Run(ctx, p))
 }
 
 // Exit ends the process with a code, or by the signal that ended the wait, so that
@@ -239,10 +239,10 @@ func await(ctx context.Context, f func() error) error {
 // deliver writes the result. A signal that comes meanwhile leaves it messageTime: a reader that has
 // everything may kill poll, and what was delivered in full stands. After a signal it still writes
 // what there is, and the guard makes sure that this ends.
-func (w World) deliver(ctx context.Context, write func() error) error {
-	if w.guard != nil {
-		w.guard.writing.Store(true)
-		defer w.guard.writing.Store(false)
+func (p Process) deliver(ctx context.Context, write func() error) error {
+	if p.guard != nil {
+		p.guard.writing.Store(true)
+		defer p.guard.writing.Store(false)
 	}
 	if ctx.Err() != nil {
 		return write()

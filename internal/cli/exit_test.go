@@ -80,7 +80,7 @@ func TestDeliver_signalAfterTheResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		err := World{}.deliver(ctx, func() error {
+		err := Process{}.deliver(ctx, func() error {
 			cancel(&system.SignalError{Signal: syscall.SIGTERM})
 			time.Sleep(messageTime / 2)
 			return nil

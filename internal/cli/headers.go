@@ -20,7 +20,7 @@ import (
 // A headerReader reads the files of -H and --oauth2-bearer at each attempt.
 type headerReader struct {
 	mu      sync.Mutex
-	world   World
+	process Process
 	sources []*headerSource
 	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
@@ -40,19 +40,19 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, world World, cookies string) (header http.Header, again refresh, err error) {
-	r := &headerReader{world: world, cookies: cookies}
-	err = cmp.Or(r.add(l, "header"), r.add(l, "oauth2-bearer"))
+func readHeaders(l *argv.Line, process Process, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
+	r := &headerReader{process: process, cookies: cookies}
+	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
-		again = r.renew
+		renew = r.renew
 	}
-	return r.header(), again, err
+	return r.header(), renew, err
 }
 
 // add adds the values of a flag.
-func (r *headerReader) add(l *argv.Line, flag string) error {
-	for _, value := range l.Strings(flag) {
-		text, isFile, err := r.world.readValue(l, flag, value, maxLines)
+func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
+	for _, value := range values {
+		text, isFile, err := r.process.readValue(l, l.Origin(flag), value, maxLines)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 		name := strings.TrimPrefix(value, "@")
 		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
 			source.file = name
-			if text, err = source.read(r.world); err != nil {
+			if text, err = source.read(r.process); err != nil {
 				return argv.Usagef("%s: %w", l.Origin(flag), err)
 			}
 		}
@@ -75,17 +75,17 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 	return nil
 }
 
-// settled is how old a file without a final line break is that counts as written in full.
-const settled = 100 * time.Millisecond
+// minAge is how old a file without a final line break is that counts as written in full.
+const minAge = 100 * time.Millisecond
 
 // read reads the file. If it may be half written, it is read again, but not for ever.
-func (s *headerSource) read(world World) (text []byte, err error) {
+func (s *headerSource) read(process Process) (text []byte, err error) {
 	for range 10 {
-		text, err = world.readFile(s.file, maxLines)
-		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > settled {
+		text, err = process.readFile(s.file, maxLines)
+		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > minAge {
 			break
 		}
-		time.Sleep(settled)
+		time.Sleep(minAge)
 	}
 	return text, err
 }
@@ -145,15 +145,15 @@ func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 	var wrong error
 	for _, s := range r.sources {
 		if s.file != "" {
-			wrong = cmp.Or(s.renew(r.world), wrong)
+			wrong = cmp.Or(s.renew(r.process), wrong)
 		}
 	}
 	return r.header(), wrong
 }
 
 // renew reads the file again.
-func (s *headerSource) renew(world World) error {
-	content, err := s.read(world)
+func (s *headerSource) renew(process Process) error {
+	content, err := s.read(process)
 	text := string(content)
 	switch {
 	case err != nil:

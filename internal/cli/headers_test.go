@@ -12,10 +12,10 @@ import (
 // headersOf reads the header of a line, and returns what reads it again.
 func headersOf(t *testing.T, line string) (header http.Header, again refresh, err error) {
 	t.Helper()
-	world, _ := worldOf(t, line)
-	s, err := specOf(t.Context(), world)
+	process, _ := processOf(t, line)
+	s, err := specOf(t.Context(), process)
 	if err == nil {
-		header, again, err = readHeaders(s.Line, world, "")
+		header, again, err = readHeaders(s.Line, process, s.Header, s.Bearer, "")
 	}
 	return header, again, err
 }
@@ -99,7 +99,7 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // new for long
 			t.Fatal(err)
 		}
-		time.AfterFunc(settled/2, func() {
+		time.AfterFunc(minAge/2, func() {
 			os.WriteFile(name+".new", []byte("X-Key: 1234\n"), 0o600)
 			os.Rename(name+".new", name) // so that a machine that is slow never shows an empty file
 		})

@@ -39,17 +39,17 @@ func shortHelp() string {
 }
 
 // fullHelp has all flags, by what they are about, and the other commands.
-func (w World) fullHelp() string {
+func (p Process) fullHelp() string {
 	text := helpText("usage") + helpText("expressions") + waitFlags().Help("") + "\nOther commands:\n"
-	for _, c := range w.commands() {
+	for _, c := range p.commands() {
 		text += c.Row()
 	}
 	return text + helpText("topics") + helpText("end")
 }
 
 // helpNames returns what there is help on, beside the flags.
-func (w World) helpNames() []string {
-	names := append([]string{"all"}, w.commandNames()...)
+func (p Process) helpNames() []string {
+	names := append([]string{"all"}, p.commandNames()...)
 	topics, _ := docs.Pages.ReadDir(".")
 	for _, page := range topics {
 		names = append(names, strings.TrimSuffix(page.Name(), ".md"))
@@ -59,14 +59,14 @@ func (w World) helpNames() []string {
 
 // helpCommand returns the subcommand that shows the help of the others, of a topic or of
 // a flag.
-func (w World) helpCommand() *argv.Command {
+func (p Process) helpCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "help",
-		Operands: "[all|FLAG|TOPIC|COMMAND]",
-		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
+		NamesFlag: true,
+		Operands:  "[all|FLAG|TOPIC|COMMAND]",
+		Summary:   "help on poll, all flags, a flag, a topic or a command",
+		Offers:    func() []argv.Candidate { return argv.Candidates(p.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
-			text, err := w.helpOn(strings.Join(l.Operands, ""))
+			text, err := p.helpOn(strings.Join(l.Operands, ""))
 			if err != nil {
 				return err
 			}
@@ -75,15 +75,15 @@ func (w World) helpCommand() *argv.Command {
 	}
 }
 
-func (w World) helpOn(name string) (string, error) {
+func (p Process) helpOn(name string) (string, error) {
 	flags := withManual(waitFlags())
-	f, c := flags.Lookup(strings.TrimLeft(name, "-")), w.find(name)
+	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
 	switch {
 	case name == "":
 		return shortHelp(), nil
 	case name == "all":
-		return w.fullHelp(), nil
+		return p.fullHelp(), nil
 	case c != nil:
 		return c.Help(helpText(c.Name)), nil
 	case missing == nil:
@@ -92,7 +92,7 @@ func (w World) helpOn(name string) (string, error) {
 		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", nil
 	}
 	err := argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic " + name)
-	meant := words.Nearest(name, slices.Concat(w.helpNames(), flags.Shown()))
+	meant := words.Nearest(name, slices.Concat(p.helpNames(), flags.Shown()))
 	switch {
 	case len(err.Hints) > 0:
 		return "", err
@@ -107,32 +107,32 @@ func (w World) helpOn(name string) (string, error) {
 //go:embed man/poll.1
 var manualPage string
 
-func (w World) manCommand() *argv.Command {
+func (p Process) manCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "man",
-		Summary: "the manual page",
+		Summary:     "the manual page",
+		OwnsSignals: true,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
-			case !w.Streams.OutIsTerminal:
+			case !p.Streams.OutIsTerminal:
 				return l.Write(ctx, manualPage)
-			case !w.Streams.Dumb && w.showManual():
+			case !p.Streams.Dumb && p.showManual():
 				return nil
 			}
-			return l.Write(ctx, w.fullHelp())
+			return l.Write(ctx, p.fullHelp())
 		},
 	}
 }
 
 // showManual shows the manual page on the terminal, by man(1) and its pager, and reports
 // whether it could. What is typed then belongs to them: Ctrl-C does not end poll.
-func (w World) showManual() bool {
+func (p Process) showManual() bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
 	}
 	dropped := make(chan os.Signal, 1) // never read
-	if w.release != nil {
-		w.release()
+	if p.release != nil {
+		p.release()
 	}
 	signal.Notify(dropped, os.Interrupt)
 	defer signal.Stop(dropped)
@@ -149,12 +149,17 @@ var completionScripts embed.FS
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-func (w World) completionCommand() *argv.Command {
+func (p Process) completionCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
 		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
+		Raw: func(ctx context.Context, words []string) (done bool, err error) {
+			if len(words) < 3 || words[0] != "--complete" {
+				return false, nil
+			}
+			return true, p.write(ctx, argv.Complete(newSpec().Command, p.commands(), words[2:]).Text())
+		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")
 			script, err := completionScripts.ReadFile("completion/poll." + shell)
@@ -183,7 +188,6 @@ func version() string {
 
 func versionCommand() *argv.Command {
 	return &argv.Command{
-		Name:    "version",
 		Summary: "the version, as --version shows it",
 		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// testWorld is poll without surroundings.
-func testWorld() World {
+// testProcess is poll without surroundings.
+func testProcess() Process {
 	streams, _, _ := term.Buffers("")
-	return World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	return Process{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 }
 
 // Help is read on terminals of 80 columns, and the short one of half a screen.
@@ -23,8 +23,8 @@ func TestHelp_width(t *testing.T) {
 	if n := strings.Count(short, "\n"); n > 45 {
 		t.Errorf("the short help has %d lines", n)
 	}
-	texts := map[string]string{"": short, "all": testWorld().fullHelp()}
-	for _, c := range testWorld().commands() {
+	texts := map[string]string{"": short, "all": testProcess().fullHelp()}
+	for _, c := range testProcess().commands() {
 		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
@@ -43,7 +43,7 @@ func TestHelp_width(t *testing.T) {
 // leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(testWorld().commands(), newSpec().Command) {
+	for _, c := range append(testProcess().commands(), newSpec().Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
 			if find(`^[A-Z][A-Z0-9_]*$`, f.Variable()) == nil {

@@ -35,6 +35,9 @@ type jobs struct {
 	sent    bool      // a start of them
 }
 
+// isLogged reports whether a job log is kept.
+func (s *Spec) isLogged() bool { return s.Joblog != "" || s.Slice > 0 }
+
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
 // them.
 func openJobs(s *Spec, all []*target) (j *jobs, err error) {
@@ -116,9 +119,9 @@ func sessionOf(probe poll.Probe) poll.Probe {
 // these, with another condition or name. One that has ended does not count, unless it was of a batch:
 // its entries may be in others.
 func (j *jobs) startedOthers() bool {
-	own := slices.Collect(maps.Values(j.ids))
+	ids := slices.Collect(maps.Values(j.ids))
 	return slices.ContainsFunc(j.log.Started(), func(e store.Entry) bool {
-		return !slices.Contains(own, e.ID) && (!e.State.Ended() || j.elements != "")
+		return !slices.Contains(ids, e.ID) && (!e.State.Ended() || j.elements != "")
 	})
 }
 
@@ -230,9 +233,9 @@ func (j *jobs) pastOf(ev poll.Event) store.Entry {
 	return past
 }
 
-// end notes what a target that goes on has come to. How one has ended is due to be noted by
+// noteEnd notes what a target that goes on has come to. How one has ended is due to be noted by
 // [jobs.delivered], so that a result that is lost is looked for again.
-func (j *jobs) end(ev poll.Event, code ExitCode) (due []store.Entry) {
+func (j *jobs) noteEnd(ev poll.Event, code ExitCode) (due []store.Entry) {
 	if j == nil || ev.Outcome.Resumed {
 		return nil
 	}
@@ -351,12 +354,12 @@ func keepsEnviron(probe poll.Probe) bool {
 // asked for what, but no limit, and nothing that is renewed.
 func (s *Spec) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
-	for _, f := range s.Command.Flags {
+	for _, f := range s.Flags {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
 			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
 			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
 		if isPart && s.Has(f.Name) {
-			parts[f.Name] = slices.Clone(s.Strings(f.Name))
+			parts[f.Name] = s.Texts(&f)
 		}
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {

@@ -70,9 +70,9 @@ func TestMistakes(t *testing.T) {
 }
 
 func testMistake(t *testing.T, given *strings.Replacer, line, wanted string) {
-	world, out := worldOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=2 POLL_MAX_WAIT=10ms "+given.Replace(line))
-	world.began = time.Now()
-	code := Run(t.Context(), world)
+	process, out := processOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=2 POLL_MAX_WAIT=10ms "+given.Replace(line))
+	process.began = time.Now()
+	code := Run(t.Context(), process)
 	said := out.err.String()
 	for want := range strings.SplitSeq(wanted, "\n> ") {
 		if want == "" || !strings.Contains(said, given.Replace(want)) {

@@ -16,23 +16,23 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// place takes the operands, and returns the kinds of what they are.
-func (s *Spec) place() (argv.Kinds, error) {
-	switch rest := s.Rest; {
-	case len(s.Operands) > 0 && s.Dashes:
-		s.Then = rest
-	case len(s.Operands) == 0 && s.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
-		s.Operands = rest
+// classifyOperands says what the operands of a line are, and returns the kinds of targets.
+func classifyOperands(l *argv.Line) (argv.Kinds, error) {
+	switch rest := l.Rest; {
+	case len(l.Operands) > 0 && l.Dashes:
+		l.Then = rest
+	case len(l.Operands) == 0 && l.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
+		l.Operands = rest
 	default:
-		s.Operands, s.IsCommand = append(s.Operands, rest...), len(s.Operands) == 0 && len(rest) > 0
+		l.Operands, l.IsCommand = append(l.Operands, rest...), len(l.Operands) == 0 && len(rest) > 0
 	}
-	if s.IsCommand {
+	if l.IsCommand {
 		return ofCommand, nil
 	}
 	kinds := argv.Kinds(0)
-	for i, operand := range s.Operands {
+	for i, operand := range l.Operands {
 		if !argv.HasScheme(operand) {
-			return ofAll, tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
+			return ofAll, tooMany(l.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
 		}
 		kind, err := kindOfURL(operand)
 		if err != nil {
@@ -61,29 +61,91 @@ func kindOfURL(text string) (status.Kind, error) {
 	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
-// unfit says that a flag is about another kind of target.
-func unfit(f *argv.Flag, kinds argv.Kinds) error {
+// validated returns what is given without what gives way, and refuses what no target of some kinds
+// can use.
+func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (argv.Given, error) {
+	word := "url"
 	if kinds == ofCommand {
-		return misfit(f, "command")
+		word = "command"
 	}
-	return misfit(f, "url")
+	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
 }
 
-// misfit says why a wait of some kind cannot have a flag.
-func misfit(f *argv.Flag, kind string) error {
-	why, hint := argv.Advice("misfit " + f.Name + " " + kind)
-	return argv.Usagef("%s %s", f.Origin(), why).Hint("%s", hint)
-}
-
-// refuse refuses the first of some flags that a wait cannot have if it is of some kind. A variable
-// that does not fit is for other waits, and is dropped.
-func (s *Spec) refuse(is bool, kind string, flags ...string) error {
-	for _, name := range flags {
-		if f := s.Flag(name); is && f.Given() && !s.DropVariable(name) {
-			return misfit(f, kind)
+// checked returns a spec of what is given but for what gives way, and for the variables that are
+// for other waits. Where something that was typed needs such a variable, it is refused as well.
+func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
+	var refusal error // why the last variable was left out
+	for {
+		given, err := s.validated(kinds, argv.Variable, s.Targets != "")
+		if err != nil {
+			return nil, cmp.Or(refusal, err)
+		}
+		if s, err = s.with(given, s.preset); err != nil {
+			return nil, err
+		}
+		name := ""
+		if name, refusal = s.unsuitable(); name == "" || s.Rank(name) != argv.Variable {
+			return s, refusal
+		}
+		if s, err = s.with(s.Without(s.Flags.Named(name)), s.preset); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+}
+
+// A limitation is a kind of wait, and flags that such a wait cannot have.
+type limitation struct {
+	holds bool   // for this wait
+	kind  string // for [argv.NotApplicable]; "" if what was typed is looked at later
+	by    string // the flag that makes the wait one of the kind, "" for none
+	names string // of the flags
+}
+
+func (s *Spec) limitations() []limitation {
+	isList, isSeveral := s.Each != "", s.isSeveral()
+	isFilled := s.Targets != "" && s.hasPlaceholder()
+	isTemplate := s.hasPlaceholder() && (s.IsCommand || len(s.Operands) == 1)
+	program := ""
+	if len(s.Then) > 0 {
+		program = programName(s.Then[0])
+	}
+	return []limitation{
+		{program != "", program, "", "print json"},
+		{isList && s.refuseEach() != nil, "each", "", "each"},
+		{s.followsEach() && s.Has("learn"), "", "", "follow"},
+		{isList && s.IsCommand && s.Next != "none", "command", "each", "next"},
+		{isList && isFilled, "batches", "each", "learn"},
+		{isList && !isFilled, "list", "each", "batch"},
+		{s.followsEach(), "followed", "each", "learn"},
+		{isList, "list", "each", "gone started-at finished-at"},
+		{s.IsCommand && s.ShareKey == "", "", "", "share"},
+		{!isList && len(s.Operands) > 0 && !isTemplate, "", "", "targets"}, // no entry of it would be waited for
+		{isSeveral, "several", "", "name foreground stdin pass-exit-code result-file show-stderr"},
+		{!isSeveral && s.Expect > 1, "", "", "expect"},
+		{!isSeveral, "", "", "at-least"},
+	}
+}
+
+// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
+// what was typed would be looked at later. If it was typed, the variable goes that makes it such a wait.
+func (s *Spec) unsuitable() (name string, err error) {
+	for _, row := range s.limitations() {
+		for name := range strings.FieldsSeq(row.names) {
+			isVariable := s.Rank(name) == argv.Variable
+			switch {
+			case !row.holds || !s.IsOn(name) || row.kind == "" && !isVariable:
+				continue
+			case row.kind == "":
+				return name, nil
+			case row.kind == "each":
+				return name, s.refuseEach()
+			case row.by != "" && !isVariable && s.Rank(row.by) == argv.Variable:
+				return row.by, argv.NotApplicable(name, s.Origin(name), row.kind)
+			}
+			return name, argv.NotApplicable(name, s.Origin(name), row.kind)
+		}
+	}
+	return "", nil
 }
 
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
@@ -112,7 +174,7 @@ func isForShell(word string) bool {
 func (s *Spec) misplaced() (i int, name, why string) {
 	for i, word := range s.Operands {
 		name, _, _ := strings.Cut(word, "=")
-		f := s.Flag(strings.TrimPrefix(name, "--"))
+		f := s.Flags.Named(strings.TrimPrefix(name, "--"))
 		switch {
 		case !s.IsCommand || i == 0:
 		case f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
@@ -133,7 +195,7 @@ func (s *Spec) refuseMisplaced() error {
 	}
 	program, setting := programName(s.Operands[0]), name+" ..."
 	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why)
-	if f := s.Flag(strings.TrimPrefix(name, "--")); f == nil {
+	if f := s.Flags.Named(strings.TrimPrefix(name, "--")); f == nil {
 		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
 	} else {
 		if s.Operands[i] == name && !f.IsSwitch() && i+1 < len(s.Operands) {
@@ -144,22 +206,23 @@ func (s *Spec) refuseMisplaced() error {
 	return err.Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
-// doubts are what of a command line and the environment may mean something else than it seems to.
-func (w World) doubts(s *Spec) (notes []string) {
-	notes = slices.Compact(s.Notes)
+// warnings are about what of a command line and the environment may mean something else than it
+// seems to.
+func (p Process) warnings(s *Spec) (notes []string) {
+	notes = slices.Compact(slices.Clone(s.Notes()))
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
-	for _, variable := range w.Environ {
+	for _, variable := range p.Environ {
 		variable, _, _ = strings.Cut(variable, "=")
 		name, ours := strings.CutPrefix(variable, "POLL_")
 		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-		if !ours || s.Flag(name) != nil || slices.Contains(others, variable) {
+		if !ours || s.Flags.Named(name) != nil || slices.Contains(others, variable) {
 			continue
 		}
-		if meant := words.Nearest(name, s.Command.Flags.Shown()); meant != "" {
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flag(meant).Variable()))
+		if meant := words.Nearest(name, s.Flags.Shown()); meant != "" {
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flags.Named(meant).Variable()))
 		}
 	}
 	return notes
@@ -180,12 +243,12 @@ func refuseURL(operand string) error {
 }
 
 // checkCommand refuses the words of a command that were meant as something else.
-func (w World) checkCommand(s *Spec) error {
+func (p Process) checkCommand(s *Spec) error {
 	word := s.Operands[0]
 	switch {
 	case s.Dashes:
 		return nil
-	case w.find(word) != nil:
+	case slices.Contains(p.commandNames(), word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("a program of that name is run with: poll ... -- %s", word)
 	}
@@ -196,7 +259,7 @@ func (w World) checkCommand(s *Spec) error {
 // else: a URL without its scheme, or something that is never a program. A program
 // that only cannot be run is returned as missing, with advice; one that cannot be given
 // its arguments is an error, too.
-func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
+func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Check()
 	if wrong == nil {
 		return nil, "", nil
@@ -208,7 +271,7 @@ func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice str
 	case !cannotRun:
 		return nil, "", argv.Usagef("%w", wrong)
 	case missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot):
-		advice = w.adviceOn(c.Args[0])
+		advice = p.adviceOn(c.Args[0])
 	}
 	return missing, advice, nil
 }
@@ -235,8 +298,8 @@ func refuseNoProgram(args []string) error {
 }
 
 // adviceOn returns advice about a program that was not found.
-func (w World) adviceOn(program string) string {
-	meant := words.Nearest(program, w.commandNames())
+func (p Process) adviceOn(program string) string {
+	meant := words.Nearest(program, p.commandNames())
 	_, hint := argv.Advice("command " + program)
 	switch {
 	case hint != "" || filepath.Base(program) != program:

@@ -23,11 +23,11 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		face = ui.None
 	}
 	w.report = ui.Config{
-		Streams: w.world.Streams,
-		Palette: w.world.Streams.Palette(s.Color),
+		Streams: w.process.Streams,
+		Palette: w.process.Streams.Palette(s.Color),
 		Face:    face,
 		Verbose: s.Verbose,
-		Until: slices.DeleteFunc(slices.Clone(s.Strings("until")), func(condition string) bool { // what variables say may be for others
+		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
 			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
 			return err == nil && appliesToSome(e, kinds, s.Each != "") != nil
 		}),
@@ -55,7 +55,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 // readShow reads what is shown of each answer. Of several targets it need not apply to all.
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
-	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
+	w.report.Show, err = s.values("show", s.Show, func(e *expr.Expr) error {
 		switch {
 		case e.Reads("ENV"):
 			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
@@ -69,15 +69,15 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 
 // values compiles the expressions of a flag, and checks each. A variable that does not fit is
 // for other waits.
-func (s *Spec) values(flag string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
+func (s *Spec) values(flag string, texts []string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
 	compile := func(text string) (*expr.Expr, error) { return expr.CompileValue(text, expr.WithEnviron(s.LookupEnv)) }
-	return compileAll(s, flag, compile, check, s.Flag(flag).Rank() == argv.Variable)
+	return compileAll(s.Origin(flag), texts, compile, check, s.Rank(flag) == argv.Variable)
 }
 
 // compileAll compiles the expressions of a flag. Those that fail the check are refused, or left out
 // if they are for others.
-func compileAll[E any](s *Spec, flag string, compile func(string) (E, error), check func(E) error, isForOthers bool) (list []E, err error) {
-	for _, text := range s.Strings(flag) {
+func compileAll[E any](origin string, texts []string, compile func(string) (E, error), check func(E) error, isForOthers bool) (list []E, err error) {
+	for _, text := range texts {
 		e, err := compile(text)
 		if err == nil {
 			if err = check(e); err != nil && isForOthers {
@@ -85,7 +85,7 @@ func compileAll[E any](s *Spec, flag string, compile func(string) (E, error), ch
 			}
 		}
 		if err != nil {
-			return nil, badExpression(s.Origin(flag), err)
+			return nil, badExpression(origin, err)
 		}
 		list = append(list, e)
 	}
@@ -105,7 +105,7 @@ func appliesToSome(x *expr.Expr, kinds []status.Kind, element bool) (err error) 
 // readPrint reads what is printed of the answer of each target.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
-	values, err := s.values("print", func(e *expr.Expr) (err error) {
+	values, err := s.values("print", s.Print, func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
 			err = cmp.Or(err, applies(e, kind, s.Each != ""))
 		}

@@ -19,23 +19,23 @@ import (
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
 // one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted.
-func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, err error) {
+func (p Process) findPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
-		return w.presetIn(origin, file, one)
+		return p.presetIn(origin, file, one)
 	}
-	mine, unread := w.ownPresets()
-	named := slices.DeleteFunc(slices.Clone(mine), func(p presets.Preset) bool { return !p.Named(name) })
-	if p, found := presets.Lookup(name); found {
-		named = append(named, p)
+	mine, unread := p.ownPresets()
+	named := slices.DeleteFunc(slices.Clone(mine), func(preset presets.Preset) bool { return !preset.Named(name) })
+	if preset, found := presets.Lookup(name); found {
+		named = append(named, preset)
 	}
 	switch {
 	case len(named) > 1:
-		return p, argv.Usagef("%s: preset %s is %s, too", named[0].File, name, cmp.Or(named[1].File, "built in")).
+		return preset, argv.Usagef("%s: preset %s is %s, too", named[0].File, name, cmp.Or(named[1].File, "built in")).
 			Hint("give this one another name")
 	case len(named) == 0:
-		return p, cmp.Or(unread, unknownPreset(origin, name, mine))
+		return preset, cmp.Or(unread, unknownPreset(origin, name, mine))
 	case unread != nil:
-		l.Notes = append(l.Notes, fmt.Sprintf("note: %s", unread))
+		l.Note("%s", unread)
 	}
 	return named[0], nil
 }
@@ -51,31 +51,31 @@ func presetFile(value string) (file, name string, ok bool) {
 }
 
 // presetIn returns the preset of a name in a file, or its only one.
-func (w World) presetIn(origin, file, name string) (p presets.Preset, err error) {
-	list, err := w.readPresets(origin, file)
+func (p Process) presetIn(origin, file, name string) (preset presets.Preset, err error) {
+	list, err := p.readPresets(origin, file)
 	if err != nil {
-		return p, err
+		return preset, err
 	}
 	if name == "" && len(list) == 1 {
 		return list[0], nil
 	}
 	var names []string
-	for _, p := range list {
-		if p.Named(name) {
-			return p, nil
+	for _, preset := range list {
+		if preset.Named(name) {
+			return preset, nil
 		}
-		names = append(names, p.Name)
+		names = append(names, preset.Name)
 	}
 	if name == "" {
-		return p, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
+		return preset, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
 			Hint("--preset %s:%s", file, names[0])
 	}
-	return p, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
+	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
 }
 
 // readPresets reads the presets of a file, and checks how they say to wait.
-func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
-	text, err := w.readRegular(file)
+func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
+	text, err := p.readRegular(file)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
@@ -83,8 +83,10 @@ func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
 	if err == nil && len(list) == 0 {
 		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
 	}
-	for _, p := range list {
-		err = cmp.Or(err, newSpec().use(p, ofAll, argv.Typed))
+	for _, preset := range list {
+		if err == nil {
+			_, err = newSpec().withSettings(preset, ofAll, argv.Typed)
+		}
 	}
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
@@ -92,28 +94,33 @@ func (w World) readPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// usePreset sets the flags that the preset of --preset says, unless they are set.
-func (s *Spec) usePreset(w World, kinds argv.Kinds, rank argv.Rank) error {
+// withPreset returns a spec that has the settings of the preset of --preset, too.
+func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
 	if s.Preset == "" {
-		return nil
+		return s, nil
 	}
-	p, err := w.findPreset(s.Line, s.Origin("preset"), s.Preset)
-	return cmp.Or(err, s.use(p, kinds, rank))
+	preset, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
+	if err != nil {
+		return nil, err
+	}
+	return s.withSettings(preset, kinds, rank)
 }
 
-// use sets the flags that a preset says, unless they are set.
-func (s *Spec) use(p presets.Preset, kinds argv.Kinds, rank argv.Rank) error {
-	s.preset = &p
+// withSettings returns a spec that has the settings of a preset, too, of flags that are not set.
+func (s *Spec) withSettings(p presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+	given := s.Given
 	for _, setting := range p.Settings {
-		f := s.Flag(setting.Key)
-		if f == nil || f.Rank() != argv.Unset || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+		f := s.Flags.Named(setting.Key)
+		if f == nil || given.Has(f.Name) || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
 			continue
 		}
 		for _, value := range setting.Values {
-			s.Fail(cmp.Or(f.Assign(value, setting.At, rank), refuseSetting(setting, value)))
+			if err := cmp.Or(given.Add(f, value, setting.At, rank), refuseSetting(setting, value)); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return s.Err
+	return s.with(given, &p)
 }
 
 // leastInterval is how often a preset, which may be another's, makes poll ask at most.
@@ -140,17 +147,17 @@ func refuseSetting(setting presets.Setting, value string) error {
 }
 
 // readRegular reads a file that says how to wait. A pipe could hold that up for ever, and a device has no end.
-func (w World) readRegular(name string) ([]byte, error) {
+func (p Process) readRegular(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	return w.readFile(name, maxLines)
+	return p.readFile(name, maxLines)
 }
 
 // ownPresets reads the presets of the user's directory, and returns the first error about one of
 // its files.
-func (w World) ownPresets() (all []presets.Preset, unread error) {
-	dir := w.presetDir()
+func (p Process) ownPresets() (all []presets.Preset, unread error) {
+	dir := p.presetDir()
 	entries, err := os.ReadDir(dir)
 	if dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -161,7 +168,7 @@ func (w World) ownPresets() (all []presets.Preset, unread error) {
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
 			continue // an answer to test a preset with
 		}
-		list, err := w.readPresets("read the presets", filepath.Join(dir, e.Name()))
+		list, err := p.readPresets("read the presets", filepath.Join(dir, e.Name()))
 		all, unread = append(all, list...), cmp.Or(unread, err)
 	}
 	return all, unread
@@ -169,8 +176,8 @@ func (w World) ownPresets() (all []presets.Preset, unread error) {
 
 // presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
 // Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
-func (w World) presetDir() string {
-	for _, base := range []string{w.getenv("XDG_CONFIG_HOME"), filepath.Join(w.getenv("HOME"), ".config"), w.getenv("AppData")} {
+func (p Process) presetDir() string {
+	for _, base := range []string{p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config"), p.getenv("AppData")} {
 		if filepath.IsAbs(base) {
 			return filepath.Join(base, "poll", "presets")
 		}

@@ -13,13 +13,12 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-func presetsCommand(w World) *argv.Command {
+func (p Process) presetsCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
 		Offers:   offeredPresets,
-		Run:      w.showPresets,
+		Run:      p.showPresets,
 	}
 }
 
@@ -34,28 +33,28 @@ func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
 	return list
 }
 
-func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
+func (p Process) showPresets(ctx context.Context, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
 	service, isAWS := strings.CutPrefix(name, "aws:")
 	list := make([]presets.Preset, 1)
 	switch file, one, isFile := presetFile(name); {
 	case name == "":
-		mine, unread := w.ownPresets()
+		mine, unread := p.ownPresets()
 		return cmp.Or(l.Write(ctx, presetList(mine)), unread)
 	case isAWS && !strings.Contains(service, "/"):
 		return showWaiters(ctx, l, service)
 	case isFile && one == "":
-		list, err = w.readPresets("presets", file)
+		list, err = p.readPresets("presets", file)
 	default:
-		list[0], err = w.findPreset(l, "presets", name)
+		list[0], err = p.findPreset(l, "presets", name)
 	}
 	if err != nil {
 		return err
 	}
-	for _, note := range l.Notes {
-		fmt.Fprintln(w.Streams.Err, "poll: "+note)
+	for _, note := range l.Notes() {
+		fmt.Fprintln(p.Streams.Err, "poll: "+note)
 	}
-	return w.explain(ctx, l, list)
+	return p.explain(ctx, l, list)
 }
 
 // showWaiters lists the services of AWS, or the waiters of one.
@@ -63,8 +62,8 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	var lines string
 	count := map[string]int{}
 	for _, p := range presets.Waiters() {
-		own, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
-		if count[own]++; own == service {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, "aws:"), "/")
+		if count[name]++; name == service {
 			lines += fmt.Sprintf("%-52s %s\n", p.Name, p.API)
 		}
 	}
@@ -85,17 +84,17 @@ const tried = "\nYour own rules come first. Of a preset, throttled-if is tried b
 
 // explain shows presets as they are written, and tests those of files on the answers that stand
 // beside them.
-func (w World) explain(ctx context.Context, l *argv.Line, list []presets.Preset) error {
+func (p Process) explain(ctx context.Context, l *argv.Line, list []presets.Preset) error {
 	var parts []string
 	code := ExitSuccess
-	for _, p := range list {
-		text := p.Text + tried
-		if p.File != "" {
-			samples, ok, err := w.testPreset(ctx, p)
+	for _, preset := range list {
+		text := preset.Text + tried
+		if preset.File != "" {
+			samples, ok, err := p.testPreset(ctx, preset)
 			if err != nil {
 				return err
 			}
-			if text = "# " + p.File + "\n" + text + samples; !ok {
+			if text = "# " + preset.File + "\n" + text + samples; !ok {
 				code = ExitError
 			}
 		}

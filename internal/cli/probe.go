@@ -27,15 +27,15 @@ import (
 func (r *reader) readProbe(t *target) (err error) {
 	switch t.kind {
 	case status.KindCommand:
-		t.poller.Probe, err = r.readCommand()
+		t.poller.Probe, err = r.readCommand(t.spec)
 	case status.KindHTTP:
-		t.poller.Probe, err = r.readHTTP()
+		t.poller.Probe, err = r.readHTTP(t.spec)
 	}
 	return err
 }
 
-// aim makes a target look at what its entry says.
-func (r *reader) aim(t *target, e *targets.Entry) error {
+// setRequest makes a target look at what its entry says.
+func (r *reader) setRequest(t *target, e *targets.Entry) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
 			return err
@@ -43,24 +43,24 @@ func (r *reader) aim(t *target, e *targets.Entry) error {
 	}
 	switch probe := t.poller.Probe.(type) {
 	case *poll.Command:
-		own := *probe
-		own.Args = e.Command
-		t.poller.Probe = &own
+		command := *probe
+		command.Args = e.Command
+		t.poller.Probe = &command
 	case *poll.HTTP:
-		own := *probe
-		own.URL = e.URL
-		t.poller.Probe = &own
-		return r.checkRequest(&own)
+		request := *probe
+		request.URL = e.URL
+		t.poller.Probe = &request
+		return r.checkRequest(t.spec, &request)
 	default:
-		made, err := aimTCP(e.URL)
-		made.Dial = r.world.Dial
+		made, err := tcpProbe(e.URL)
+		made.Dial = r.process.Dial
 		t.poller.Probe = made
 		return err
 	}
 	return nil
 }
 
-func aimTCP(address string) (probe poll.TCP, err error) {
+func tcpProbe(address string) (probe poll.TCP, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
 		return probe, argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
@@ -73,26 +73,26 @@ func aimTCP(address string) (probe poll.TCP, err error) {
 }
 
 // readHTTP reads what the flags say of a request, but for the password of a host.
-func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
+func (r *reader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
-		Method: r.Request, MaxBody: r.MaxBody, LookupEnv: r.LookupEnv,
-		MaxRedirects: r.maxRedirects(), LocationTrusted: r.LocationTrusted,
-		Follow: r.Follow, FollowEach: r.followsEach(),
+		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
+		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
+		Follow: s.Follow, FollowEach: s.followsEach(),
 	}
-	if r.Gone && r.Follow == "" && r.Request != "" && !strings.EqualFold(probe.Method, "POST") {
+	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
 	}
-	if r.Each != "" {
-		probe.Next = cmp.Or(r.Next, "auto")
+	if s.Each != "" {
+		probe.Next = cmp.Or(s.Next, "auto")
 	}
-	if probe.Header, probe.Refresh, err = readHeaders(r.Line, r.world, strings.Join(r.Cookie, "; ")); err != nil {
+	if probe.Header, probe.Refresh, err = readHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; ")); err != nil {
 		return nil, err
 	}
-	if _, isGiven := probe.Header["If-None-Match"]; r.NoConditional && !isGiven {
+	if _, isGiven := probe.Header["If-None-Match"]; s.NoConditional && !isGiven {
 		probe.Header["If-None-Match"] = nil
 	}
-	for _, step := range []func(*poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {
-		if err := step(probe); err != nil {
+	for _, step := range []func(*Spec, *poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {
+		if err := step(s, probe); err != nil {
 			return nil, err
 		}
 	}
@@ -100,8 +100,8 @@ func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
 }
 
 // checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
-func (r *reader) checkRequest(probe *poll.HTTP) error {
-	if err := r.readPassword(probe); err != nil {
+func (r *reader) checkRequest(s *Spec, probe *poll.HTTP) error {
+	if err := r.readPassword(s, probe); err != nil {
 		return err
 	}
 	plain := *probe
@@ -110,13 +110,13 @@ func (r *reader) checkRequest(probe *poll.HTTP) error {
 		return nil
 	}
 	if plain.Next = ""; plain.Check() == nil {
-		return badExpression(r.Origin("next"), err)
+		return badExpression(s.Origin("next"), err)
 	}
 	plain.Follow, plain.FollowEach = "", false
 	if wrong := plain.Check(); wrong != nil {
 		return argv.Usagef("%w", wrong)
 	}
-	return badExpression(r.Origin("follow"), err)
+	return badExpression(s.Origin("follow"), err)
 }
 
 const (
@@ -136,10 +136,10 @@ func (s *Spec) maxRedirects() int {
 }
 
 // readConnection reads how to connect.
-func (r *reader) readConnection(probe *poll.HTTP) error {
+func (r *reader) readConnection(s *Spec, probe *poll.HTTP) error {
 	options := connect.Options{
-		Insecure: r.Insecure, CACert: r.CACert, Cert: r.Cert, Key: r.Key,
-		UnixSocket: r.UnixSocket, Proxy: r.Proxy, Routes: joined(r.Resolve, r.ConnectTo),
+		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
+		UnixSocket: s.UnixSocket, Proxy: s.Proxy, Routes: joined(s.Resolve, s.ConnectTo),
 	}
 	name := fmt.Sprintf("%#v", options)
 	transport := r.transports[name]
@@ -148,41 +148,41 @@ func (r *reader) readConnection(probe *poll.HTTP) error {
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
-		if r.world.Dial != nil {
-			made.DialContext = r.world.Dial
+		if r.process.Dial != nil {
+			made.DialContext = r.process.Dial
 		}
 		if transport = made; r.several {
-			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.ParallelMax)
+			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, s.ParallelMax)
 		}
 		r.transports[name] = transport
 	}
-	if probe.Transport = transport; r.Share != "" {
+	if probe.Transport = transport; s.Share != "" {
 		probe.Transport = connect.Known{RoundTripper: transport, ID: options.ID()}
 	}
 	return nil
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
-func (r *reader) readUser(probe *poll.HTTP) error {
-	if r.Has("user-agent") {
-		probe.Header.Set("User-Agent", r.UserAgent)
+func (r *reader) readUser(s *Spec, probe *poll.HTTP) error {
+	if s.Has("user-agent") {
+		probe.Header.Set("User-Agent", s.UserAgent)
 	}
-	if r.User == "" {
+	if s.User == "" {
 		return nil
 	}
-	name, password, ok := strings.Cut(r.User, ":")
+	name, password, ok := strings.Cut(s.User, ":")
 	if !ok {
-		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", r.Origin("user"))
+		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", s.Origin("user"))
 	}
 	probe.User = url.UserPassword(name, password)
 	return nil
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
-func (r *reader) readBody(probe *poll.HTTP) error {
+func (r *reader) readBody(s *Spec, probe *poll.HTTP) error {
 	var parts [][]byte
-	for _, p := range r.Data {
-		text, err := p.read(r.Spec, r.world)
+	for _, p := range s.Data {
+		text, err := p.read(s, r.process)
 		if err != nil {
 			return err
 		}
@@ -226,17 +226,17 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *reader) readCommand() (*poll.Command, error) {
+func (r *reader) readCommand(s *Spec) (*poll.Command, error) {
 	if r.nested == nil {
-		r.nested = nest(r.world, r.Grace)
+		r.nested = nestedCommand(r.process, s.Grace)
 	}
 	c := *r.nested
-	c.Foreground, c.MaxBody = r.Foreground, r.MaxBody
-	if r.world.release != nil { // the process is poll's own, and one with a command becomes no program
+	c.Foreground, c.MaxBody = s.Foreground, s.MaxBody
+	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
 	}
-	if r.Stdin {
-		input, err := r.world.readFile("-", maxInput)
+	if s.Stdin {
+		input, err := r.process.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
 		}
@@ -250,30 +250,30 @@ const killAfter = "POLL_KILL_AFTER"
 
 // nestedGrace returns the grace of commands that may run under another poll: if the outer one killed
 // first, the command of the inner one, which has its own process group, would be left running.
-func nestedGrace(world World, grace time.Duration) time.Duration {
-	outer, err := time.ParseDuration(world.getenv(killAfter))
+func nestedGrace(process Process, grace time.Duration) time.Duration {
+	outer, err := time.ParseDuration(process.getenv(killAfter))
 	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
 	return grace
 }
 
-// nest returns what prepares commands for running under another poll, and for running one
+// nestedCommand returns what prepares commands for running under another poll, and for running one
 // themselves.
-func nest(world World, grace time.Duration) *poll.Command {
-	grace = nestedGrace(world, grace)
+func nestedCommand(process Process, grace time.Duration) *poll.Command {
+	grace = nestedGrace(process, grace)
 	return &poll.Command{
 		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), killAfter+"="+grace.String()),
 	}
 }
 
-// hosted returns the context of a run. A command that reaped all for one target would reap the
+// withHost returns the context of a run. A command that reaped all for one target would reap the
 // programs of others.
-func (w *wait) hosted(ctx context.Context) context.Context {
+func (w *wait) withHost(ctx context.Context) context.Context {
 	return host.With(ctx, host.Host{
-		ReapOrphans: w.world.release != nil && !w.spec.isSeveral(),
-		Hurry:       hurried(w.world.Hurry, nestedGrace(w.world, w.spec.Grace)),
+		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
+		Hurry:       hurried(w.process.Hurry, nestedGrace(w.process, w.spec.Grace)),
 	})
 }
 

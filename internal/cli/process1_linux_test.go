@@ -28,7 +28,7 @@ func TestProcess1HelperProcess(t *testing.T) {
 	}
 	streams, _, _ := term.Buffers("")
 	streams.Out, streams.Err = os.Stdout, os.Stderr
-	code := Run(context.Background(), World{
+	code := Run(context.Background(), Process{
 		Args:    append(strings.Fields("-q --immediate --interval 1ms --max-attempts 30 -- sh -c"), "true & exit 1"),
 		Lookup:  func(string) (string, bool) { return "", false },
 		Streams: streams,

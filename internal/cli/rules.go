@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,39 +13,40 @@ import (
 
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *reader) readRules(t *target) error {
-	var unmet error // why a condition for SUCCESS is left out
+	s, unmet := t.spec, error(nil) // why a condition for SUCCESS is left out
+	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
-		f := r.Flag(verdict.RuleName())
+		name := verdict.RuleName()
 		compile := func(text string) (status.Rule, error) {
-			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.world.Lookup))
-			rule.Origin = "--" + f.Name
+			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.process.Lookup))
+			rule.Origin = "--" + name
 			return rule, err
 		}
 		fits := func(rule status.Rule) error {
-			err := applies(rule.Expr, t.kind, r.Each != "")
+			err := applies(rule.Expr, t.kind, s.Each != "")
 			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
-				unmet = badExpression(f.Origin(), err)
+				unmet = badExpression(s.Origin(name), err)
 			}
 			return err
 		}
-		rules, err := compileAll(r.Spec, f.Name, compile, fits, r.isForOthers(t, f))
+		rules, err := compileAll(s.Origin(name), given[verdict], compile, fits, r.isForOthers(t, s.Rank(name)))
 		if err != nil {
 			return err
 		}
-		if f.Rank() == argv.Variable && len(rules) < len(r.Strings(f.Name)) {
-			r.Notes = append(r.Notes, fmt.Sprintf("note: %s: left out where it does not fit %s", f.Origin(), t.kind))
+		if s.Rank(name) == argv.Variable && len(rules) < len(given[verdict]) {
+			s.Note("%s: left out where it does not fit %s", s.Origin(name), t.kind)
 		}
 		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
-	r.readGone(t)
+	t.readGone()
 	has := func(s status.Status) bool {
 		return slices.ContainsFunc(t.poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
 	}
-	if r.Each != "" && r.Preset == "" && !has(status.Success) && !has(status.NotReady) {
-		return r.needsCondition() // those of variables are for others
+	if s.Each != "" && s.preset == nil && !has(status.Success) && !has(status.NotReady) {
+		return s.needsCondition() // those of variables are for others
 	}
-	t.poller.Rules.Strict = r.Strict
-	if err := r.readPreset(t); err != nil || has(status.Success) || len(t.poller.Rules.Preset) > 0 {
+	t.poller.Rules.Strict = s.Strict
+	if err := t.readPreset(); err != nil || has(status.Success) || len(t.poller.Rules.Preset) > 0 {
 		return err
 	}
 	return unmet
@@ -54,10 +54,10 @@ func (r *reader) readRules(t *target) error {
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
 // connection resets the next request.
-func (r *reader) readGone(t *target) {
+func (t *target) readGone() {
 	condition := `$error in ["refused", "dns"]`
 	switch {
-	case !r.Gone || t.kind == status.KindCommand: // among several
+	case !t.spec.Gone || t.kind == status.KindCommand: // among several
 		return
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
@@ -70,8 +70,8 @@ func (r *reader) readGone(t *target) {
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
 // variable says it; and a TCP address gives no answer, so among several targets what is said
 // of all their answers is not said of it.
-func (r *reader) isForOthers(t *target, f *argv.Flag) bool {
-	return f.Rank() == argv.Variable || r.several && t.kind == status.KindTCP && f.Rank() < argv.Entry
+func (r *reader) isForOthers(t *target, rank argv.Rank) bool {
+	return rank == argv.Variable || r.several && t.kind == status.KindTCP && rank < argv.Entry
 }
 
 // applies refuses a rule on variables that the probe does not set: it would
@@ -97,22 +97,23 @@ func applies(x *expr.Expr, kind status.Kind, element bool) error {
 	return nil
 }
 
-func (r *reader) readPreset(t *target) error {
-	if r.Preset == "" || t.kind == status.KindTCP { // among several
+func (t *target) readPreset() error {
+	s := t.spec
+	if s.preset == nil || t.kind == status.KindTCP { // among several
 		return nil
 	}
-	p, ofElement := r.preset, r.Each != "" && !r.followsEach()
+	p, ofElement := s.preset, s.Each != "" && !s.followsEach()
 	if list, isList := strings.CutSuffix(p.Object, "[]"); ofElement && p.File != "" && p.Object != "" &&
-		!(isList && list == strings.TrimSuffix(r.Each, "[]")) {
-		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, r.Origin("each"), r.Each).
+		!(isList && list == strings.TrimSuffix(s.Each, "[]")) {
+		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	rules, unfit, err := p.Compile(t.kind, ofElement)
+	rules, omitted, err := p.Compile(t.kind, ofElement)
 	if err != nil {
 		return argv.Usagef("%w", err)
 	}
-	if unfit != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("note: preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(unfit, "; ")))
+	if omitted != nil {
+		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
 	t.poller.Rules.Preset = rules
 	return nil

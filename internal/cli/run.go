@@ -53,10 +53,10 @@ type tally struct {
 
 // run waits, reports what happens and writes the results to stdout.
 func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
-	ctx = w.hosted(ctx)
+	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	if _, isSet := w.world.Lookup("GOGC"); !isSet && len(targets) >= thousands {
+	if _, isSet := w.process.Lookup("GOGC"); !isSet && len(targets) >= thousands {
 		defer debug.SetGCPercent(debug.SetGCPercent(thousandsPercent))
 	}
 	long := noticeLong(w.reporter)
@@ -78,7 +78,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 			if w.group == nil {
 				event.Outcome = w.lookAgain(ctx, targets[0].poller, *event.Outcome)
 			}
-			if err := w.end(ctx, inTime, event, &ended); err != nil {
+			if err := w.endTarget(ctx, inTime, event, &ended); err != nil {
 				return ending{}, err
 			}
 			continue
@@ -110,11 +110,11 @@ func (w *wait) events(ctx context.Context, targets []*target) iter.Seq[poll.Even
 	})
 }
 
-// settle evaluates the result of a target before its SUCCESS counts.
-func (w *wait) settle(o poll.Outcome) poll.Outcome {
-	settled := w.output.Evaluate(o)
-	settled.Outcome.Value = settled
-	return settled.Outcome
+// finalize evaluates the result of a target before its SUCCESS counts.
+func (w *wait) finalize(o poll.Outcome) poll.Outcome {
+	result := w.output.Evaluate(o)
+	result.Outcome.Value = result
+	return result.Outcome
 }
 
 // noticeLong returns a timer that says once of a command that its end is waited for.
@@ -155,9 +155,9 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 	return ", and it was looked at again for its result"
 }
 
-// end reports how a target ended, and writes the result of one of several. The deadline does not
+// endTarget reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
-func (w *wait) end(ctx, inTime context.Context, event poll.Event, ended *tally) error {
+func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *tally) error {
 	isUnclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
 	if isUnclear {
 		event.Outcome.Notes = append(event.Outcome.Notes, w.jobs.holds())
@@ -167,7 +167,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event, ended *tally) 
 	code := w.codeOf(event)
 	var due []store.Entry
 	if !isUnclear { // otherwise the log keeps the start, so that the same line does not send it again
-		due = w.jobs.end(event, code) // on the disk before anybody is told to call again
+		due = w.jobs.noteEnd(event, code) // on the disk before anybody is told to call again
 	}
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
@@ -178,13 +178,13 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event, ended *tally) 
 	ended.isUnclear = ended.isUnclear || isUnclear
 	ended.isLeft = ended.isLeft || how == poll.Failed && !event.State.Ended()
 	ended.isStarted = ended.isStarted || how == poll.Cancelled && event.State.Sent > 0
-	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
+	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
 		return err
 	case result.AtEnd():
 		ended.due = append(ended.due, due...)
-	case w.world.Streams.OutNull: // nobody has the result: a later run looks for it again
+	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
 	default:
 		w.jobs.delivered(due)
 	}
@@ -198,13 +198,13 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	if o.Ending == poll.CannotRun && w.advice != "" {
 		o.Notes = append(o.Notes, w.advice)
 	}
-	result, isSettled := o.Value.(ui.Result)
-	if !isSettled {
+	result, isFinal := o.Value.(ui.Result)
+	if !isFinal {
 		result = w.output.Evaluate(o)
 	}
 	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // and not that of a list
 		seen := o
-		if isSettled {
+		if isFinal {
 			seen.Ending = poll.Succeeded
 		}
 		recorder.End(inTime, seen)
@@ -235,7 +235,7 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (ending, error) {
 	w.reporter.Close()
 	end := w.endingOf(goal, ended)
-	err := w.world.deliver(ctx, func() error {
+	err := w.process.deliver(ctx, func() error {
 		if goal != nil {
 			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,12 +16,12 @@ import (
 // testPreset judges the answers that stand beside the file of a preset: NAME.success.json is to be
 // SUCCESS, and so are NAME.success.2.json and the like; error, throttled and not_ready are the
 // other verdicts. It returns a line for each, and whether all are right.
-func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, ok bool, err error) {
-	dir, ok := filepath.Dir(p.File), true
+func (p Process) testPreset(ctx context.Context, preset presets.Preset) (lines string, ok bool, err error) {
+	dir, ok := filepath.Dir(preset.File), true
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
-		words := strings.Split(strings.TrimPrefix(f.Name(), p.Name+"."), ".")
-		if len(words) < 2 || !strings.HasPrefix(f.Name(), p.Name+".") || words[len(words)-1] != "json" {
+		words := strings.Split(strings.TrimPrefix(f.Name(), preset.Name+"."), ".")
+		if len(words) < 2 || !strings.HasPrefix(f.Name(), preset.Name+".") || words[len(words)-1] != "json" {
 			continue
 		}
 		file := filepath.Join(dir, f.Name())
@@ -30,11 +29,11 @@ func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, 
 		if want != status.Success && want != status.Error && want != status.Throttled && want != status.NotReady {
 			return "", false, argv.Usagef("%s: %q is no verdict: success, error, throttled, not_ready", file, words[0])
 		}
-		body, err := w.readRegular(file)
+		body, err := p.readRegular(file)
 		if err != nil {
 			return "", false, argv.Usagef("read the answer: %w", err)
 		}
-		v, err := w.judgeSample(ctx, p, body, want)
+		v, err := p.judgeSample(ctx, preset, body, want)
 		if err != nil {
 			return "", false, err
 		}
@@ -45,20 +44,22 @@ func (w World) testPreset(ctx context.Context, p presets.Preset) (lines string, 
 		lines += fmt.Sprintf("  %-5s %s is %s: %s\n", verdict, file, v.Status, v.Reason)
 	}
 	if lines == "" {
-		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", p.Name, p.File, p.Name), ok, err
+		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", preset.Name, preset.File, preset.Name), ok, err
 	}
 	return "\nAnswers beside it:\n" + lines, ok, err
 }
 
 // judgeSample judges an answer as a URL or a command would give it. Of a list it returns the verdict
 // on the first element that is not what is wanted.
-func (w World) judgeSample(ctx context.Context, p presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
-	q := evaluation{Spec: newSpec(), world: w, env: expr.Env{Context: ctx, Body: body}}
-	q.Preset = p.Name
-	if err = cmp.Or(q.use(p, ofAll, argv.Preset), q.readRules()); err != nil {
+func (p Process) judgeSample(ctx context.Context, preset presets.Preset, body []byte, want status.Status) (v status.Verdict, err error) {
+	q := evaluation{Spec: newSpec(), process: p, env: expr.Env{Context: ctx, Body: body}}
+	if q.Spec, err = q.withSettings(preset, ofAll, argv.Preset); err == nil {
+		err = q.readRules()
+	}
+	if err != nil {
 		return v, err
 	}
-	if strings.Contains(p.Example, " -- ") {
+	if strings.Contains(preset.Example, " -- ") {
 		q.target.kind = status.KindCommand
 	}
 	all, _ := q.attempt()

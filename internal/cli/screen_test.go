@@ -8,12 +8,12 @@ import (
 // shown is what a command prints on a terminal of 60 columns without colours.
 func shown(t *testing.T, line string, unicode bool) string {
 	t.Helper()
-	world, out := worldOf(t, line)
-	world.Streams.OutIsTerminal = true
-	world.Streams.OutWidth = func() int { return 60 }
-	world.Streams.NoColor = true
-	world.Streams.Unicode = unicode
-	if code := Run(t.Context(), world); code != ExitSuccess {
+	process, out := processOf(t, line)
+	process.Streams.OutIsTerminal = true
+	process.Streams.OutWidth = func() int { return 60 }
+	process.Streams.NoColor = true
+	process.Streams.Unicode = unicode
+	if code := Run(t.Context(), process); code != ExitSuccess {
 		t.Fatalf("%s: exit code %d: %s", line, code, &out.err)
 	}
 	return out.out.String()
@@ -23,13 +23,13 @@ func shown(t *testing.T, line string, unicode bool) string {
 // terminal's log, gets none.
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	for format, want := range map[string]bool{"table": true, "csv": false, "json": false} {
+	for format, want := range map[string]bool{"table": true, "json": false} {
 		if text := shown(t, "poll schedule --attempts 3 --format "+format, true); strings.Contains(text, "┤") != want {
 			t.Errorf("a chart below %s: have %v, want %v:\n%s", format, !want, want, text)
 		}
 	}
-	world, out := worldOf(t, "poll schedule --attempts 3")
-	if Run(t.Context(), world); strings.Contains(out.out.String(), "┤") {
+	process, out := processOf(t, "poll schedule --attempts 3")
+	if Run(t.Context(), process); strings.Contains(out.out.String(), "┤") {
 		t.Errorf("a chart where there is no terminal:\n%s", &out.out)
 	}
 }

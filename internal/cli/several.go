@@ -49,8 +49,8 @@ func (w *wait) readGroup(r *reader) (err error) {
 	if n < s.Expect && !isOpen {
 		return s.tooFew(n)
 	}
-	w.group = s.politeness()
-	w.group.Start, w.group.Timeout = w.world.began, s.Timeout
+	w.group = s.newGroup()
+	w.group.Start, w.group.Timeout = w.process.began, s.Timeout
 	if w.group.AtLeast, err = s.readGoal(n, isOpen); err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (w *wait) readGroup(r *reader) (err error) {
 	return nil
 }
 
-// politeness returns a group with how much is done at once, and how often.
-func (s *Spec) politeness() *poll.Group {
+// newGroup returns a group with how much is done at once, and how often.
+func (s *Spec) newGroup() *poll.Group {
 	host, programs := defaultParallelHost, runtime.GOMAXPROCS(0)
 	if s.Has("parallel-max") {
 		host, programs = s.ParallelMax, s.ParallelMax
@@ -107,10 +107,10 @@ func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
 		return 0, nil
 	case isOpen && !isShare:
 		n = math.MaxInt
-	case n == 0 && s.DropVariable("at-least"):
+	case n == 0 && s.Rank("at-least") == argv.Variable:
 		return 0, nil
 	case n == 0:
-		return 0, argv.Usagef("%s %s: of how many elements is not known", s.Origin("at-least"), s.AtLeast).
+		return 0, argv.Usagef("%s %s: the number of elements is not known", s.Origin("at-least"), s.AtLeast).
 			Hint("--expect N says how many there are at least, and --targets FILE which")
 	}
 	if least, err = argv.ParseShare(s.AtLeast, n, things); err != nil {

@@ -30,10 +30,10 @@ func TestSeveral_linesAtTheDeadline(t *testing.T) {
 	for i := range 8 {
 		urls = append(urls, fmt.Sprintf("%s/%d", server.URL, i))
 	}
-	world, _ := worldOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' `+strings.Join(urls, " "))
+	process, _ := processOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' `+strings.Join(urls, " "))
 	var out slowly
-	world.Streams.Out = &out
-	code := Run(t.Context(), world)
+	process.Streams.Out = &out
+	code := Run(t.Context(), process)
 	if lines := strings.Count(out.String(), "\n"); code != ExitTimeout || lines != len(urls) {
 		t.Errorf("have exit code %d and %d lines, want %d and %d", code, lines, ExitTimeout, len(urls))
 	}

@@ -23,12 +23,8 @@ const (
 	shareNone = "none"
 )
 
-// refuseStore refuses what no job log can be, and drops a place to share that is meant for
-// other runs.
-func (s *Spec) refuseStore() error {
-	if s.IsCommand && s.ShareKey == "" {
-		s.DropVariable("share")
-	}
+// refuseJoblog refuses what no job log can be.
+func (s *Spec) refuseJoblog() error {
 	if s.Joblog == "-" {
 		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
 	}
@@ -39,10 +35,10 @@ func (s *Spec) refuseStore() error {
 func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *target) bool { return t.kind == status.KindCommand }
 	switch isUnknown := s.ShareKey == "" && slices.ContainsFunc(all, isCommand); {
-	case s.Share == "" || isUnknown && s.DropVariable("share"):
+	case s.Share == "" || isUnknown && s.Rank("share") == argv.Variable:
 		return nil, nil
 	case isUnknown:
-		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", s.Origin("share")).
+		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
 			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}
 	shared, err := fleet.Open(s.Share, fleet.Options{

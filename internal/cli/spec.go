@@ -17,18 +17,20 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
-// by the same table. What is only read as text, such as expressions, is in the Line alone.
+// A Spec is all that a wait is told. What is given by flags, variables, presets and the entry of a
+// targets file fills it by one table. Nobody changes it after that: to give more, or less, makes
+// another one.
 type Spec struct {
-	*argv.Line          // what was given
-	Then       []string // a program and its arguments: what comes after "--" behind operands
+	*argv.Line       // what is given, of a target with its entry, and the operands
+	form       *Spec // what the table fills, of which each spec is a copy
 
 	// conditions
-	Gone, Strict     bool
-	Preset           string
-	preset           *presets.Preset // of that name
-	SuccessThreshold threshold
-	ErrorThreshold   int
+	Until, ErrorIf, ThrottledIf, NotReadyIf []string
+	Gone, Strict                            bool
+	Preset                                  string
+	preset                                  *presets.Preset // of that name
+	SuccessThreshold                        threshold
+	ErrorThreshold                          int
 
 	// waits
 	Waits    plan.Waits
@@ -44,6 +46,7 @@ type Spec struct {
 
 	// several targets
 	Targets, Each, Next            string
+	ID                             []string
 	Batch, Expect                  int
 	Any, FailFast, Resume          bool
 	AtLeast                        string
@@ -56,6 +59,8 @@ type Spec struct {
 	// HTTP
 	Request                        string
 	Data                           []part
+	Header                         []string
+	Bearer                         []string
 	Resolve, ConnectTo             map[string][]string // as the routes of a [connect.Options]
 	Cookie                         []string
 	User                           string
@@ -74,22 +79,37 @@ type Spec struct {
 
 	// output
 	Name                 string
+	Print, Show          []string
 	JSON, Quiet, Verbose bool
 	ResultFile           string
 	Progress             ui.Face
 	Color                term.ColorMode
 	Heartbeat            *time.Duration
-	Help, Version        bool
 }
 
-// newSpec returns a spec of the defaults, which the flags of its line fill.
+// newSpec returns a spec of the defaults, with a line that is not read yet.
 func newSpec() *Spec {
-	s := &Spec{
+	form := new(Spec)
+	form.form = form
+	form.Line = argv.NewLine(&argv.Command{Flags: form.table()})
+	s, _ := form.with(form.Given, nil) // of which none can be wrong
+	return s
+}
+
+// with returns a spec of the same operands that is filled with what is given.
+func (s *Spec) with(given argv.Given, preset *presets.Preset) (*Spec, error) {
+	line := *s.Line
+	line.Given = given
+	line.Flags = s.Flags
+	*s.form = Spec{
+		Line: &line, form: s.form, preset: preset,
 		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: defaultGrace,
 		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
 	}
-	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true}}
-	return s
+	err := line.Fill()
+	filled := *s.form
+	filled.Timeout = cmp.Or(filled.Slice, filled.Timeout)
+	return &filled, err
 }
 
 // The kinds of targets that a flag is about.
@@ -133,77 +153,77 @@ func (s *Spec) table() argv.Flags {
 
 func (s *Spec) conditions() argv.Flags {
 	return argv.Flags{
-		{Name: "until", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
-		{Name: "error-if", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "ERROR when true: stop"},
-		{Name: "throttled-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "THROTTLED when true: slow down"},
-		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
-		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
-		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
-		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
-		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.To(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
-		{Name: "error-threshold", Value: "N", Default: "1", To: argv.To(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
+		{Name: "until", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, To: argv.TextsVar(&s.Until), Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Decides: true, Brief: true, Distinctive: true, To: argv.TextsVar(&s.ErrorIf), Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, To: argv.TextsVar(&s.ThrottledIf), Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, To: argv.TextsVar(&s.NotReadyIf), Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "gone", To: argv.BoolVar(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
+		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
+		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
+		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
+		{Name: "error-threshold", Value: "N", Default: "1", To: argv.Var(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
 	}.In(groupConditions, ofAll)
 }
 
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
-		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
-		{Name: "slice", Value: "D", To: argv.To(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
-		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
-		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
-		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
-		{Name: "max-body", Value: "SIZE", Default: "64MiB", To: argv.To(&s.MaxBody, parseMaxBody), Usage: "keep at most this much of an answer"},
+		{Name: "timeout", Value: "D", Default: "10m", To: argv.Var(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
+		{Name: "slice", Value: "D", To: argv.Var(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
+		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.OptionalVar(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
+		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.Var(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
+		{Name: "pid", Value: "PID", To: argv.ListVar(&s.Pid, parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
+		{Name: "max-body", Value: "SIZE", Default: "64MiB", To: argv.Var(&s.MaxBody, parseMaxBody), Usage: "keep at most this much of an answer"},
 	}.In(groupLimits, 0)
 }
 
 func (s *Spec) several() argv.Flags {
 	return argv.Flags{
-		{Name: "targets", Value: "FILE", To: argv.Text(&s.Targets), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
-		{Name: "each", Value: "EXPR", To: argv.Text(&s.Each), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
-		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Usage: "what names an element"},
-		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.Text(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
-		{Name: "batch", Value: "N", Default: "1", To: argv.To(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
+		{Name: "targets", Value: "FILE", To: argv.TextVar(&s.Targets), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
+		{Name: "each", Value: "EXPR", To: argv.TextVar(&s.Each), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, To: argv.TextsVar(&s.ID), Usage: "what names an element"},
+		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.TextVar(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
+		{Name: "batch", Value: "N", Default: "1", To: argv.Var(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
-		{Name: "any", To: argv.On(&s.Any), Not: "at-least", Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.Text(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
-		{Name: "fail-fast", To: argv.On(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
-		{Name: "expect", Value: "N", Default: "1", To: argv.To(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
-		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.To(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
-		{Name: "parallel-max", Value: "N", Default: "50", To: argv.To(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
-		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.Maybe(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "of them to one host"},
-		{Name: "joblog", Value: "FILE", To: argv.Text(&s.Joblog), Brief: true, Distinctive: true, Usage: "record progress in FILE, for --resume in a later run"},
-		{Name: "resume", To: argv.On(&s.Resume), Needs: "joblog", Brief: true, Distinctive: true, Usage: "go on with --joblog FILE, or begin it"},
-		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.Maybe(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
-		{Name: "share", Value: "WHERE", To: argv.Text(&s.Share), Usage: "one limit for many processes: a directory, or rediss://HOST"},
-		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.Text(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "name of the shared limit; a command needs it"},
-		{Name: "share-answers", Value: "W", Default: "auto", To: argv.Text(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none; or a NAME, for commands and requests with a body"},
+		{Name: "any", To: argv.BoolVar(&s.Any), Not: "at-least", Usage: "one SUCCESS is enough"},
+		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.TextVar(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
+		{Name: "fail-fast", To: argv.BoolVar(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
+		{Name: "expect", Value: "N", Default: "1", To: argv.Var(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
+		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.Var(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
+		{Name: "parallel-max", Value: "N", Default: "50", To: argv.Var(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
+		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.OptionalVar(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once to one host"},
+		{Name: "joblog", Value: "FILE", To: argv.TextVar(&s.Joblog), Brief: true, Distinctive: true, Usage: "record progress in FILE, for --resume in a later run"},
+		{Name: "resume", To: argv.BoolVar(&s.Resume), Needs: "joblog", Brief: true, Distinctive: true, Usage: "go on with --joblog FILE, or begin it"},
+		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.OptionalVar(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
+		{Name: "share", Value: "WHERE", To: argv.TextVar(&s.Share), Usage: "one limit for many processes: a directory, or rediss://HOST"},
+		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.TextVar(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "name of the shared limit; a command needs it"},
+		{Name: "share-answers", Value: "W", Default: "auto", To: argv.TextVar(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none; or a NAME, for commands and requests with a body"},
 	}.In(groupSeveral, 0)
 }
 
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
-		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.parts("data"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", To: s.parts("data-raw"), Many: true, Whole: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", To: s.parts("data-binary"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
-		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
-		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
-		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
-		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Text(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
-		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
-		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
-		{Name: "cacert", Value: "FILE", To: argv.Text(&s.CACert), Usage: "trust these certificate authorities"},
-		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", To: argv.Text(&s.Cert), Usage: "client certificate (PEM)"},
-		{Name: "key", Value: "FILE", To: argv.Text(&s.Key), Needs: "cert", Usage: "the key of --cert"},
-		{Name: "unix-socket", Value: "PATH", To: argv.Text(&s.UnixSocket), Usage: "connect to this socket"},
-		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.To(&s.Proxy, parseProxy), MayBeEmpty: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.TextVar(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.part("data"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: s.part("data-raw"), Many: true, Whole: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: s.part("data-binary"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, To: argv.TextsVar(&s.Header), Usage: "a header; @FILE reads several, again when it changes"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.TextVar(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
+		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, To: argv.TextsVar(&s.Bearer), Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
+		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.ListVar(&s.Cookie, parseCookie), Many: true, Usage: "a cookie to send"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.TextVar(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
+		{Name: "netrc", Aliases: []string{"n"}, To: argv.BoolVar(&s.Netrc), Usage: "take the password from ~/.netrc"},
+		{Name: "insecure", Aliases: []string{"k"}, To: argv.BoolVar(&s.Insecure), Usage: "accept any certificate"},
+		{Name: "cacert", Value: "FILE", To: argv.TextVar(&s.CACert), Usage: "trust these certificate authorities"},
+		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", To: argv.TextVar(&s.Cert), Usage: "client certificate (PEM)"},
+		{Name: "key", Value: "FILE", To: argv.TextVar(&s.Key), Needs: "cert", Usage: "the key of --cert"},
+		{Name: "unix-socket", Value: "PATH", To: argv.TextVar(&s.UnixSocket), Usage: "connect to this socket"},
+		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.Var(&s.Proxy, parseProxy), MayBeEmpty: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
 		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: route(&s.Resolve, "HOST:PORT:ADDRESS", resolved), Many: true, Usage: "connect to this address for the host"},
 		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: route(&s.ConnectTo, "HOST:PORT:HOST:PORT", connectedTo), Many: true, Usage: "connect to the second host and port for the first"},
-		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
-		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
-		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
-		{Name: "no-conditional", To: argv.On(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
+		{Name: "max-redirs", Value: "N", To: argv.Var(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
+		{Name: "location-trusted", To: argv.BoolVar(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
+		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.TextVar(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
+		{Name: "no-conditional", To: argv.BoolVar(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
 		{Name: "fail", Aliases: []string{"f"}, Hidden: true},
@@ -214,28 +234,28 @@ func (s *Spec) ofHTTP() argv.Flags {
 
 func (s *Spec) ofCommand() argv.Flags {
 	return argv.Flags{
-		{Name: "stdin", To: argv.On(&s.Stdin), For: ofCommand, Usage: "read stdin once, give it to every attempt"},
-		{Name: "foreground", To: argv.On(&s.Foreground), For: ofCommand, Usage: "let the command use the terminal"},
-		{Name: "grace", Value: "D", Default: "2s", To: argv.To(&s.Grace, argv.ParseDuration), Usage: "time between TERM and KILL of an attempt"},
-		{Name: "show-stderr", To: argv.On(&s.ShowStderr), For: ofCommand, Distinctive: true, Not: "progress=json", Usage: "pass the command's stderr through as it comes"},
-		{Name: "pass-exit-code", To: argv.On(&s.PassExitCode), Distinctive: true, Usage: "when the wait fails, exit with the command's code"},
+		{Name: "stdin", To: argv.BoolVar(&s.Stdin), For: ofCommand, Usage: "read stdin once, give it to every attempt"},
+		{Name: "foreground", To: argv.BoolVar(&s.Foreground), For: ofCommand, Usage: "let the command use the terminal"},
+		{Name: "grace", Value: "D", Default: "2s", To: argv.Var(&s.Grace, argv.ParseDuration), Usage: "time between TERM and KILL of an attempt"},
+		{Name: "show-stderr", To: argv.BoolVar(&s.ShowStderr), For: ofCommand, Distinctive: true, Not: "progress=json", Usage: "pass the command's stderr through as it comes"},
+		{Name: "pass-exit-code", To: argv.BoolVar(&s.PassExitCode), Distinctive: true, Usage: "when the wait fails, exit with the command's code"},
 	}.In(groupCommand, 0)
 }
 
 func (s *Spec) output() argv.Flags {
 	return argv.Flags{
-		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.Text(&s.Name), Usage: "what the target is called"},
-		{Name: "print", Value: "EXPR", Many: true, Brief: true, Usage: "print this value, not the whole answer"},
-		{Name: "show", Value: "EXPR", Many: true, Usage: "show a value of each answer, a progress as a bar"},
-		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
-		{Name: "result-file", Value: "FILE", To: argv.To(&s.ResultFile, system.CheckFile), Hidden: true}, // for the action: --json does not keep bytes as they are
-		{Name: "progress", Value: "P", Default: "auto", To: argv.Text(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
-		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "only errors: --progress none"},
-		{Name: "verbose", Aliases: []string{"v"}, To: argv.On(&s.Verbose), Usage: "every attempt with its answer and decisions"},
-		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.Maybe(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
-		{Name: "color", Value: "WHEN", Default: "auto", To: argv.Text(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
-		{Name: "help", Aliases: []string{"h"}, To: argv.On(&s.Help), Usage: "the most important flags; poll help all has all"},
-		{Name: "version", Aliases: []string{"V"}, To: argv.On(&s.Version), Usage: "the version"},
+		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.TextVar(&s.Name), Usage: "what the target is called"},
+		{Name: "print", Value: "EXPR", Many: true, Brief: true, To: argv.TextsVar(&s.Print), Usage: "print this value, not the whole answer"},
+		{Name: "show", Value: "EXPR", Many: true, To: argv.TextsVar(&s.Show), Usage: "show a value of each answer, a progress as a bar"},
+		{Name: "json", To: argv.BoolVar(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
+		{Name: "result-file", Value: "FILE", To: argv.Var(&s.ResultFile, system.CheckFile), Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "progress", Value: "P", Default: "auto", To: argv.TextVar(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
+		{Name: "quiet", Aliases: []string{"q"}, To: argv.BoolVar(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "only errors: --progress none"},
+		{Name: "verbose", Aliases: []string{"v"}, To: argv.BoolVar(&s.Verbose), Usage: "every attempt with its answer and decisions"},
+		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.OptionalVar(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
+		{Name: "color", Value: "WHEN", Default: "auto", To: argv.TextVar(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
+		{Name: "help", Aliases: []string{"h"}, Usage: "the most important flags; poll help all has all"},
+		{Name: "version", Aliases: []string{"V"}, Usage: "the version"},
 	}.In(groupOutput, 0)
 }
 
@@ -272,14 +292,13 @@ func parseThreshold(text string) (threshold, error) {
 	return threshold{times: n}, err
 }
 
-// parsePid reads one more process.
-func (s *Spec) parsePid(text string) ([]int, error) {
+func parsePid(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
-		return nil, argv.Usagef("%q is not the number of a process", text).
+		return 0, argv.Usagef("%q is not the number of a process", text).
 			Hint("a shell has that of the last program in the background in $!")
 	}
-	return append(slices.Clip(s.Pid), int(n)), nil
+	return int(n), nil
 }
 
 func parseMaxBody(text string) (int64, error) {

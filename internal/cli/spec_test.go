@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +15,12 @@ import (
 )
 
 // specOf reads the arguments of a wait, which is not run.
-func specOf(ctx context.Context, w World) (*Spec, error) {
+func specOf(ctx context.Context, w Process) (*Spec, error) {
 	s := newSpec()
-	_, err := w.run(ctx, s, func(context.Context, *Spec) error { return nil })
+	_, err := w.run(ctx, s, func(_ context.Context, settled *Spec) error {
+		s = settled
+		return nil
+	})
 	return s, err
 }
 
@@ -23,15 +28,15 @@ func specOf(ctx context.Context, w World) (*Spec, error) {
 func lineOf(t *testing.T, args []string, env map[string]string) (*Spec, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")
-	return specOf(t.Context(), World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	return specOf(t.Context(), Process{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 }
 
 // settingsOf returns the flags that are set, in alphabetical order.
 func settingsOf(s *Spec) string {
 	var list []string
-	for i := range s.Command.Flags {
-		for _, text := range s.Strings(s.Command.Flags[i].Name) {
-			list = append(list, s.Command.Flags[i].Name+"="+text)
+	for _, f := range s.Flags {
+		for _, text := range s.Texts(&f) {
+			list = append(list, f.Name+"="+text)
 		}
 	}
 	return sorted(strings.Join(list, " "))
@@ -44,8 +49,8 @@ func sorted(words string) string {
 // grammar shows how words are read in one line: the flags, then "cmd" or "url", then the words.
 func grammar(args []string) (string, error) {
 	s := newSpec()
-	s.Arrange(args)
-	_, err := s.place()
+	s.Parse(args)
+	_, err := classifyOperands(s.Line)
 	var b strings.Builder
 	for _, w := range s.Typed {
 		b.WriteString(w.Flag.Name + "=" + w.Text + " ")
@@ -115,8 +120,8 @@ func FuzzGrammar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
 		s := newSpec()
-		s.Arrange(args)
-		if _, err := s.place(); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
+		s.Parse(args)
+		if _, err := classifyOperands(s.Line); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
 			t.Errorf("%q: %v, %v is no usage error", args, err, s.Err)
 		}
 		if n := len(s.Operands); s.IsCommand && !slices.Equal(s.Operands, args[len(args)-n:]) {
@@ -164,5 +169,26 @@ func TestVariables(t *testing.T) {
 				t.Errorf("have %s, want %s", have, test.want)
 			}
 		})
+	}
+}
+
+// The program asks by name where a flag comes from: each name is that of a flag.
+func TestFlagNames(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, table := regexp.MustCompile(`\b(?:s|run|spec|q)\.(?:Has|IsOn|Rank|Origin)\("([^"]+)"\)`), waitFlags()
+	count := 0
+	for _, name := range files {
+		for _, match := range asked.FindAllStringSubmatch(page(t, "internal/cli/"+name), -1) {
+			if count++; table.Named(match[1]) == nil {
+				t.Errorf("%s: there is no flag %s", name, match[1])
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("only %d names were found", count)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -23,7 +24,7 @@ import (
 type target struct {
 	kind     status.Kind
 	name     string         // that its user gives it, "" for none
-	spec     *Spec          // its settings, of which the Line is that of all
+	spec     *Spec          // what is given for it
 	identity string         // with --joblog, those of its settings that make it this target
 	poller   poll.Poller    // without the limits of the whole
 	learns   *plan.Recorder // nil without --learn
@@ -32,14 +33,14 @@ type target struct {
 // A reader reads targets: the one that the operands name, or several, the entries of a file
 // among them. What several have in common is read once.
 type reader struct {
-	*Spec   // which an entry fills while it is read
-	world   World
+	run     *Spec // what is given for all
+	process Process
 	several bool
 	list    *list         // nil without --each
 	file    *targets.File // nil if the operands are the targets
-	again   int           // targets that repeat others
+	repeats int           // targets that repeat others
 
-	bases      map[string]*target         // all but what targets look at, by kind and settings
+	shared     map[string]*target         // all but what targets look at, by kind and settings
 	transports map[string]*http.Transport // by what is said of connections
 	programs   map[string]bool            // that can be run
 	names      map[string]int             // how often each was given
@@ -51,10 +52,10 @@ type reader struct {
 	advice  string // about such a program
 }
 
-func newReader(s *Spec, world World) *reader {
+func newReader(s *Spec, process Process) *reader {
 	return &reader{
-		Spec: s, world: world, several: s.isSeveral(),
-		bases:      make(map[string]*target),
+		run: s, process: process, several: s.isSeveral(),
+		shared:     make(map[string]*target),
 		transports: make(map[string]*http.Transport),
 		programs:   make(map[string]bool),
 		names:      make(map[string]int),
@@ -69,8 +70,8 @@ func (s *Spec) isSeveral() bool {
 
 // read reads and checks all targets.
 func (r *reader) read() (err error) {
-	if r.Each != "" {
-		if r.list, err = r.readList(); err != nil {
+	if r.run.Each != "" {
+		if r.list, err = r.run.readList(); err != nil {
 			return err
 		}
 	}
@@ -83,7 +84,7 @@ func (r *reader) read() (err error) {
 		return err
 	}
 	var batches [][]string // with --each, the keys that each target is about
-	if r.list != nil && r.Targets != "" {
+	if r.list != nil && r.run.Targets != "" {
 		if entries, batches, err = r.batches(entries, template); err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (r *reader) read() (err error) {
 		case batches == nil:
 			t.poller.Elements = &r.list.Elements
 		default:
-			t.poller.Elements = r.list.some(batches[i], t, template)
+			t.poller.Elements = r.list.withKeys(batches[i], t, template)
 		}
 		if len(batches) > 1 {
 			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(batches))
@@ -115,30 +116,30 @@ func (r *reader) read() (err error) {
 // entries of a file.
 func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	switch {
-	case r.Targets != "":
+	case r.run.Targets != "":
 		return r.readFile(template)
-	case r.IsCommand:
-		return []*targets.Entry{{Name: r.Name, Command: r.Operands}}, nil
+	case r.run.IsCommand:
+		return []*targets.Entry{{Name: r.run.Name, Command: r.run.Operands}}, nil
 	}
 	var entries []*targets.Entry
 	given := make(map[string]bool)
-	for _, operand := range r.Operands {
+	for _, operand := range r.run.Operands {
 		if given[operand] {
-			r.again++
+			r.repeats++
 			continue
 		}
 		given[operand] = true
-		entries = append(entries, &targets.Entry{Name: r.Name, URL: operand})
+		entries = append(entries, &targets.Entry{Name: r.run.Name, URL: operand})
 	}
 	return entries, nil
 }
 
 // repeated says how many targets were given more than once, "" if none was.
 func (r *reader) repeated() string {
-	if r.again == 0 {
+	if r.repeats == 0 {
 		return ""
 	}
-	return words.Count(r.again, "target") + " given again: each is waited for once"
+	return words.Count(r.repeats, "target") + " given again: each is waited for once"
 }
 
 // locate adds to an error about an entry where that stands, unless it is about the command line.
@@ -155,7 +156,7 @@ func (r *reader) locate(e *targets.Entry, err error) error {
 	return argv.Usagef("%s:%d: %w", r.file.Name, e.Line, err)
 }
 
-// readEntry reads a target. The settings of one among several hold meanwhile.
+// readEntry reads a target.
 func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 	kind := status.KindCommand
 	if e.Command == nil {
@@ -166,24 +167,17 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 	if !slices.Contains(r.kinds, kind) {
 		r.kinds = append(r.kinds, kind)
 	}
-	if r.several {
-		before, restore := *r.Spec, r.Save()
-		defer func() {
-			*r.Spec = before
-			restore()
-		}()
-	}
-	base, err := r.base(kind, e.Settings)
+	shared, err := r.readShared(kind, e.Settings)
 	if err != nil {
 		return nil, err
 	}
-	t = new(*base)
+	t = new(*shared)
 	t.name = e.Name
-	if err := r.aim(t, e); err != nil {
+	if err := r.setRequest(t, e); err != nil {
 		return nil, err
 	}
-	if (r.Joblog != "" || r.Slice > 0) && r.Follow != "" && keepsEnviron(t.poller.Probe) {
-		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", r.Origin("follow")).
+	if s := t.spec; r.run.isLogged() && s.Follow != "" && keepsEnviron(t.poller.Probe) {
+		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", s.Origin("follow")).
 			Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 	}
 	t.poller.Target = r.nameOf(t)
@@ -193,57 +187,76 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 	return t, r.learn(t, e)
 }
 
-// base returns what all targets of a kind with these settings have in common: all but what they
-// look at.
-func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, error) {
+// readShared returns what all targets of a kind with these settings share: all but what they look
+// at.
+func (r *reader) readShared(kind status.Kind, settings []targets.Setting) (*target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
-	known := r.bases[key]
-	if err := r.set(settings); known != nil || err != nil {
-		return known, err
+	if known := r.shared[key]; known != nil {
+		return known, nil
 	}
-	if r.Flag("preset").Rank() == argv.Entry {
-		if err := r.usePreset(r.world, bitOf(kind), argv.Entry); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.Settle(bitOf(kind), argv.Entry, unfit); err != nil {
+	s, err := r.specOf(kind, settings)
+	if err != nil {
 		return nil, err
 	}
-	t := &target{kind: kind}
+	t := &target{kind: kind, spec: s}
 	for _, step := range []func(*target) error{r.readProbe, r.readRules, r.readSchedule} {
 		if err := step(t); err != nil {
 			return nil, err
 		}
 	}
-	t.spec = new(*r.Spec)
-	if r.Joblog != "" || r.Slice > 0 {
-		t.identity = fmt.Sprintf("%q", r.identity(kind))
+	if s.isLogged() { // --slice gives way to the timeout of an entry
+		t.identity = fmt.Sprintf("%q", s.identity(kind))
 	}
-	r.bases[key] = t
+	r.shared[key] = t
 	return t, nil
 }
 
-// set sets the flags that an entry sets for itself.
-func (r *reader) set(settings []targets.Setting) error {
-	for _, s := range settings {
-		f := r.Flag(s.Flag)
+// specOf returns what is given for a target by the run and an entry.
+func (r *reader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, err error) {
+	s = r.run
+	if len(settings) == 0 {
+		return s, nil
+	}
+	given, err := s.withEntry(settings)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = s.with(given, s.preset); err != nil {
+		return nil, err
+	}
+	if s.Rank("preset") == argv.Entry {
+		if s, err = r.process.withPreset(s, bitOf(kind), argv.Entry); err != nil {
+			return nil, err
+		}
+	}
+	if given, err = s.validated(bitOf(kind), argv.Entry, true); err != nil {
+		return nil, err
+	}
+	return s.with(given, s.preset)
+}
+
+// withEntry returns what is given with the settings of an entry.
+func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
+	given := s.Given
+	for _, setting := range settings {
+		f := s.Flags.Named(setting.Flag)
 		switch {
 		case f == nil || f.Hidden:
-			return argv.Usagef("%s: an entry has no such key", s.Flag).
-				Meant(strings.TrimLeft(s.Flag, "-"), append(r.Command.Flags.Shown(), "name", "url", "command")).
+			return given, argv.Usagef("%s: an entry has no such key", setting.Flag).
+				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
 				Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 		case f.WholeRun:
-			return argv.Usagef("%s: it is for all targets", s.Flag).Hint("give it on the command line: --%s", s.Flag)
-		case len(s.Texts) > 1 && !f.Many:
-			return argv.Usagef("%s: it has one value", s.Flag)
+			return given, argv.Usagef("%s: it is for all targets", setting.Flag).Hint("give it on the command line: --%s", setting.Flag)
+		case len(setting.Texts) > 1 && !f.Many:
+			return given, argv.Usagef("%s: it has one value", setting.Flag)
 		}
-		for _, text := range s.Texts {
-			if err := f.Assign(text, s.Flag, argv.Entry); err != nil {
-				return err
+		for _, text := range setting.Texts {
+			if err := given.Add(f, text, setting.Flag, argv.Entry); err != nil {
+				return given, err
 			}
 		}
 	}
-	return nil
+	return given, nil
 }
 
 // nameOf returns what a target is called: as its user says, or by its URL or program, with
@@ -268,7 +281,7 @@ func (r *reader) checkProgram(t *target) error {
 	if !ok || r.programs[c.Args[0]] {
 		return nil
 	}
-	missing, advice, err := r.world.checkProgram(*c)
+	missing, advice, err := r.process.checkProgram(*c)
 	switch {
 	case err != nil:
 		return err
@@ -287,21 +300,21 @@ func (r *reader) checkProgram(t *target) error {
 
 // readSchedule reads the waits, and the limits of attempts.
 func (r *reader) readSchedule(t *target) error {
-	p := &t.poller
-	p.Schedule, p.Throttled = r.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
-	p.Immediate, p.InitialDelay, p.Rand = r.Waits.AtOnce(), r.Waits.InitialDelay, r.Waits.Rand()
+	p, s := &t.poller, t.spec
+	p.Schedule, p.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
+	p.Immediate, p.InitialDelay, p.Rand = s.Waits.AtOnce(), s.Waits.InitialDelay, s.Waits.Rand()
 	if t.kind != status.KindCommand {
 		p.AttemptTimeout = 30 * time.Second
 	}
-	if r.AttemptTimeout != nil {
-		p.AttemptTimeout = *r.AttemptTimeout
+	if s.AttemptTimeout != nil {
+		p.AttemptTimeout = *s.AttemptTimeout
 	}
-	p.Timeout = r.TargetTimeout
-	if r.Flag("timeout").Rank() == argv.Entry {
-		p.Timeout = r.Timeout
+	p.Timeout = s.TargetTimeout
+	if s.Rank("timeout") == argv.Entry {
+		p.Timeout = s.Timeout
 	}
-	p.MaxAttempts, p.ErrorThreshold = r.MaxAttempts, r.ErrorThreshold
-	p.SuccessThreshold, p.SuccessFor = r.SuccessThreshold.times, r.SuccessThreshold.span
+	p.MaxAttempts, p.ErrorThreshold = s.MaxAttempts, s.ErrorThreshold
+	p.SuccessThreshold, p.SuccessFor = s.SuccessThreshold.times, s.SuccessThreshold.span
 	return nil
 }
 
@@ -309,29 +322,31 @@ func (r *reader) readSchedule(t *target) error {
 // name of each one's history is that of its entry, or that of --learn with the item or the
 // target's name for {}.
 func (r *reader) learn(t *target, e *targets.Entry) error {
-	f, name := r.Flag("learn"), r.String("learn")
-	isShared := r.several && f.Rank() != argv.Entry
+	learning, origin, rank := t.spec.Learning, t.spec.Origin("learn"), t.spec.Rank("learn")
+	name := learning.Learn
+	isShared := r.several && rank != argv.Entry
 	lacks := isShared && r.list == nil && !strings.Contains(name, "{}")
 	switch {
-	case name == "" || lacks && f.Rank() == argv.Variable: // which is meant for one target
+	case name == "" || lacks && rank == argv.Variable: // which is meant for one target
 		return nil
 	case lacks:
-		return argv.Usagef("%s %s: several targets need {} in it", f.Origin(), name).
-			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
+		return argv.Usagef("%s %s: several targets need {} in it", origin, name).
+			Hint("each then learns apart: %s %s-{}", origin, name)
 	case isShared, !r.several && strings.Contains(name, "{}"):
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
-		if err := f.Assign(strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry); err != nil {
-			return err
+		learning.Learn = strings.ReplaceAll(name, "{}", item)
+		if err := store.CheckName(learning.Learn); err != nil {
+			return argv.Usagef("%s: %w", origin, err)
 		}
 	}
-	own, err := r.Learning.Recorder(r.Line, r.Waits, r.list != nil, compileValue)
+	recorder, err := learning.Recorder(t.spec.Line, t.spec.Waits, r.list != nil, compileValue)
 	if err != nil {
 		return err
 	}
-	if t.learns = own; own.Model != nil {
+	if t.learns = recorder; recorder.Model != nil {
 		p := &t.poller
 		p.Resend = p.Schedule
-		p.Schedule, p.Throttled = r.Waits.Learned(own.Model, p.Throttled)
+		p.Schedule, p.Throttled = t.spec.Waits.Learned(recorder.Model, p.Throttled)
 	}
 	return nil
 }
@@ -346,61 +361,62 @@ func (r *reader) refuseUnused() error {
 		kinds |= bitOf(kind)
 	}
 	if kinds == ofTCP { // conditions on answers are for others, if there are any
-		alone := reader{Spec: r.Spec, world: r.world}
-		if err := alone.readRules(&target{kind: status.KindTCP}); err != nil {
+		alone := reader{run: r.run, process: r.process}
+		if err := alone.readRules(&target{kind: status.KindTCP, spec: r.run}); err != nil {
 			return err
 		}
 	}
-	r.Entries = slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	return r.Settle(kinds, argv.Typed, unfit)
+	learns := slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
+	_, err := r.run.validated(kinds, argv.Typed, learns)
+	return err
 }
 
 // readFile reads the targets file, with what its entries fill.
 func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
-	if r.Targets == "-" && r.world.Streams.InIsTerminal {
-		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.Origin("targets")).
+	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
+		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
 	}
-	if err := refuseStdinTwice(r.Line); err != nil {
+	if err := refuseStdinTwice(r.run.Line); err != nil {
 		return nil, err
 	}
-	text, err := r.world.readFile(r.Targets, targets.MaxSize)
+	text, err := r.process.readFile(r.run.Targets, targets.MaxSize)
 	if err != nil {
-		return nil, argv.Usagef("%s: %w", r.Origin("targets"), err)
+		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err)
 	}
-	r.file, err = targets.Read(text, targets.Config{Name: r.Targets, Template: template, Keys: r.list != nil})
+	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Keys: r.list != nil})
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
 	}
-	r.again = r.file.Repeats
+	r.repeats = r.file.Repeats
 	return r.file.Entries, err
 }
 
 // readTemplate reads the URL or the command that entries fill, nil if there is none.
 func (r *reader) readTemplate() (t *targets.Template, err error) {
 	switch {
-	case r.Targets == "" || len(r.Operands) == 0 || r.Each != "" && !r.hasPlaceholder():
+	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
 		return nil, nil // with --each, the entries are keys of the answer
-	case r.IsCommand:
-		t, err = targets.ParseCommand(r.Operands)
-	case len(r.Operands) > 1:
-		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.Operands), r.Origin("targets")).
+	case r.run.IsCommand:
+		t, err = targets.ParseCommand(r.run.Operands)
+	case len(r.run.Operands) > 1:
+		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.run.Operands), r.run.Origin("targets")).
 			Hint("put the URLs into the file, too")
 	default:
-		t, err = targets.ParseURL(r.Operands[0])
+		t, err = targets.ParseURL(r.run.Operands[0])
 	}
-	if err == nil && r.Each != "" {
-		err = t.Batch(r.Batch)
+	if err == nil && r.run.Each != "" {
+		err = t.Batch(r.run.Batch)
 	}
 	for _, field := range t.Fields() {
-		if f := r.Flag(field); f != nil && !f.Hidden && !f.WholeRun {
+		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
 			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
 		}
 	}
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
-		if r.IsCommand && r.Dashes && !r.hasPlaceholder() {
-			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.Targets, programName(r.Operands[0]))
+		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
+			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.run.Targets, programName(r.run.Operands[0]))
 		}
 		return nil, wrong
 	}

@@ -16,10 +16,10 @@ import (
 func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	process := Process{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 	var targets []*target
-	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
-		targets, err = (&wait{spec: s, world: world}).read(ctx)
+	_, err := process.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
+		targets, err = (&wait{spec: s, process: process}).read(ctx)
 		return err
 	})
 	if err != nil {

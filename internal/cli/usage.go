@@ -52,8 +52,8 @@ func settingOf(origin, expression string) string {
 // the pattern on demand, since most runs need none.
 func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
-func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
-	e, err := expr.CompileValue(l.String(flag), expr.WithEnviron(l.LookupEnv))
+func compileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
+	e, err := expr.CompileValue(text, expr.WithEnviron(l.LookupEnv))
 	if err != nil {
 		return nil, badExpression(l.Origin(flag), err)
 	}

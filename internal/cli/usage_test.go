@@ -40,8 +40,8 @@ func TestUsage(t *testing.T) {
 	for block := range strings.SplitSeq(string(text), "\n$ ") {
 		line, said, _ := strings.Cut(strings.TrimPrefix(block, "$ "), "\n")
 		fmt.Fprintf(&want, "$ %s\n%s\n", line, strings.TrimSpace(said))
-		world, out := worldOf(t, given.Replace(line))
-		code := Run(t.Context(), world)
+		process, out := processOf(t, given.Replace(line))
+		code := Run(t.Context(), process)
 		fmt.Fprintf(&have, "$ %s\n%s\n", line, strings.TrimSpace(shown.Replace(out.err.String())))
 		if code != ExitUsage {
 			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
@@ -75,8 +75,8 @@ func TestUsage(t *testing.T) {
 // outputs are what was written to the two streams.
 type outputs struct{ out, err strings.Builder }
 
-// worldOf is the world in which a line as a shell reads it was typed.
-func worldOf(t *testing.T, line string) (World, *outputs) {
+// processOf is the process in which a line as a shell reads it was typed.
+func processOf(t *testing.T, line string) (Process, *outputs) {
 	t.Helper()
 	env := map[string]string{}
 	var args []string
@@ -94,7 +94,7 @@ func worldOf(t *testing.T, line string) (World, *outputs) {
 	o := new(outputs)
 	streams, _, _ := term.Buffers("")
 	streams.Out, streams.Err, streams.Unicode = &o.out, &o.err, false
-	return World{
+	return Process{
 		Args:    args[1:],
 		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Streams: streams,

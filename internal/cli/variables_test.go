@@ -124,7 +124,7 @@ func runWith(t *testing.T, flag, value string, args []string) {
 	name := "POLL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 	state := t.TempDir()
 	streams, out, err := term.Buffers("")
-	code := Run(t.Context(), World{Args: append([]string{"--max-wait", "1ms", "--timeout", "1m"}, args...), Streams: streams, began: time.Now(),
+	code := Run(t.Context(), Process{Args: append([]string{"--max-wait", "1ms", "--timeout", "1m"}, args...), Streams: streams, began: time.Now(),
 		Lookup: func(variable string) (string, bool) {
 			switch variable {
 			case name:

@@ -18,13 +18,13 @@ import (
 	"github.com/pollcli/poll/poll/fleet"
 )
 
-// runWait reads the operands and the environment of a wait, checks what needs no file, and
-// hands it all to wait.
-func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
-	kinds, misplaced := s.place()
+// readWait reads the operands and the environment of a wait, checks what needs no file, and
+// hands it all to wait. s is not filled yet.
+func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+	kinds, misplaced := classifyOperands(s.Line)
 	switch {
-	case s.Err == nil && (s.Help || s.Version):
-		return w.about(ctx, s)
+	case s.Err == nil && (s.IsOn("help") || s.IsOn("version")):
+		return p.about(ctx, s)
 	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
 		misplaced = cmp.Or(s.tookURL(), s.Err)
 	case s.Err != nil:
@@ -34,37 +34,43 @@ func (w World) runWait(ctx context.Context, s *Spec, wait func(context.Context, 
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
+	s, err := s.with(s.Given, nil)
+	if err != nil {
+		return err
+	}
 	if s.Preset != "" {
-		err := w.inTime(ctx, cmp.Or(s.Slice, s.Timeout), func() error { return s.usePreset(w, kinds, argv.Preset) })
+		err := p.inTime(ctx, s.Timeout, func() (err error) {
+			s, err = p.withPreset(s, kinds, argv.Preset)
+			return err
+		})
 		if err != nil {
 			return err
 		}
 	}
 	if s.IsCommand {
-		if err := w.checkCommand(s); err != nil {
+		if err := p.checkCommand(s); err != nil {
 			return err
 		}
 	}
-	s.Entries = s.Targets != ""
-	if err := s.Settle(kinds, argv.Variable, unfit); err != nil {
-		if s.IsCommand {
-			return cmp.Or(refuseNoProgram(s.Operands), err)
-		}
+	checked, err := s.checked(kinds)
+	switch {
+	case err != nil && s.IsCommand:
+		return cmp.Or(refuseNoProgram(s.Operands), err)
+	case err != nil:
 		return err
 	}
-	s.Timeout = cmp.Or(s.Slice, s.Timeout)
-	return wait(ctx, s)
+	return wait(ctx, checked)
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
-func (w World) about(ctx context.Context, s *Spec) error {
+func (p Process) about(ctx context.Context, s *Spec) error {
 	switch {
-	case len(s.Operands) > 0 && s.Help:
+	case len(s.Operands) > 0 && s.IsOn("help"):
 		return argv.Usagef("-h is --help, and stands alone").
 			Hint("a host and a port are waited for as tcp://HOST:PORT")
 	case len(s.Operands) > 0:
 		return argv.Usagef("-V is --version, and stands alone")
-	case s.Help:
+	case s.IsOn("help"):
 		return s.Write(ctx, shortHelp())
 	}
 	return s.Write(ctx, version()+"\n")
@@ -72,10 +78,10 @@ func (w World) about(ctx context.Context, s *Spec) error {
 
 // tookURL refuses a flag that took the URL as its value, and returns nil if none did.
 func (s *Spec) tookURL() error {
-	for i := range s.Command.Flags {
-		f := &s.Command.Flags[i]
-		if f.Rank() == argv.Typed && argv.HasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
-			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
+	for _, f := range s.Flags {
+		texts := s.Texts(&f)
+		if s.Rank(f.Name) == argv.Typed && argv.HasScheme(texts[len(texts)-1]) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+			return argv.Usagef("nothing to wait for: --%s took the URL as its value", f.Name).Hint("--%s %s URL", f.Name, f.Value)
 		}
 	}
 	return nil
@@ -99,21 +105,21 @@ func (s *Spec) nothingToWaitFor() error {
 }
 
 // wait waits as the spec says.
-func (w World) wait(ctx context.Context, s *Spec) error {
-	waiting := &wait{spec: s, world: w}
-	targets, err := waiting.prepare(ctx)
+func (p Process) runWait(ctx context.Context, s *Spec) error {
+	w := &wait{spec: s, process: p}
+	targets, err := w.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	watching, stop, err := watchProcesses(ctx, s)
 	if err != nil {
-		waiting.close(false)
+		w.close(false)
 		return err
 	}
 	defer stop(nil)
-	end, err := waiting.run(watching, targets)
-	waiting.close(end.isOver && s.Slice > 0)
-	return waiting.then(ctx, cmp.Or(err, exitWith(end.code)))
+	end, err := w.run(watching, targets)
+	w.close(end.isOver && s.Slice > 0)
+	return w.then(ctx, cmp.Or(err, exitWith(end.code)))
 }
 
 // close closes what is open, and may remove the job log.
@@ -130,8 +136,8 @@ func (w *wait) close(remove bool) {
 // A wait is what the command line says about waiting, checked, and what is built from that. Nothing
 // of it changes while it runs. A single wait is a group of one, but for what goes to stdout.
 type wait struct {
-	spec  *Spec
-	world World
+	spec    *Spec
+	process Process
 
 	group  *poll.Group            // nil for a single wait
 	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
@@ -147,7 +153,7 @@ type wait struct {
 // deadline returns when the time for everything is over: in centuries if there is
 // no timeout.
 func (w *wait) deadline() time.Time {
-	return w.world.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
+	return w.process.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
 }
 
 // withDeadline returns a context that is also done at the deadline.
@@ -162,20 +168,20 @@ const leastPreparing = 250 * time.Millisecond
 // prepare reads the targets, and all that a wait needs.
 func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
 	s := w.spec
-	w.world.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
-	err = w.world.inTime(ctx, s.Timeout, func() (err error) {
+	w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
+	err = w.process.inTime(ctx, s.Timeout, func() (err error) {
 		targets, err = w.read(ctx)
 		return err
 	})
 	if err != nil && !argv.IsUsage(err) && s.JSON {
-		err = errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
+		err = errors.Join(err, ui.WriteFailure(w.process.Streams, int(exitCode(err)), err.Error()))
 	}
 	return targets, err
 }
 
 // inTime reads what may be a pipe, or a directory that hangs, so a signal or the deadline ends it.
-func (w World) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
-	deadline := w.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
+func (p Process) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
+	deadline := p.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
 	defer cancel()
 	return await(reading, read)
@@ -185,18 +191,14 @@ func (w World) inTime(ctx context.Context, timeout time.Duration, read func() er
 // wrong.
 func (w *wait) read(ctx context.Context) ([]*target, error) {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore()); err != nil {
+	if err := cmp.Or(w.readThen(), s.refuseJoblog()); err != nil {
 		return nil, err
 	}
-	if w.world.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
+	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
 		return nil, errors.New("stdout is closed, or not open for writing: nothing is attempted")
 	}
-	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
-		s.DropVariable("targets") // no entry of it would be waited for
-	}
-	r := newReader(s, w.world)
-	err := s.refuse(r.several, "several", "name", "foreground", "stdin", "pass-exit-code", "result-file", "show-stderr")
-	if err := cmp.Or(err, s.nothingToWaitFor()); err != nil {
+	r := newReader(s, w.process)
+	if err := s.nothingToWaitFor(); err != nil {
 		return nil, err
 	}
 	if err := r.read(); err != nil {
@@ -212,12 +214,12 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 			w.learns[i+1] = t.learns
 		}
 	}
-	if err := w.readOutput(ctx, r.kinds); err != nil {
-		return nil, err
-	}
-	if r.several {
+	err := w.readOutput(ctx, r.kinds)
+	switch {
+	case err != nil:
+	case r.several:
 		err = w.readGroup(r)
-	} else {
+	default:
 		err = w.readAlone(&r.targets[0].poller)
 	}
 	if err != nil {
@@ -229,14 +231,14 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.
 func (w *wait) readAlone(p *poll.Poller) error {
 	s := w.spec
-	p.Start = w.world.began
+	p.Start = w.process.began
 	if s.Timeout > 0 {
 		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
 	}
-	if s.Expect > 1 && !s.DropVariable("expect") {
+	if s.Expect > 1 {
 		return s.tooFew(1)
 	}
-	if s.AtLeast != "" && !s.DropVariable("at-least") {
+	if s.AtLeast != "" {
 		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
 			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
@@ -262,7 +264,7 @@ func (w *wait) open(targets []*target) (err error) {
 		return err
 	}
 	w.note(w.jobs.note(s))
-	w.note(w.world.doubts(s)...)
+	w.note(w.process.warnings(s)...)
 	w.report.Shared, w.report.Slice = s.Share != "", s.Slice > 0
 	w.report.Again = func() bool { return mayRepeat && w.jobs.code(ExitTimeout) == ExitTimeout }
 	if w.group == nil && targets[0].poller.Past != nil {
@@ -270,7 +272,7 @@ func (w *wait) open(targets []*target) (err error) {
 	}
 	w.reporter = ui.New(w.report)
 	for _, t := range targets {
-		t.poller.Finalize = w.settle
+		t.poller.Finalize = w.finalize
 		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
 			c.Stderr = w.reporter.Stderr()
 		}
@@ -279,7 +281,7 @@ func (w *wait) open(targets []*target) (err error) {
 	case isKnown && w.report.Face == ui.JSON: // told at the end
 		w.reporter.Say("resumes " + w.jobs.past(s))
 	case isKnown: // however quiet the run is
-		fmt.Fprintf(w.world.Streams.Err, "poll: resumes %s\n", w.jobs.past(s))
+		fmt.Fprintf(w.process.Streams.Err, "poll: resumes %s\n", w.jobs.past(s))
 	}
 	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
 		w.close(false)

@@ -264,7 +264,7 @@ func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stder
 		value, ok := map[string]string{"HOME": m.dir}[name]
 		return value, ok
 	}
-	code = cli.Run(ctx, cli.World{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
+	code = cli.Run(ctx, cli.Process{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
 	time.Sleep(time.Microsecond) // until all answers are noted
 	return code, p.isDead(), out.String(), errs.String()
 }

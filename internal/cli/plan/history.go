@@ -19,12 +19,11 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 	directory := h.Table().Only("history")
 	directory[0].Needs = ""
 	return &argv.Command{
-		Name:         "history",
 		HasVariables: true,
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",
 		Flags: append(directory,
-			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"}),
+			argv.Flag{Name: "forget", To: argv.BoolVar(&h.forget), Usage: "remove the history of NAME"}),
 		Run: h.run,
 	}
 }
@@ -48,7 +47,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case name == "" && h.forget:
 		return argv.Usagef("--forget needs the NAME of a history")
 	case name == "" && len(names) == 0:
-		remark(h.streams, "nothing is remembered in "+saved.Dir)
+		warn(h.streams, "nothing is remembered in "+saved.Dir)
 		return nil
 	case name == "":
 		return h.show(ctx, l, saved, names)
@@ -62,7 +61,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	if err := saved.Forget(ctx, name); err != nil {
 		return err
 	}
-	remark(h.streams, name+" is forgotten")
+	warn(h.streams, name+" is forgotten")
 	return nil
 }
 
@@ -75,10 +74,10 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, n
 		case err != nil && len(names) == 1:
 			return err
 		case err != nil:
-			remark(h.streams, err.Error())
+			warn(h.streams, err.Error())
 			continue
 		}
-		remark(h.streams, p.warnings...)
+		warn(h.streams, p.warnings...)
 		last := "-"
 		if n := len(p.runs); n > 0 {
 			last = p.runs[n-1].End.UTC().Format("2006-01-02 15:04:05Z")

@@ -31,12 +31,12 @@ type cost struct {
 // Table returns the table of the flags, which fill f.
 func (f *Learning) Table() argv.Flags {
 	return argv.Flags{
-		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.To(&f.Learn, parseName), Usage: "remember how long runs take, poll when they end"},
-		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.To(&f.Cost, parseCost), Needs: "learn", Usage: "higher: fewer attempts, later notice; % or D"},
-		{Name: "age", Value: "D", Default: "0", To: argv.To(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running already"},
-		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.Text(&f.History), Needs: "learn", Usage: "keep past runs here"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.Text(&f.StartedAt), Needs: "learn", Usage: "when it started, from the last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.Text(&f.FinishedAt), Needs: "started-at", Usage: "when it ended, from the last answer"},
+		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, poll when they end"},
+		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "higher: fewer attempts, later notice; % or D"},
+		{Name: "age", Value: "D", Default: "0", To: argv.Var(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running already"},
+		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "keep past runs here"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.StartedAt), Needs: "learn", Usage: "when it started, from the last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.FinishedAt), Needs: "started-at", Usage: "when it ended, from the last answer"},
 	}
 }
 
@@ -113,8 +113,8 @@ func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model,
 	if err != nil {
 		return nil, err
 	}
-	remark(s, past.warnings...)
-	if past.model == nil && l.Flag("learn").Rank() == argv.Typed {
+	warn(s, past.warnings...)
+	if past.model == nil && l.Rank("learn") == argv.Typed {
 		return nil, unknown(saved, f.Learn)
 	}
 	return past.model, nil
@@ -126,7 +126,7 @@ func unknown(saved store.History, name string) error {
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
-func remark(s *term.Streams, notes ...string) {
+func warn(s *term.Streams, notes ...string) {
 	for _, note := range notes {
 		fmt.Fprintf(s.Err, "poll: %s\n", term.Line(note))
 	}

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,10 +26,10 @@ type output struct {
 
 // flags returns the flags that fill o. charts says what --svg writes.
 func (o *output) flags(charts string) argv.Flags {
-	formats := []string{formatText, formatCSV, formatJSON}
+	formats := []string{formatText, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
-		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "or json"},
+		{Name: "svg", Value: "FILE", To: argv.Var(&o.svg, parseSVG), Usage: charts},
 	}
 }
 
@@ -47,7 +45,6 @@ func parseSVG(path string) (string, error) {
 // The formats of an answer.
 const (
 	formatText = "table"
-	formatCSV  = "csv"
 	formatJSON = "json"
 )
 
@@ -55,20 +52,14 @@ const (
 type answer struct {
 	lines [][]string // for people: the cells of a table, the headings first
 	below string     // the table
-	rows  []any      // for programs: objects, whose members are columns in CSV
-	isOne bool       // they are one object, and no list
+	rows  []any      // for programs: objects
 	plots []plot.Plot
 }
 
-// put writes the answer.
-func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
-	var text string
-	switch o.format {
-	case formatJSON:
-		text = a.json()
-	case formatCSV:
-		text = a.csv()
-	default:
+// write writes the answer.
+func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
+	text := a.json()
+	if o.format != formatJSON {
 		text = aligned(a.lines) + a.below + plot.Screen(o.streams, a.plots...)
 	}
 	err := l.Write(ctx, text)
@@ -81,51 +72,17 @@ func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
 	return err
 }
 
-// json returns an array with one line per row, or an object.
+// json returns an array with one line per row.
 func (a answer) json() string {
 	var lines []string
 	for _, row := range a.rows {
 		text, _ := json.Marshal(row) // which has texts and finite numbers only
 		lines = append(lines, string(text))
 	}
-	switch {
-	case a.isOne:
-		return lines[0] + "\n"
-	case len(lines) == 0:
+	if len(lines) == 0 {
 		return "[]\n"
 	}
 	return "[\n  " + strings.Join(lines, ",\n  ") + "\n]\n"
-}
-
-// csv returns the rows under the names of their members.
-func (a answer) csv() string {
-	var b strings.Builder
-	w := csv.NewWriter(&b) // which never fails here
-	for i, row := range a.rows {
-		names, values := members(row)
-		if i == 0 {
-			w.Write(names)
-		}
-		w.Write(values)
-	}
-	w.Flush()
-	return b.String()
-}
-
-// members returns the names and the values of an object; null is "".
-func members(row any) (names, values []string) {
-	text, _ := json.Marshal(row)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	for d.Token(); d.More(); {
-		name, _ := d.Token()
-		value, _ := d.Token()
-		if value == nil {
-			value = ""
-		}
-		names, values = append(names, fmt.Sprint(name)), append(values, fmt.Sprint(value))
-	}
-	return names, values
 }
 
 // aligned returns lines of cells in columns, which are right-aligned.

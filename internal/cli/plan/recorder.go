@@ -52,15 +52,15 @@ type bracket struct {
 // Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
 // expression of a flag.
 func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
-	compile func(l *argv.Line, flag string) (*expr.Expr, error)) (*Recorder, error) {
+	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, age: f.Age, isList: isList}
 	var err error
 	if f.StartedAt != "" {
 		if f.FinishedAt == "" {
 			return nil, argv.Usagef("%s needs --finished-at, too: together they say how long it took", l.Origin("started-at"))
 		}
-		if r.startedAt, err = compile(l, "started-at"); err == nil {
-			r.finishedAt, err = compile(l, "finished-at")
+		if r.startedAt, err = compile(l, "started-at", f.StartedAt); err == nil {
+			r.finishedAt, err = compile(l, "finished-at", f.FinishedAt)
 		}
 		if err != nil {
 			return nil, err

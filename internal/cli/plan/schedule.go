@@ -25,7 +25,6 @@ const DefaultTimeout = 10 * time.Minute
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	q := &scheduleQuery{output: output{streams: s}}
 	return &argv.Command{
-		Name:         "schedule",
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
 		Flags:        q.flags(),
@@ -47,7 +46,6 @@ type scheduleQuery struct {
 	count    *int           // of attempts
 	timeout  *time.Duration // 0 for none
 	compared []string       // strategies
-	until    *time.Duration
 
 	table table // without its schedule
 }
@@ -57,11 +55,10 @@ func (q *scheduleQuery) flags() argv.Flags {
 	waits := q.waits.Table()
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.Maybe(&q.count, argv.ParseCount(0)), Usage: "show this many"},
-		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.OptionalVar(&q.count, argv.ParseCount(0)), Usage: "show this many"},
+		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.OptionalVar(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
 	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
-		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Not: "strategy interval overshoot seed until-time learn", Usage: "show several strategies together"},
-		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Not: "seed svg learn", Usage: "attempts by then, and how late an end is seen"},
+		{Name: "compare", Value: "LIST", Offers: offered, To: argv.Var(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
 	}, q.output.flags("write a chart"))
 }
 
@@ -76,8 +73,6 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	switch {
 	case q.compared != nil:
 		show = q.comparison
-	case q.until != nil:
-		show = q.coverage
 	case q.past.Learn != "":
 		show = q.learned
 	}
@@ -85,7 +80,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	return a.put(ctx, l, &q.output)
+	return a.write(ctx, l, &q.output)
 }
 
 // bound sets the end of the table, unless the command line does.
@@ -207,41 +202,6 @@ func (q *scheduleQuery) totals(rows []row) string {
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text
-}
-
-// coverage answers how many attempts an operation costs that ends at --until-time, and how late its
-// end is noticed.
-func (q *scheduleQuery) coverage(*argv.Line) (a answer, err error) {
-	q.table.schedule, _ = q.resolved().Schedules()
-	rows, n, err := collect(q.table, *q.until)
-	if err != nil {
-		return a, err
-	}
-	last, next, late := "-", "-", "-"
-	found := coverageJSON{Until: words.InSeconds(*q.until), Attempts: n}
-	if n > 0 {
-		at := rows[n-1].At
-		last, found.Last = words.Duration(at), new(words.InSeconds(at))
-	}
-	if n < len(rows) {
-		r := rows[n]
-		next, found.Next = words.Duration(r.At), new(words.InSeconds(r.At))
-		late, found.Late = words.Duration(r.Max), new(words.InSeconds(r.Max))
-	}
-	return answer{isOne: true, rows: []any{found}, lines: [][]string{
-		{"by", "attempts", "the last at", "the next at", "an end is seen late by at most"},
-		{words.Duration(*q.until), strconv.Itoa(n), last, next, late},
-	}}, nil
-}
-
-// A coverageJSON is what programs read of a coverage. Times are nil for an attempt that there is
-// not.
-type coverageJSON struct {
-	Until    float64  `json:"until_s"`
-	Attempts int      `json:"attempts"`
-	Last     *float64 `json:"last_at_s"`
-	Next     *float64 `json:"next_at_s"`
-	Late     *float64 `json:"longest_delay_s"`
 }
 
 // maxRows keeps a typing error from filling the memory.

@@ -20,10 +20,10 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
 	return &argv.Command{
-		Name:    "simulate",
-		Summary: "model many clients of one service",
-		Flags:   q.flags(),
-		Run:     q.run,
+		OwnsSignals: true,
+		Summary:     "model many clients of one service",
+		Flags:       q.flags(),
+		Run:         q.run,
 	}
 }
 
@@ -46,7 +46,7 @@ func algorithmNames() []string {
 	return list
 }
 
-// shapes returns the flags that shape a schedule of the user's own.
+// shapes returns the flags that shape a schedule of the user's waits.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func (q *simulation) flags() argv.Flags {
@@ -54,15 +54,15 @@ func (q *simulation) flags() argv.Flags {
 	names := algorithmNames()
 	offered := func() []argv.Candidate { return argv.Candidates(names[1:]...) }
 	return slices.Concat(argv.Flags{
-		{Name: "model", Value: "M", Default: models[0], Words: models, To: argv.Text(&q.Model), Usage: "or occ"},
-		{Name: "clients", Value: "LIST", Default: "10,50,100", To: argv.To(&q.Clients, argv.ParseList(argv.ParseCount(0))), Usage: "numbers of clients"},
-		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.To(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
+		{Name: "model", Value: "M", Default: models[0], Words: models, To: argv.TextVar(&q.Model), Usage: "or occ"},
+		{Name: "clients", Value: "LIST", Default: "10,50,100", To: argv.Var(&q.Clients, argv.ParseList(argv.ParseCount(0))), Usage: "numbers of clients"},
+		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.Var(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
 	}, q.waits.Table().Only(shapes()...), argv.Flags{
-		{Name: "trials", Value: "N", Default: "100", To: argv.To(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
-		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.To(&q.waits.Base, ParsePositive), Usage: "the base of algorithms"},
-		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.To(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
-		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.To(&q.Config, q.parseService), Usage: "queue: how long it serves a client"},
-		{Name: "seed", Value: "N", Default: "0", To: argv.To(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},
+		{Name: "trials", Value: "N", Default: "100", To: argv.Var(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
+		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.Var(&q.waits.Base, ParsePositive), Usage: "the base of algorithms"},
+		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.Var(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Var(&q.Config, q.parseService), Usage: "queue: how long it serves a client"},
+		{Name: "seed", Value: "N", Default: "0", To: argv.Var(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},
 	}, q.output.flags("write two charts, of work and of time"))
 }
 
@@ -99,25 +99,25 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
-	return a.put(ctx, l, &q.output)
+	return a.write(ctx, l, &q.output)
 }
 
 // algorithms returns those that --algorithm names and, if isDescribed, the schedule that the other
 // flags describe; without either, all of the model.
 func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	base, maxWait := q.Model.Published()
-	own := q.waits.Resolved(base, maxWait)
+	waits := q.waits.Resolved(base, maxWait)
 	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
 	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
-		list = q.Model.Algorithms(own.Base, maxWait)
+		list = q.Model.Algorithms(waits.Base, maxWait)
 	} else { // Run says why ModelQueue cannot have "none"
-		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(own.Base, maxWait), func(a simulate.Algorithm) bool {
+		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
 			return !slices.Contains(q.algorithm, a.Name)
 		})
 	}
 	if isDescribed {
-		a := simulate.Algorithm{Name: own.describe()}
-		a.Schedule, _ = own.Schedules()
+		a := simulate.Algorithm{Name: waits.describe()}
+		a.Schedule, _ = waits.Schedules()
 		list = append(list, a)
 	}
 	return list

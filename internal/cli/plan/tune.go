@@ -16,14 +16,13 @@ import (
 func TuneCommand() *argv.Command {
 	t := &tuning{base: backoff.DefaultBase}
 	return &argv.Command{
-		Name:    "tune",
 		Summary: "choose how fast waits grow",
 		Flags: argv.Flags{
-			{Name: "overshoot", Value: "PCT", To: argv.To(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait wanted, as a fraction of the time so far"},
-			{Name: "wait", Value: "D", To: argv.To(&t.wait, ParsePositive), Needs: "at", Usage: "the wait wanted ..."},
-			{Name: "at", Value: "D", To: argv.To(&t.at, ParsePositive), Needs: "wait", Usage: "... at this time"},
-			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.To(&t.base, ParsePositive), Usage: "the first wait"},
-			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.To(&t.until, ParsePositive), Usage: "count the attempts until then"},
+			{Name: "overshoot", Value: "PCT", To: argv.Var(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait wanted, as a fraction of the time so far"},
+			{Name: "wait", Value: "D", To: argv.Var(&t.wait, ParsePositive), Needs: "at", Usage: "the wait wanted ..."},
+			{Name: "at", Value: "D", To: argv.Var(&t.at, ParsePositive), Needs: "wait", Usage: "... at this time"},
+			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.Var(&t.base, ParsePositive), Usage: "the first wait"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.Var(&t.until, ParsePositive), Usage: "count the attempts until then"},
 		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := t.text()
