@@ -48,13 +48,13 @@ func TestSteady(t *testing.T) {
 		p    poll.Poller
 		want string
 	}{
-		"it holds":                {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "3s succeeded 4"},
-		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "6s succeeded 7"},
-		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "7s succeeded 8"},
-		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessFor: time.Minute, MaxAttempts: 5}, "4s attempts exhausted 5"},
-		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: time.Second, SuccessThreshold: 5}, "4s succeeded 5"},
-		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessFor: 5 * time.Second}, "14s succeeded 3"},
-		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: 1 << 30, Timeout: 3 * time.Second}, "2.975s timed out 5"},
+		"it holds":                {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
+		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
+		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
+		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
+		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
 		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: until(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
 		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: until(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
 		"without an answer":       {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
@@ -85,7 +85,7 @@ func TestSteadyAfterAGap(t *testing.T) {
 	for gap, want := range map[time.Duration]time.Duration{2 * time.Second: 0, 10 * time.Second: 3 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			last := time.Now().Add(-gap)
-			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
 				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
 			p.Past.Previous = time.Second

@@ -300,8 +300,7 @@ func (r *reader) readSchedule(t *target) error {
 	if r.Flag("timeout").Rank() == argv.Entry {
 		p.Timeout = r.Timeout
 	}
-	p.MaxAttempts, p.ErrorThreshold = r.MaxAttempts, r.ErrorThreshold
-	p.SuccessThreshold, p.SuccessFor = r.SuccessThreshold.times, r.SuccessThreshold.span
+	p.MaxAttempts, p.SuccessThreshold, p.ErrorThreshold = r.MaxAttempts, r.SuccessThreshold, r.ErrorThreshold
 	return nil
 }
 
