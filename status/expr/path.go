@@ -12,10 +12,10 @@ import (
 type root uint8
 
 const (
-	rootDot   root = iota // the value that is looked at, usually the document
-	rootJSON              // the whole document
-	rootElement           // the element of it that is judged, or else the document
-	rootLines             // the documents of JSON lines
+	rootDot     root = iota // the value that is looked at, usually the document
+	rootJSON                // the whole document
+	rootElement             // the element of it that is judged, or else the document
+	rootLines               // the documents of JSON lines
 )
 
 // A path says where in a document a value is.

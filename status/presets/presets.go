@@ -243,7 +243,7 @@ func (p *Preset) setting(key string) *Setting {
 // such a probe never has, such as $exit for a URL, are left out and named in unfit, as "until: $exit == 0".
 // If no rule is left, or p has rules for SUCCESS and none of these is left, that is an error: any good
 // answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an element of a
-// list; $json is still the answer.
+// list; $json is still the answer. $element is that object, or the answer of a preset without an Object.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, unfit []string, err error) {
 	if ofObject {
 		p.Object = ""
