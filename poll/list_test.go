@@ -265,6 +265,10 @@ func TestListEnds(t *testing.T) {
 			change: func(p *poll.Poller) { p.SuccessThreshold.Times, p.ErrorThreshold.Times = 3, 2 },
 			want: `2s 2 b ends after 2: failed: .state is "failed"
 3s 1 a ends after 3: succeeded: .state is "done"`, summary: "failed 1/2"},
+		{name: "an ERROR has to last", elements: poll.Elements{Expect: 2}, lists: []string{"a=failed b=failed", "a=failed b=run", "a=failed b=failed", "a=failed b=failed", "a=failed b=done"},
+			change: func(p *poll.Poller) { p.ErrorThreshold.For = 2 * time.Second },
+			want: `3s 1 a ends after 3: failed: .state is "failed"
+5s 2 b ends after 5: succeeded: .state is "done"`, summary: "failed 1/2"},
 		{name: "a failed look breaks a streak", elements: poll.Elements{Expect: 1}, lists: []string{"a=done", "refused", "a=done", "a=done"},
 			change: func(p *poll.Poller) { p.SuccessThreshold.Times = 2 },
 			want:   `4s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1"},
