@@ -252,7 +252,7 @@ func checkOnTime(w *world, res *result) bool {
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
 	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
-	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady) > 1 { // the next look comes when past runs were done
+	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady+w.Healing) > 1 { // the next look comes when past runs were done
 		return false
 	}
 	if w.Lag > 0 && w.Threshold > 1 && w.saw["fault connection"] { // by attempts that took no time it seems that each of the looks takes less
