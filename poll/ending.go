@@ -98,34 +98,25 @@ func (w *wait) endingOfPast() Ending {
 
 // decided reports whether the verdict ends the wait.
 func (w *wait) decided() bool {
-	needed := w.threshold()
-	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
+	t := w.threshold()
+	return t.Times > 0 && w.Streak >= t.Times && w.held() >= t.For
 }
 
 // held returns how long the last verdict has held: from the first answer with it to the beginning
 // of the last look. What happened while the last answer was on its way is not known.
 func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
-// holdFor returns how long the last verdict has to hold.
-func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success {
-		return w.p.SuccessFor
-	}
-	return 0
-}
-
-// threshold returns how many verdicts like the last one end the wait, in a row; 0 if it never
-// ends by them.
-func (w *wait) threshold() int {
+// threshold returns how much of the last verdict ends the wait; zero if it never ends by it.
+func (w *wait) threshold() Threshold {
 	switch v := w.last.verdict; {
 	case v.Final:
-		return 1
+		return Threshold{Times: 1}
 	case v.Status == status.Success:
 		return w.p.SuccessThreshold
 	case v.Status == status.Error:
 		return w.p.ErrorThreshold
 	}
-	return 0
+	return Threshold{}
 }
 
 // hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
@@ -169,8 +160,8 @@ func (w *wait) outcome(ending Ending) Outcome {
 	case ending == Interrupted, ending == TimedOut:
 		o.Cause = context.Cause(w.run.caller)
 	}
-	if ending != Succeeded && o.Status == status.Success {
-		o.Status = status.NotReady // it was not seen often enough
+	if !slices.Contains([]Ending{Succeeded, Failed, CannotRun}, ending) && o.Status.Ends() {
+		o.Status = status.NotReady // it was not seen often or long enough
 	}
 	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil
@@ -191,13 +182,13 @@ func (w *wait) neverFound(o Outcome) bool {
 
 // explain notes what kept the wait undecided.
 func (w *wait) explain(o *Outcome) {
-	last, needed, hold := w.last.verdict.Status, w.threshold(), w.holdFor()
+	last, needed := w.last.verdict.Status, w.threshold()
 	switch {
 	case o.Ending == Failed, o.Ending == CannotRun:
-	case w.Streak < needed:
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed))
-	case w.held() < hold:
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
+	case w.Streak < needed.Times:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed.Times))
+	case w.held() < needed.For:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For)))
 	}
 	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
 	if o.Ending != Failed || o.Verdict.Rule == "" {

@@ -53,17 +53,15 @@ type Event struct {
 	// EventWait for it; "" for any other.
 	HeldBy HeldBy
 
-	// Observation is what the attempt saw, Verdict what that means, and Took how
-	// long the attempt ran (EventAttempt).
+	// Observation is what the attempt saw, Verdict what that means, and Took how long the attempt
+	// ran (EventAttempt). An ERROR short of its threshold is NOT_READY; State has the ERROR.
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
-	// Threshold is how many consecutive attempts with this verdict end the wait, of which
-	// State.Streak were made; 0 if the verdict never does (EventAttempt).
-	Threshold int
-	// HoldFor is how long the verdict has to be the same, since State.Since, to end the wait;
-	// 0 if it need not last (EventAttempt).
-	HoldFor time.Duration
+	// Threshold is how many consecutive attempts with the State's Status end the wait, of which
+	// State.Streak were made, and how long it has to hold since State.Since; zero if that Status
+	// never does (EventAttempt).
+	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).
 	Outcome *Outcome
@@ -98,7 +96,7 @@ type Ending string
 const (
 	// Succeeded: the operation is done.
 	Succeeded Ending = "succeeded"
-	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, a probe that cannot be
+	// Failed: as much of ERROR as ErrorThreshold asks for, a final one, a probe that cannot be
 	// used, or a caller's context that was canceled with a [Permanent] cause.
 	Failed Ending = "failed"
 	// CannotRun: the program was not found or cannot be executed.
@@ -130,8 +128,8 @@ type Outcome struct {
 	Reason  string        // in words, why the wait ended as it did
 	Elapsed time.Duration // since the start of the wait
 	// Status is the status of the verdict that decided, or of the last one; None if there
-	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS short of the threshold
-	// is NOT_READY.
+	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR short of its
+	// threshold is NOT_READY.
 	Status status.Status
 	// Cause is the cause of the caller's context if it ended the wait, or the error of a
 	// probe that cannot be used; otherwise nil.

@@ -141,7 +141,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	}
 	took, done := w.last.took, w.last.verdict
 	missing := "done, but its result could not be fetched: " + what
-	w.p.Rules, w.p.SuccessThreshold, w.p.SuccessFor, w.tally = status.Rules{}, 1, 0, new(status.Tally)
+	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{}, Threshold{Times: 1}, new(status.Tally)
 	w.classify = func(ctx context.Context, result *judged) status.Verdict {
 		v := w.p.Rules.Classify(ctx, *result.observation)
 		if v.Status == status.Success {

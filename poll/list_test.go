@@ -262,11 +262,15 @@ func TestListEnds(t *testing.T) {
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `2s 1 a ends after 4: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},
-			change: func(p *poll.Poller) { p.SuccessThreshold, p.ErrorThreshold = 3, 2 },
+			change: func(p *poll.Poller) { p.SuccessThreshold.Times, p.ErrorThreshold.Times = 3, 2 },
 			want: `2s 2 b ends after 2: failed: .state is "failed"
 3s 1 a ends after 3: succeeded: .state is "done"`, summary: "failed 1/2"},
+		{name: "an ERROR has to last", elements: poll.Elements{Expect: 2}, lists: []string{"a=failed b=failed", "a=failed b=run", "a=failed b=failed", "a=failed b=failed", "a=failed b=done"},
+			change: func(p *poll.Poller) { p.ErrorThreshold.For = 2 * time.Second },
+			want: `3s 1 a ends after 3: failed: .state is "failed"
+5s 2 b ends after 5: succeeded: .state is "done"`, summary: "failed 1/2"},
 		{name: "a failed look breaks a streak", elements: poll.Elements{Expect: 1}, lists: []string{"a=done", "refused", "a=done", "a=done"},
-			change: func(p *poll.Poller) { p.SuccessThreshold = 2 },
+			change: func(p *poll.Poller) { p.SuccessThreshold.Times = 2 },
 			want:   `4s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "as many as have to succeed", group: poll.Group{AtLeast: 2}, lists: []string{"a=done", "a=done", "a=done", "a=done b=done c=run"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
@@ -399,7 +403,7 @@ func TestListAlone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{lists: test.lists, starts: test.starts, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
 				p := ofJobs(t, test.elements)
-				p.Probe, p.ErrorThreshold, p.Past = forker{s}, 2, test.past
+				p.Probe, p.ErrorThreshold.Times, p.Past = forker{s}, 2, test.past
 				lines, _ := told(poll.Group{Timeout: cmp.Or(test.timeout, time.Minute)}, p)
 				slices.Sort(lines)
 				lists := strings.Count(strings.Join(s.asked, " "), "list")
@@ -556,10 +560,10 @@ func TestListIsNotAskedAnewForEachElement(t *testing.T) {
 		return n
 	}
 	most := 2 * looks(func(*poll.Poller) {})
-	if n := looks(func(p *poll.Poller) { p.SuccessFor = 30 * time.Second }); n > most {
+	if n := looks(func(p *poll.Poller) { p.SuccessThreshold.For = 30 * time.Second }); n > most {
 		t.Errorf("SUCCESS that has to hold takes %d looks, more than %d", n, most)
 	}
-	if n := looks(func(p *poll.Poller) { p.SuccessThreshold = 5 }); n > most {
+	if n := looks(func(p *poll.Poller) { p.SuccessThreshold.Times = 5 }); n > most {
 		t.Errorf("SUCCESS five times takes %d looks, more than %d", n, most)
 	}
 }

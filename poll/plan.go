@@ -144,16 +144,17 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 		return 0
 	}
 	look := max(minReserve, 2*w.median())
-	if w.p.SuccessThreshold > 1 {
+	success := w.p.SuccessThreshold
+	if success.Times > 1 {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
-		for n := 0; n < w.p.SuccessThreshold-1 && takes < most; n++ {
+		for n := 0; n < success.Times-1 && takes < most; n++ {
 			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
 			takes = duration.Add(takes, duration.Add(wait, look))
 		}
 	}
-	if w.p.SuccessFor > 0 {
-		takes = max(takes, w.p.SuccessFor+look)
+	if success.For > 0 {
+		takes = max(takes, success.For+look)
 	}
 	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
 		takes = duration.Add(takes, confirmDelay+look)
@@ -176,12 +177,12 @@ func (w *wait) confirmStreak() int {
 // isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
 func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.Streak > 0 }
 
-// toHold returns how much longer the SUCCESS that was seen has to hold, 0 or less if no longer.
+// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
 func (w *wait) toHold() time.Duration {
-	if !w.isToConfirm() {
+	if w.Streak == 0 {
 		return 0
 	}
-	return w.p.SuccessFor - time.Since(w.Since)
+	return w.threshold().For - time.Since(w.Since)
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

@@ -69,13 +69,9 @@ type Poller struct {
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
-	// SuccessThreshold and ErrorThreshold are how many consecutive verdicts of
-	// SUCCESS or ERROR end the run. 0 means 1.
-	SuccessThreshold, ErrorThreshold int
-	// SuccessFor is how long SUCCESS has to hold, from the first look that sees it to one that
-	// sees it still. 0 means that it need not. Where more than 2 s beyond the schedule's wait have
-	// passed between two runs, or two steps, it begins anew: what it was in between is not known.
-	SuccessFor time.Duration
+	// SuccessThreshold and ErrorThreshold are how much of SUCCESS or ERROR ends the run. Short of it, an
+	// ERROR that may heal is NOT_READY. One that no further attempt can change ends the run at once.
+	SuccessThreshold, ErrorThreshold Threshold
 
 	// Past is the [State] of an earlier run that this one goes on from; nil or the zero value
 	// is none. MaxAttempts counts the attempts of all runs, and every Elapsed is since the
@@ -92,6 +88,16 @@ type Poller struct {
 	// EventEnd. What it returns takes its place: a failure if the result is of no use, which
 	// leaves the State open. It is called on any goroutine, for several targets at once.
 	Finalize func(Outcome) Outcome
+}
+
+// A Threshold is how much of a verdict ends a wait. The zero value is the first one.
+type Threshold struct {
+	// Times is how many consecutive verdicts there have to be. 0 means 1.
+	Times int
+	// For is how long the verdict has to hold, from the first look that sees it to one that sees it
+	// still. 0 means that it need not. Where more than 2 s beyond the schedule's wait have passed
+	// between two runs, or two steps, it begins anew: what it was in between is not known.
+	For time.Duration
 }
 
 // Run waits until the operation is done, has failed, or a limit is reached. The error is

@@ -103,14 +103,14 @@ func TestTimelines(t *testing.T) {
 			Probe: &operation{answers: map[int]status.Observation{
 				1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,
 			}},
-			Immediate: true, Schedule: backoff.Fixed(0), SuccessThreshold: 3, ErrorThreshold: 3,
+			Immediate: true, Schedule: backoff.Fixed(0), SuccessThreshold: poll.Threshold{Times: 3}, ErrorThreshold: poll.Threshold{Times: 3},
 		}, `
 0s      end     succeeded SUCCESS after 10: HTTP 200 OK
 `},
 		"a program that cannot be run is no attempt": {poll.Poller{
 			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
 				Kind: status.FailureNotFound, Reason: "nosuch: not found",
-			}})}, ErrorThreshold: 3,
+			}})}, ErrorThreshold: poll.Threshold{Times: 3},
 		}, `
 0s      wait    #1 100ms
 100ms   end     cannot be run ERROR after 0: nosuch: not found
@@ -188,7 +188,7 @@ type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
 
-// A SUCCESS that did not end the run is no SUCCESS of the run.
+// A SUCCESS or ERROR that did not end the run is none of the run.
 func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -197,7 +197,7 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 		note string
 	}{
 		"success": {200, status.NotReady, "the last verdict was SUCCESS, 2 of 3 in a row"},
-		"error":   {404, status.Error, "the last verdict was ERROR, 2 of 3 in a row"},
+		"error":   {404, status.NotReady, "the last verdict was ERROR, 2 of 3 in a row"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +206,8 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 				Probe:            &operation{answers: map[int]status.Observation{1: same, 2: same}},
 				Schedule:         backoff.Fixed(0),
 				MaxAttempts:      2,
-				SuccessThreshold: 3, ErrorThreshold: 3,
+				SuccessThreshold: poll.Threshold{Times: 3},
+				ErrorThreshold:   poll.Threshold{Times: 3},
 			}
 			outcome, err := p.Run(t.Context())
 			if !errors.Is(err, poll.AttemptsExhausted) || outcome.Status != test.want {

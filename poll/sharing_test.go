@@ -93,7 +93,7 @@ func TestSharedAnswers_wrapped(t *testing.T) {
 		outcomes := together(t, 10, func(i int) poll.Poller {
 			p := poll.Poller{Probe: c, Rules: until(t, `.state startswith "done"`), Timeout: 10 * time.Second}
 			if i%2 == 0 {
-				p.Probe, p.SuccessThreshold = poll.Wrap(c, done), 5
+				p.Probe, p.SuccessThreshold.Times = poll.Wrap(c, done), 5
 			}
 			return p
 		})
@@ -111,7 +111,7 @@ func TestSharedAnswers_hold(t *testing.T) {
 		const takes, hold = 4 * time.Second, 12 * time.Second
 		c := &counted{began: time.Now(), takes: takes}
 		outcomes := together(t, 5, func(i int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: until(t, `.state == "done"`), SuccessFor: hold, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+			return poll.Poller{Probe: c, Rules: until(t, `.state == "done"`), SuccessThreshold: poll.Threshold{For: hold}, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
 		})
 		for i, o := range outcomes {
 			shows := func(look time.Duration) bool {
@@ -457,7 +457,7 @@ func TestSharedAnswers_threshold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		outcomes := together(t, 3, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), SuccessThreshold: poll.Threshold{Times: 3}, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
 		})
 		for _, o := range outcomes {
 			if o.State.Attempts != 3 || o.Elapsed > 4*time.Second {

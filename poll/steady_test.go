@@ -2,7 +2,9 @@ package poll_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,13 +50,13 @@ func TestSteady(t *testing.T) {
 		p    poll.Poller
 		want string
 	}{
-		"it holds":                {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "3s succeeded 4"},
-		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "6s succeeded 7"},
-		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "7s succeeded 8"},
-		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessFor: time.Minute, MaxAttempts: 5}, "4s attempts exhausted 5"},
-		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: time.Second, SuccessThreshold: 5}, "4s succeeded 5"},
-		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessFor: 5 * time.Second}, "14s succeeded 3"},
-		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: 1 << 30, Timeout: 3 * time.Second}, "2.975s timed out 5"},
+		"it holds":                {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
+		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
+		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
+		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
+		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
 		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: until(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
 		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: until(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
 		"without an answer":       {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
@@ -80,12 +82,65 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// An ERROR that may heal ends a wait when it has lasted, in a run and by steps; until then it is NOT_READY.
+func TestSteadyError(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		probe     poll.Probe
+		threshold poll.Threshold
+		every     time.Duration
+		want      string
+	}{
+		"it lasts":               {saying("1"), poll.Threshold{For: 3 * time.Second}, time.Second, "3s failed ERROR NNNE"},
+		"seen when it has":       {saying("1"), poll.Threshold{For: 3 * time.Second}, time.Minute, "3s failed ERROR NE"},
+		"it heals":               {saying("1", "1", "1", "0"), poll.Threshold{For: 3 * time.Second}, time.Second, "3s succeeded SUCCESS NNNS"},
+		"it heals, and fails":    {saying("1", "2", "1"), poll.Threshold{For: 3 * time.Second}, time.Second, "5s failed ERROR NNNNNE"},
+		"no answer is a break":   {saying("1", "1", "1", "!", "1"), poll.Threshold{For: 3 * time.Second}, time.Second, "7s failed ERROR NNNNNNNE"},
+		"answers on their way":   {slowly(4*time.Second, saying("1")), poll.Threshold{For: 5 * time.Second}, time.Second, "14s failed ERROR NNE"},
+		"as often":               {saying("1"), poll.Threshold{Times: 3}, time.Second, "2s failed ERROR NNE"},
+		"as often, and as long":  {saying("1"), poll.Threshold{Times: 3, For: time.Second}, time.Second, "2s failed ERROR NNE"},
+		"not before the end":     {saying("1"), poll.Threshold{For: time.Minute}, 9 * time.Second, "20s timed out NOT_READY NNNNN"},
+		"not as long as it asks": {saying("0"), poll.Threshold{For: time.Minute}, time.Second, "0s succeeded SUCCESS S"},
+		"it cannot heal":         {broken{}, poll.Threshold{For: time.Minute, Times: 3}, time.Second, "0s failed ERROR E"},
+	} {
+		failed, _ := status.NewRule(status.Error, `. == 1`)
+		p := poll.Poller{Probe: test.probe, Rules: until(t, `. == 0`), ErrorThreshold: test.threshold,
+			Schedule: backoff.Fixed(test.every), Immediate: true, Timeout: 20 * time.Second}
+		p.Rules.Own = append(p.Rules.Own, failed)
+		check := func(how string, events iter.Seq[poll.Event]) {
+			t.Helper()
+			said := ""
+			for e := range events {
+				switch e.Kind {
+				case poll.EventAttempt:
+					said += string(e.Verdict.Status[:1])
+				case poll.EventEnd:
+					said = fmt.Sprint(e.Outcome.Elapsed.Round(time.Second), " ", e.Outcome.Ending, " ", e.Outcome.Status, " ", said)
+					isTold := strings.Contains(strings.Join(e.Outcome.Notes, ""), "the last verdict was ERROR, for 20s of 1m")
+					if said != test.want || isTold != (e.Outcome.Ending == poll.TimedOut) {
+						t.Errorf("%s%s: have %s, want %s; notes %q", name, how, said, test.want, e.Outcome.Notes)
+					}
+				}
+			}
+		}
+		synctest.Test(t, func(t *testing.T) { check("", p.Events(t.Context())) })
+		synctest.Test(t, func(t *testing.T) { check(", by steps", steps(t, &p, t.Context())) })
+	}
+}
+
+// A broken probe cannot work.
+type broken struct{}
+
+func (broken) Look(ctx context.Context, _ poll.Attempt) status.Observation {
+	return poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))
+}
+
 // What nobody saw between two runs does not count.
 func TestSteadyAfterAGap(t *testing.T) {
 	for gap, want := range map[time.Duration]time.Duration{2 * time.Second: 0, 10 * time.Second: 3 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			last := time.Now().Add(-gap)
-			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
 				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
 			p.Past.Previous = time.Second

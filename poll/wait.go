@@ -62,7 +62,7 @@ func newWait(r *run, p Poller) *wait {
 	if p.Throttled == nil {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
-	p.SuccessThreshold, p.ErrorThreshold = max(p.SuccessThreshold, 1), max(p.ErrorThreshold, 1)
+	p.SuccessThreshold.Times, p.ErrorThreshold.Times = max(p.SuccessThreshold.Times, 1), max(p.ErrorThreshold.Times, 1)
 	if t, ok := as[Targeter](p.Probe); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
@@ -88,7 +88,7 @@ func newWait(r *run, p Poller) *wait {
 }
 
 // maxUnobserved is how much longer than the planned wait the pause between two runs may be, if a
-// SUCCESS is to count as having held in between.
+// verdict is to count as having held in between.
 const maxUnobserved = 2 * time.Second
 
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
@@ -288,7 +288,10 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 		e.Wait = max(0, w.Due.Sub(now))
 	case EventAttempt:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
+		e.Threshold = w.threshold()
+		if e.Verdict.Status == status.Error && !w.decided() { // it may heal
+			e.Verdict.Status = status.NotReady
+		}
 	}
 	return e
 }

@@ -141,7 +141,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
 		}
-		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Advice: f.Advice}}
+		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Final: true, Advice: f.Advice}}
 	}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
 		if v, ok := e.firstMatch(o, rules); ok {

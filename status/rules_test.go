@@ -122,8 +122,8 @@ func TestClassify(t *testing.T) {
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand,
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},
-		"hopeless failure":       {rules: []string{"not-ready-if $attempt >= 0"}, o: failed(status.FailureHopeless), want: status.Error},
-		"a start that was lost":  {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureMayHaveStarted), want: status.Error},
+		"hopeless failure":       {rules: []string{"not-ready-if $attempt >= 0"}, o: failed(status.FailureHopeless), want: status.Error, final: true},
+		"a start that was lost":  {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureMayHaveStarted), want: status.Error, final: true},
 		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Success},
 
 		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {

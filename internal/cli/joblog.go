@@ -216,7 +216,7 @@ func (j *jobs) observe(ev poll.Event) {
 	case ev.N == 0 && (isAttempt || isWait):
 		j.open[ev.Target] = j.entry(ev)
 	case isWait && ev.State.Attempts == 0 && len(ev.State.Session) > 0, // an element that is looked at alone
-		isAttempt && ev.State.Streak == 1 && !ev.Verdict.Status.Ends(): // or one that is new: a run that is killed must not forget it
+		isAttempt && ev.State.Streak == 1 && !ev.State.Status.Ends(): // or one that is new: a run that is killed must not forget it
 		j.log.End(j.entry(ev))
 	}
 }

@@ -81,6 +81,9 @@ func applies(x *expr.Expr, kind status.Kind, element bool) error {
 	case x.Reads("gone") && !element:
 		return argv.Usagef("$gone is about an element of a list, and there is no --each").
 			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
+	case x.Reads("element") && !element:
+		return argv.Usagef("$element is the element of a list that is judged, and there is no --each").
+			Hint("the answer is $json, inside any(...), too")
 	case kind == status.KindTCP && (x.Reads(".", "[]", "isjson", "body", "unchanged", "gone", "name") ||
 		x.Reads("exit", "stdout", "stderr", "status", "header")):
 		return argv.Usagef("a TCP address gives no answer to test").

@@ -145,7 +145,7 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 	}
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
-	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
+	p.Past, p.MaxAttempts, p.SuccessThreshold = &past, past.Attempts+1, poll.Threshold{}
 	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {

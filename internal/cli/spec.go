@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/presets"
 )
@@ -29,8 +30,7 @@ type Spec struct {
 	Gone, Strict                            bool
 	Preset                                  string
 	preset                                  *presets.Preset // of that name
-	SuccessThreshold                        threshold
-	ErrorThreshold                          int
+	SuccessThreshold, ErrorThreshold        poll.Threshold
 
 	// waits
 	Waits    plan.Waits
@@ -103,7 +103,7 @@ func (s *Spec) with(given argv.Given, preset *presets.Preset) (*Spec, error) {
 	line.Flags = s.Flags
 	*s.form = Spec{
 		Line: &line, form: s.form, preset: preset,
-		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: defaultGrace,
+		Timeout: plan.DefaultTimeout, Grace: defaultGrace,
 		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
 	}
 	err := line.Fill()
@@ -161,7 +161,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
-		{Name: "error-threshold", Value: "N", Default: "1", To: argv.Var(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
+		{Name: "error-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.ErrorThreshold, parseThreshold), Distinctive: true, Usage: "ERROR verdicts needed in a row, or for how long"},
 	}.In(groupConditions, ofAll)
 }
 
@@ -274,22 +274,17 @@ func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 }
 
-// A threshold is how many verdicts are needed in a row, or for how long they have to hold.
-type threshold struct {
-	times int
-	span  time.Duration // 0 for none
-}
-
-func parseThreshold(text string) (threshold, error) {
+// parseThreshold reads how many verdicts are needed in a row, or for how long they have to hold.
+func parseThreshold(text string) (poll.Threshold, error) {
 	d, noTime := argv.ParseDuration(text)
 	if noTime == nil && d > 0 {
-		return threshold{span: d}, nil
+		return poll.Threshold{For: d}, nil
 	}
 	n, err := argv.ParseCount(1)(text)
 	if _, noNumber := strconv.Atoi(text); noNumber != nil {
 		err = cmp.Or(noTime, err)
 	}
-	return threshold{times: n}, err
+	return poll.Threshold{Times: n}, err
 }
 
 func parsePid(text string) (int, error) {

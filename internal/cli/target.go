@@ -313,8 +313,7 @@ func (r *reader) readSchedule(t *target) error {
 	if s.Rank("timeout") == argv.Entry {
 		p.Timeout = s.Timeout
 	}
-	p.MaxAttempts, p.ErrorThreshold = s.MaxAttempts, s.ErrorThreshold
-	p.SuccessThreshold, p.SuccessFor = s.SuccessThreshold.times, s.SuccessThreshold.span
+	p.MaxAttempts, p.SuccessThreshold, p.ErrorThreshold = s.MaxAttempts, s.SuccessThreshold, s.ErrorThreshold
 	return nil
 }
 

@@ -4,9 +4,9 @@ package detail
 type Decision struct {
 	// TellsHint is true if the reason names the wait that the server asked for.
 	TellsHint bool
-	// Final is true for an ERROR that no further attempt can change: the program cannot
-	// be run, or the operation could not be started. It ends the wait whatever the
-	// threshold.
+	// Final is true for an ERROR that no further attempt can change: the probe cannot work, as where a
+	// certificate is not trusted, the program cannot be run, or the operation could not be started.
+	// It ends the wait whatever the threshold.
 	Final bool
 	// Abandoned is true if time ran out while rules were asked. Nothing is decided then,
 	// and the status is NOT_READY.

@@ -39,7 +39,7 @@ func (l *listing) element(name string, v status.Verdict, presence detail.Presenc
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
 	e.shown = e.shown || presence == detail.Present
-	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: 1}
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: poll.Threshold{Times: 1}}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
 }

@@ -92,7 +92,7 @@ func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
 	another.Taken = true
 	t.made++
-	t.last = poll.Event{Kind: poll.EventAttempt, Observation: &another, Verdict: v, State: poll.State{Attempts: t.made, Streak: 1}, Threshold: 1}
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: &another, Verdict: v, State: poll.State{Attempts: t.made, Streak: 1}, Threshold: poll.Threshold{Times: 1}}
 	return t.event(t.last)
 }
 
@@ -122,7 +122,7 @@ func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold
 	t.made++
 	t.now += 50 * time.Millisecond
 	t.last = poll.Event{Kind: poll.EventAttempt, Observation: o, Verdict: v,
-		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n}, Threshold: threshold}
+		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n}, Threshold: poll.Threshold{Times: threshold}}
 	return t.event(t.last)
 }
 

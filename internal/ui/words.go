@@ -86,11 +86,11 @@ func timeoutOf(ev poll.Event) time.Duration {
 // many in a row there were.
 func verdictWords(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
-	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
-		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold)
+	if ev.Threshold.Times > 1 {
+		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold.Times)
 	}
-	if held := ev.At.Sub(ev.State.Since); held < ev.HoldFor {
-		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.HoldFor))
+	if held := ev.At.Sub(ev.State.Since); held < ev.Threshold.For {
+		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.Threshold.For))
 	}
 	return s
 }

@@ -96,7 +96,8 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 			return http.Header{"Authorization": {"Bearer " + token + renewed}}, nil
 		}
 	}
-	one := poll.Poller{Rules: p.conditions(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, SuccessThreshold: p.Threshold, ErrorThreshold: p.Errors, SuccessFor: p.Steady, Rand: r}
+	one := poll.Poller{Rules: p.conditions(), AttemptTimeout: p.Attempt, MaxAttempts: p.Most, Rand: r,
+		SuccessThreshold: poll.Threshold{Times: p.Threshold, For: p.Steady}, ErrorThreshold: poll.Threshold{Times: p.Errors, For: p.Healing}}
 	if p.Interval > 0 {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}

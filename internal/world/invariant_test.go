@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -124,20 +125,38 @@ const settling = 10 * time.Second
 
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
-	if w.List != nil && !w.List.Follow && slices.ContainsFunc(l.Phases, func(ph phase) bool { return w.fails(l.doc(ph.State, 0)) }) {
+	if w.List != nil && !w.List.Follow && w.failure(l) >= max(1, w.Healing) {
 		return true
 	}
 	if w.List != nil && w.List.Start && (w.lives[0].excuse != "" || w.lives[0].flying > 0) {
 		return true
 	}
-	row, most := 0, 0
+	row, since, isEnough := 0, time.Time{}, false
 	for _, s := range l.seen {
 		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" && w.List == nil || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
+		} else if row == 1 {
+			since = s.at
 		}
-		most = max(most, row)
+		isEnough = isEnough || row >= max(1, w.Errors) && s.at.Sub(since) >= w.Healing
 	}
-	return l.excuse != "" || l.flying > 0 || most >= max(1, w.Errors)
+	return l.excuse != "" || l.flying > 0 || isEnough
+}
+
+// failure returns for how long an operation is failed at most, without a break.
+func (w *world) failure(l *life) (most time.Duration) {
+	var since time.Duration
+	for i, ph := range l.Phases {
+		end := time.Duration(math.MaxInt64)
+		if i+1 < len(l.Phases) {
+			end = l.Phases[i+1].At
+		}
+		if !w.fails(l.doc(ph.State, 0)) {
+			since = end
+		}
+		most = max(most, end-since)
+	}
+	return most
 }
 
 // lag is how long after the first whole list the last one comes, if the number of elements is unknown.
@@ -233,7 +252,7 @@ func checkOnTime(w *world, res *result) bool {
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
 	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
-	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady) > 1 { // the next look comes when past runs were done
+	if w.isLine() && w.Line.Learn > 0 && w.Threshold+int(w.Steady+w.Healing) > 1 { // the next look comes when past runs were done
 		return false
 	}
 	if w.Lag > 0 && w.Threshold > 1 && w.saw["fault connection"] { // by attempts that took no time it seems that each of the looks takes less
@@ -297,6 +316,9 @@ func (p *plan) margin() time.Duration {
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}
 	margin += p.Steady
+	if p.Healing > 0 { // no time for the look that confirms an ERROR is kept
+		margin += p.Healing + max(20*time.Second, p.Interval)
+	}
 	if p.Threshold > 0 {
 		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
 	}
@@ -331,6 +353,9 @@ func checkPolite(w *world, res *result) bool {
 		for i, s := range l.seen {
 			if w.isSuccess(s) && (i == 0 || !w.isSuccess(l.seen[i-1])) {
 				most += anew
+			}
+			if w.Healing > 0 && w.fails(s.doc) { // a look when it has lasted
+				most++
 			}
 		}
 		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {

@@ -72,6 +72,7 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)
 	add(p.Steady > 0, "--success-threshold", p.Steady)
 	add(p.Errors > 0, "--error-threshold", p.Errors)
+	add(p.Healing > 0, "--error-threshold", p.Healing)
 	add(p.Interval > 0 && !p.Mine, "--interval", p.Interval)
 	add(p.Attempt > 0, "--attempt-timeout", p.Attempt)
 	add(p.Most > 0, "--max-attempts", p.Most)

@@ -27,6 +27,7 @@ type plan struct {
 	Threshold int           `json:",omitzero"` // of SUCCESS, 0 for 1
 	Errors    int           `json:",omitzero"` // the threshold of ERROR, 0 for 1
 	Steady    time.Duration `json:",omitzero"` // for which SUCCESS has to hold
+	Healing   time.Duration `json:",omitzero"` // for which ERROR has to hold
 	Interval  time.Duration `json:",omitzero"` // 0 for the default schedule
 	Timeout   time.Duration `json:",omitzero"`
 	Attempt   time.Duration `json:",omitzero"` // the most for one attempt, 0 for the default
@@ -141,7 +142,27 @@ func newPlan(seed uint64, only string) *plan {
 	if p.Line.Full = isKept && len(p.Ops) == 1 && p.List == nil && p.Ops[0].Method != "" && maybe(4); p.Line.Full {
 		p.Kills, p.Line.Torn = nil, false
 	}
+	if p.Errors > 0 && maybe(2) {
+		p.drawHealing(r)
+	}
 	return p
+}
+
+// drawHealing draws a threshold of ERROR that is a time, and failures that may heal before it.
+func (p *plan) drawHealing(r *rand.Rand) {
+	p.Errors, p.Healing = 0, drawn(r, time.Second, 8*time.Second)
+	if p.ErrorIf == nil && !p.Mine && !p.isGone() && p.presetName() == "" && p.Probe != byTCP {
+		p.ErrorIf = &node{Op: `.state == "failed"`}
+	}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		n := slices.IndexFunc(o.Phases, func(ph phase) bool { return ph.State == "running" })
+		if n < 0 || n+1 == len(o.Phases) || r.IntN(4) == 0 {
+			continue
+		}
+		at, third := o.Phases[n].At, (o.Phases[n+1].At-o.Phases[n].At)/3
+		o.Phases = slices.Insert(o.Phases, n+1, phase{at + third, "failed"}, phase{at + 2*third, "running"})
+	}
 }
 
 // isPlain reports whether a wait may have no condition.

@@ -86,7 +86,7 @@ func (p *plan) isSound() bool {
 		return false
 	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe == byCommand && p.isLine(), p.User && (p.Renewal > 0 || p.Probe != ""):
 		return false
-	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && p.Steady > 0 && p.Threshold > 0:
+	case p.Probe != "" && p.Ops[0].Method != "", p.Probe == byCommand && p.Gone, p.isLine() && (p.Steady > 0 && p.Threshold > 0 || p.Healing > 0 && p.Errors > 0):
 		return false
 	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false

@@ -16,7 +16,8 @@ type Env struct {
 	// Doc is the answer as JSON. Nil makes every path unknown.
 	Doc *Doc
 	// Element is what "." means, if that is an element of Doc, or was one; $json is then Doc.
-	// Nil means that "." is Doc, too.
+	// Nil means that "." is Doc, too. Inside any, all and count, where "." is what they go through,
+	// $element is still the same.
 	Element *Doc
 	// Gone is $gone: the element was in earlier answers, and is no longer.
 	Gone bool
@@ -67,7 +68,7 @@ func (env *Env) answered() string {
 }
 
 // variable reads a variable, of $header a field. It is missing if it does not apply. known is false
-// if there is no such variable; $json, which is a path, and $ENV are none of them.
+// if there is no such variable; $json and $element, which are paths, and $ENV are none of them.
 func (env *Env) variable(name, field string) (v value, known bool) {
 	beginning := or(env.BodyCut, "beginning", "")
 	switch name {

@@ -68,9 +68,9 @@ func (x *Expr) String() string { return x.src }
 // Reads reports whether the expression reads any of the named things. A variable is named
 // without its $: "status". "ENV" is the environment, whose values the expression may yield.
 // "." is the document, or the element of it that a path begins at; "json" is the whole document,
-// $json or ..; and "[]" stands for any, all and count, which read the elements of a list. A
-// program in jq that may read the document counts as reading it. Without names, Reads reports
-// whether the expression reads anything but the environment.
+// $json or ..; "element" is $element; and "[]" stands for any, all and count, which read the elements
+// of a list. A program in jq that may read the document counts as reading it. Without names, Reads
+// reports whether the expression reads anything but the environment.
 func (x *Expr) Reads(names ...string) bool {
 	return slices.ContainsFunc(x.reads, func(name string) bool {
 		return slices.Contains(names, name) || names == nil && name != "ENV"

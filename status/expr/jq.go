@@ -36,7 +36,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	} else if op := lastStage(query).Op; op >= gojq.OpAssign && condition {
 		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
 	} else if code, variables, err = p.jqCompile(query, at); err == nil {
-		if slices.Contains(variables, "$json") || !jqWithoutDocument().MatchString(source) {
+		if slices.Contains(variables, "$json") || slices.Contains(variables, "$element") || !jqWithoutDocument().MatchString(source) {
 			p.note(".")
 		}
 		return code, variables
@@ -66,7 +66,7 @@ func (p *parser) jqCompile(query *gojq.Query, at int) (code *gojq.Code, variable
 	for {
 		code, err = gojq.Compile(query, gojq.WithVariables(variables), p.jqEnviron(at))
 		name, isMissing := strings.CutPrefix(fmt.Sprint(err), "variable not defined: $")
-		if _, known := (&Env{}).variable(name, ""); !isMissing || !known && name != "json" {
+		if _, known := (&Env{}).variable(name, ""); !isMissing || !known && !isOneOf(name, jsonVariables) {
 			return code, variables, err
 		}
 		p.note(name)
@@ -136,6 +136,8 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	switch {
 	case name == "json":
 		v = e.env.Doc.value()
+	case name == "element":
+		v = e.env.dot().value()
 	case name == "header" && e.env.Error == "":
 		fields := map[string]any{}
 		for name, values := range e.env.Header {

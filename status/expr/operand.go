@@ -20,6 +20,9 @@ func isQuote(c byte) bool { return c == '"' || c == '\'' }
 // reserved are the words that mean something by themselves.
 const reserved = bareFunctions + " true false null and or in contains startswith endswith "
 
+// jsonVariables are the variables that are paths.
+const jsonVariables = " json element "
+
 // startsName reports whether a name begins at offset i.
 func (p *parser) startsName(i int) bool {
 	r, _ := utf8.DecodeRuneInString(p.src[min(i, len(p.src)):])
@@ -37,7 +40,7 @@ func (p *parser) startsBarePath(i int) bool {
 
 // startsPath reports whether a path begins at offset i.
 func (p *parser) startsPath(i int) bool {
-	return p.at(i) == '.' || p.startsBarePath(i) || p.word(i+1) == "json" && p.at(i) == '$'
+	return p.at(i) == '.' || p.startsBarePath(i) || p.at(i) == '$' && isOneOf(p.word(i+1), jsonVariables)
 }
 
 // operand parses an operand.
@@ -148,7 +151,7 @@ func (p *parser) number() *node {
 	return p.constant(number(raw), p.pos+len(source))
 }
 
-// dollar parses $name, $header.Name, $ENV.NAME and $json with its path.
+// dollar parses $name, $header.Name and $ENV.NAME.
 func (p *parser) dollar() *node {
 	from := p.pos
 	name := p.word(from + 1)
@@ -212,7 +215,7 @@ func (p *parser) pathNode(path *path) *node {
 		p.note(".")
 	}
 	if path.root != rootDot {
-		p.note("json")
+		p.note(or(path.root == rootElement, "element", "json"))
 	}
 	n := &node{op: opPath, from: path.from, to: path.to, path: path}
 	if word := path.firstWord(); word != "" && p.piped {

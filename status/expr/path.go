@@ -12,9 +12,10 @@ import (
 type root uint8
 
 const (
-	rootDot   root = iota // the value that is looked at, usually the document
-	rootJSON              // the whole document
-	rootLines             // the documents of JSON lines
+	rootDot     root = iota // the value that is looked at, usually the document
+	rootJSON                // the whole document
+	rootElement             // the element of it that is judged, or else the document
+	rootLines               // the documents of JSON lines
 )
 
 // A path says where in a document a value is.
@@ -76,8 +77,9 @@ func (p *parser) path() *path {
 	q := &pathParser{parser: p, path: &path{from: p.pos}, i: p.pos}
 	rest := p.src[p.pos:]
 	switch c := p.at(p.pos + 2); {
-	case strings.HasPrefix(rest, "$json"):
-		q.root, q.i = rootJSON, q.i+len("$json")
+	case rest[0] == '$':
+		name := p.word(p.pos + 1)
+		q.root, q.i = or(name == "json", rootJSON, rootElement), q.i+1+len(name)
 	case strings.HasPrefix(rest, ".."):
 		q.root, q.i = rootLines, q.i+len("..")
 		if c == '#' || isDigit(c) {

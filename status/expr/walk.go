@@ -31,6 +31,8 @@ func (e *evaluator) root(p *path) value {
 	switch p.root {
 	case rootJSON:
 		return e.env.Doc.value()
+	case rootElement:
+		return e.env.dot().value()
 	case rootLines:
 		return e.env.Doc.all()
 	}

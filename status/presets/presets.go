@@ -43,7 +43,7 @@ type Preset struct {
 
 // A Setting says how to wait. Its value is text, not yet parsed.
 type Setting struct {
-	Key    string   // interval, timeout, max-wait, follow, each, id or print
+	Key    string   // interval, timeout, max-wait, follow, each, success-threshold, error-threshold, id or print
 	Values []string // several of id and print, one of any other
 	At     string   // the place of the first value: "mine.txt:3:11"
 }
@@ -194,7 +194,7 @@ func (p *Preset) set(key, value, at string) (err error) {
 	ruled := slices.IndexFunc(statuses, func(s status.Status) bool { return s.RuleName() == key })
 	text, list := texts[key], lists[key]
 	setting, isSeveral := p.setting(key), key == "id" || key == "print"
-	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each"}, key)
+	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each", "success-threshold", "error-threshold"}, key)
 	switch {
 	case text == nil && list == nil && ruled < 0 && !isSetting:
 		return fmt.Errorf("there is no key %q", key)
@@ -243,7 +243,7 @@ func (p *Preset) setting(key string) *Setting {
 // such a probe never has, such as $exit for a URL, are left out and named in unfit, as "until: $exit == 0".
 // If no rule is left, or p has rules for SUCCESS and none of these is left, that is an error: any good
 // answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an element of a
-// list; $json is still the answer.
+// list; $json is still the answer. $element is that object, or the answer of a preset without an Object.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, unfit []string, err error) {
 	if ofObject {
 		p.Object = ""
@@ -266,7 +266,7 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, u
 		if r.Status == status.Error {
 			rule.Detail = detail
 		}
-		if offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) {
+		if offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && (p.Object == "" || !rule.Expr.Reads("element")) {
 			rules = append(rules, rule)
 		} else {
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)

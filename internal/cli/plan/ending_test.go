@@ -18,7 +18,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 	for i, s := range statuses {
 		code := 1
 		list = append(list, poll.Event{
-			Kind: poll.EventAttempt, N: 3, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
+			Kind: poll.EventAttempt, N: 3, State: poll.State{Began: began, Status: s}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
 			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
 		})
 	}

@@ -33,8 +33,8 @@ func observeLooks(looks ...look) *Recorder {
 	streaks := make(map[int]int)
 	before := make(map[int]status.Status)
 	for i, l := range looks {
-		ev := poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second),
-			Took: 100 * time.Millisecond, Verdict: status.Verdict{Status: l.list}, Observation: new(status.Observation)}
+		ev := poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: began, Status: l.list}, At: began.Add(time.Duration(i+1) * time.Second),
+			Took: 100 * time.Millisecond, Observation: new(status.Observation)}
 		r.Observe(ev)
 		for n, s := range l.elements {
 			if s == status.None {
@@ -45,7 +45,7 @@ func observeLooks(looks ...look) *Recorder {
 			}
 			before[n] = s
 			streaks[n]++
-			ev.N, ev.Verdict.Status, ev.State.Streak = n+1, s, streaks[n]
+			ev.N, ev.State.Status, ev.State.Streak = n+1, s, streaks[n]
 			ev.State.Began = ev.At // of an element that joined just now
 			r.Observe(ev)
 		}

@@ -98,7 +98,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 // next. Of several attempts that a threshold requires, the first saw the end. THROTTLED tells
 // nothing.
 func (r *Recorder) observeAttempt(ev poll.Event) {
-	verdict := ev.Verdict.Status
+	verdict := ev.State.Status
 	if ofResult(ev.Observation) {
 		verdict = status.Success
 	}
