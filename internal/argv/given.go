@@ -149,7 +149,7 @@ func (g Given) Validate(c Check) (Given, error) {
 		case last.rank < max(c.Least, Preset) || !g.isOn(f):
 		case !f.Fits(c.Kinds):
 			return g, NotApplicable(f.Name, last.origin, c.Word)
-		case f.Needs == "" || !g.lacks(f.Needs, c.Entries):
+		case f.Needs == "" || g.IsOn(f.Needs) || c.Entries && !g.at(f.Needs).WholeRun:
 		case last.rank == Variable:
 			g = g.Without(f)
 		default:
@@ -157,11 +157,6 @@ func (g Given) Validate(c Check) (Given, error) {
 		}
 	}
 	return g, nil
-}
-
-func (g Given) lacks(name string, inEntries bool) bool {
-	f := g.at(name)
-	return !g.isOn(f) && (f.WholeRun || !inEntries)
 }
 
 // resolved refuses two flags of one rank that contradict each other, and drops the one of the
