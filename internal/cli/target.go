@@ -204,7 +204,7 @@ func (r *reader) readShared(kind status.Kind, settings []targets.Setting) (*targ
 			return nil, err
 		}
 	}
-	if s.isLogged() { // --slice gives way to the timeout of an entry
+	if r.run.isLogged() { // an entry with a timeout of its own has no --slice, and is in the log nevertheless
 		t.identity = fmt.Sprintf("%q", s.identity(kind))
 	}
 	r.shared[key] = t
