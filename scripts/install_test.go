@@ -274,7 +274,7 @@ func TestInstall(t *testing.T) {
 		{change: answers("linux_amd64.tar.gz /download/v1.2.3/poll_v1.2.3_linux_arm64.tar.gz"), code: 1, said: "is not what was released"},
 		{change: answers("linux_amd64.tar.gz PATH"), code: 1, said: "cannot download"}, // for ever
 		{change: answers("linux_amd64.tar.gz file:///etc/hostname"), code: 1, said: "cannot download"},
-		{change: answers("linux_amd64.tar.gz https://127.0.0.1:1/x"), code: 1, said: "cannot download"},
+		{change: answers("linux_amd64.tar.gz https://127.0.0.1:1/x"), code: 1, said: "rotocol"},
 		{said: "its provenance is not verified: gh is not installed"},
 		{gh: gh, said: "gh confirms that the release workflow of pollcli/poll has built it"},
 		{gh: gh, shell: "dash", said: "gh confirms"},
