@@ -1,23 +1,28 @@
 #!/bin/sh
 # Installs poll from a release: takes the archive for this system, verifies it
-# against the release's SHA256SUMS, and puts the program in place in one step.
+# against the release's SHA256SUMS, and its provenance where gh is installed, and
+# puts the program in place in one step.
 set -eu
 
 usage() {
 	cat <<-END
-		install.sh [--version VERSION] [--to DIR]
+		install.sh [--version VERSION] [--to DIR] [--without-provenance]
 
 		VERSION is v1.2.3 or latest, the default. DIR is by default /usr/local/bin for
 		root, else ~/.local/bin. POLL_BASE_URL is where releases are, by default
 		$base: there are
 		latest/download/SHA256SUMS, download/VERSION/SHA256SUMS and the archives beside it.
+		Where gh (2.49 or later) is installed, it has to confirm that the release workflow
+		of $repo has built the archive, and that needs a connection to Sigstore;
+		--without-provenance leaves that out.
 
 		Exit codes: 0 installed, 1 failed, 2 usage, 3 there is no release for this system
 		or of this version. Only 0 has changed a program.
 	END
 }
 
-base=${POLL_BASE_URL:-https://github.com/pollcli/poll/releases}
+repo=pollcli/poll
+base=${POLL_BASE_URL:-https://github.com/$repo/releases}
 export LC_ALL=C # reasons are read
 
 fail() {
@@ -60,7 +65,7 @@ find_system() {
 # last_words prints the last line that a tool has said.
 last_words() { sed '/^$/d' "$work/said" | tail -n 1; }
 
-# fetch URL FILE downloads. A redirect does not leave https.
+# fetch URL FILE downloads. With curl, a redirect does not leave https.
 fetch() {
 	case $downloader in
 	curl) curl -fsSL --proto-redir "=${base%%:*}" -o "$2" "$1" ;;
@@ -90,6 +95,27 @@ find_archive() {
 		esac
 	done <"$work/SHA256SUMS"
 	fail 3 "the release has no archive for $system"
+}
+
+# verify_provenance has gh confirm, by the signature in the bundle of the release, who has
+# built the archive. That needs no account. A release that has no bundle is refused.
+verify_provenance() {
+	[ -z "$without" ] || return 0
+	if ! command -v gh >/dev/null 2>&1; then
+		without='gh is not installed'
+		return
+	fi
+	case $(gh attestation verify --help 2>&1) in
+	*--signer-workflow*) ;;
+	*)
+		without='gh is too old'
+		return
+		;;
+	esac
+	(fetch "$base/download/$found/provenance.sigstore.json" "$work/provenance.sigstore.json") || exit 1
+	gh attestation verify "$work/$archive" --bundle "$work/provenance.sigstore.json" \
+		--repo "$repo" --signer-workflow "$repo/.github/workflows/release.yml" >"$work/said" 2>&1 ||
+		fail 1 "gh does not confirm that $repo has built $archive: $(last_words)"
 }
 
 unpack() {
@@ -124,6 +150,7 @@ install() {
 	fetch "$base/download/$found/$archive" "$work/$archive"
 	have_sum=$(checksum "$work/$archive")
 	[ "$have_sum" = "$sum" ] || fail 1 "$archive is not what was released: its SHA-256 is $have_sum, not $sum"
+	verify_provenance
 
 	mkdir "$work/files"
 	unpack "$work/$archive" "$work/files"
@@ -139,6 +166,12 @@ install() {
 	esac
 	[ ! -d "$to/$program" ] || fail 1 "$to/$program is a directory"
 	mv -f "$work/files/$program" "$to/$program"
+	echo "$archive has the SHA-256 of SHA256SUMS"
+	if [ -z "$without" ]; then
+		echo "gh confirms that the release workflow of $repo has built it"
+	else
+		echo "its provenance is not verified: $without"
+	fi
 	echo "$to/$program: $says"
 	case :$PATH: in
 	*":$to:"*) ;;
@@ -148,6 +181,7 @@ install() {
 
 main() {
 	version=latest
+	without='' # why provenance is not verified
 	to=/usr/local/bin
 	[ "$(id -u)" = 0 ] || to=${HOME:-.}/.local/bin
 	while [ $# -gt 0 ]; do
@@ -159,8 +193,13 @@ main() {
 			continue
 			;;
 		--help) usage && exit ;;
+		--without-provenance)
+			without='--without-provenance'
+			shift
+			continue
+			;;
 		--version | --to) [ -n "${2-}" ] || fail 2 "$1 needs a value" ;;
-		*) fail 2 "what is $1? There are --version VERSION, --to DIR and --help" ;;
+		*) fail 2 "what is $1? There are --version VERSION, --to DIR, --without-provenance and --help" ;;
 		esac
 		case $1 in
 		--version) version=$2 ;;

@@ -45,4 +45,13 @@
 // A [Group] waits for many Pollers, until all of them, or as many as are needed, have
 // succeeded. Its requests share a [Limiter], so that no place gets more of them than it
 // allows: a [Pacer] is one in memory, and package fleet has one for several processes.
+//
+// # Compatibility
+//
+// Before v1 a release may change this package, and its change log says how. From v1 on,
+// what compiles with one release compiles with the next, and means the same. Texts of
+// reasons and errors may change at any time: compare errors with errors.Is, and verdicts by
+// their status. The JSON form of a [State] is for the release that wrote it, and for
+// later ones that say so. The command has promises of its own: exit codes, flags,
+// variables, and JSON of v 1 stay.
 package poll

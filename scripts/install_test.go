@@ -35,14 +35,60 @@ func program(version, system string) string {
 func publish(t *testing.T) (release, string) {
 	t.Helper()
 	r := release(t.TempDir())
+	write(t, r.bundle(), "signed\n", 0o644)
 	for _, system := range strings.Fields("linux_amd64 linux_arm64 linux_armv7 linux_386 darwin_amd64 darwin_arm64 freebsd_amd64 windows_amd64") {
 		r.pack(t, system, program("v1.2.3", system))
 	}
 	r.sumUp(t)
-	server := httptest.NewServer(http.FileServer(http.Dir(r)))
+	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	return r, server.URL
 }
+
+// ServeHTTP answers as the file "answers" says, if there is one: for each name it has what becomes of it, "cut"
+// in the middle or a URL. GitHub redirects, too: a path below /moved is that of the file.
+func (r release) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	answers, _ := os.ReadFile(filepath.Join(string(r), "answers"))
+	for line := range strings.Lines(string(answers)) {
+		name, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case !strings.HasSuffix(req.URL.Path, name) || strings.HasPrefix(req.URL.Path, "/moved/"):
+		case what == "cut":
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, "the first bytes")
+			return
+		default:
+			http.Redirect(w, req, strings.ReplaceAll(what, "PATH", req.URL.Path), http.StatusFound)
+			return
+		}
+	}
+	http.ServeFile(w, req, filepath.Join(string(r), strings.TrimPrefix(req.URL.Path, "/moved")))
+}
+
+// answers has names answered in another way, see ServeHTTP.
+func answers(text string) func(*testing.T, release) {
+	return func(t *testing.T, r release) { write(t, filepath.Join(string(r), "answers"), text, 0o644) }
+}
+
+func (r release) bundle() string {
+	return filepath.Join(string(r), "download/v1.2.3/provenance.sigstore.json")
+}
+
+// gh is a GitHub CLI that takes the bundle "signed" for the archive of the release's workflow.
+const gh = `#!/bin/sh
+case $* in
+"attestation verify --help") echo "  --signer-workflow string" ;;
+"attestation verify "*/poll_v1.2.3_linux_amd64.tar.gz" --bundle "*" --repo pollcli/poll --signer-workflow pollcli/poll/.github/workflows/release.yml")
+	[ "$(cat "$5")" = signed ] && echo verified && exit
+	echo "Error: verifying with issuer sigstore.dev" >&2
+	exit 1
+	;;
+*) echo "what is $*" >&2 && exit 1 ;;
+esac
+`
+
+// oldGH knows no attestations.
+const oldGH = "#!/bin/sh\necho \"unknown command $1\" >&2\nexit 1\n"
 
 func (r release) archive(system string) string {
 	suffix := ".tar.gz"
@@ -174,6 +220,7 @@ func TestInstall(t *testing.T) {
 		cut                 int    // bytes that are missing at the end of the script
 		action, version     string // the heading of the action's changes, and the version that it is asked for
 		hasGo               bool
+		gh                  string // the GitHub CLI, if there is one
 		change              func(*testing.T, release)
 		code                int
 		said                string
@@ -215,6 +262,30 @@ func TestInstall(t *testing.T) {
 			code: 1, said: "the program does not run here: no"},
 		{args: "--version v1.3.0", change: func(t *testing.T, r release) { os.Symlink("v1.2.3", string(r)+"/download/v1.3.0") },
 			code: 1, said: "the release v1.3.0 says that it is v1.2.3"},
+		{change: func(t *testing.T, r release) { // another's checksum
+			sums, _ := os.ReadFile(filepath.Join(string(r), "latest/download/SHA256SUMS"))
+			other := strings.NewReplacer("linux_amd64", "linux_arm64", "linux_arm64", "linux_amd64").Replace(string(sums))
+			write(t, filepath.Join(string(r), "latest/download/SHA256SUMS"), other, 0o644)
+		}, code: 1, said: "is not what was released"},
+		{change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", program("v1.2.3", "tampered")) }, code: 1, said: "is not what was released"},
+		{change: answers("linux_amd64.tar.gz cut"), code: 1, said: "cannot download"},
+		{change: answers("SHA256SUMS cut"), code: 1, said: "cannot download"},
+		{change: answers("linux_amd64.tar.gz /movedPATH\nSHA256SUMS /movedPATH"), said: "(linux_amd64)"},
+		{change: answers("linux_amd64.tar.gz /download/v1.2.3/poll_v1.2.3_linux_arm64.tar.gz"), code: 1, said: "is not what was released"},
+		{change: answers("linux_amd64.tar.gz PATH"), code: 1, said: "cannot download"}, // for ever
+		{change: answers("linux_amd64.tar.gz file:///etc/hostname"), code: 1, said: "cannot download"},
+		{change: answers("linux_amd64.tar.gz https://127.0.0.1:1/x"), code: 1, said: "rotocol"},
+		{said: "its provenance is not verified: gh is not installed"},
+		{gh: gh, said: "gh confirms that the release workflow of pollcli/poll has built it"},
+		{gh: gh, shell: "dash", said: "gh confirms"},
+		{gh: oldGH, said: "its provenance is not verified: gh is too old"},
+		{gh: gh, change: func(t *testing.T, r release) { write(t, r.bundle(), "forged\n", 0o644) },
+			code: 1, said: "gh does not confirm that pollcli/poll has built poll_v1.2.3_linux_amd64.tar.gz: Error: verifying"},
+		{gh: gh, change: func(t *testing.T, r release) { write(t, r.bundle(), "forged\n", 0o644) },
+			args: "--without-provenance", said: "its provenance is not verified: --without-provenance"},
+		{gh: gh, change: func(t *testing.T, r release) { os.Remove(r.bundle()) }, code: 1, said: "provenance.sigstore.json"},
+		{gh: gh, change: func(t *testing.T, r release) { r.damaged(t) }, code: 1, said: "is not what was released"},
+		{action: "## v1.2.3", gh: gh, change: func(t *testing.T, r release) { os.Remove(r.bundle()) }, hasGo: true, code: 2, said: "cannot be installed"},
 		{action: "## v1.2.3 (2026-12-01)", said: "(linux_amd64)"},
 		{action: "## Unreleased", version: "v1.2.3", said: "(linux_amd64)"},
 		{action: "## v1.0.0", version: "latest", said: "(linux_amd64)"},
@@ -247,6 +318,9 @@ func TestInstall(t *testing.T) {
 			path := tools(t, cmp.Or(test.system, "Linux x86_64"), cmp.Or(test.tools, "curl sha256sum"))
 			if test.hasGo {
 				write(t, filepath.Join(path, "go"), "#!/bin/sh\necho go \"$@\"\n", 0o755)
+			}
+			if test.gh != "" {
+				write(t, filepath.Join(path, "gh"), test.gh, 0o755)
 			}
 			cmd := exec.Command(line[0], line[1:]...)
 			cmd.Stdin = bytes.NewReader(script[:len(script)-test.cut])

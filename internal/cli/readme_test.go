@@ -218,7 +218,7 @@ func TestReadme_links(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	index := page(t, "README.md")
-	for _, name := range append(pages(t), "CONTRIBUTING.md") {
+	for _, name := range append(pages(t), "CONTRIBUTING.md", "SECURITY.md") {
 		if name != "README.md" && !strings.Contains(index, "("+name+")") {
 			t.Errorf("README.md does not link to %s", name)
 		}

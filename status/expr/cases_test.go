@@ -79,23 +79,47 @@ func environ() expr.Option {
 	})
 }
 
-// A testCase is a line of testdata/conditions.txt that has a condition.
+// vectors has a condition in each line, with what it is asked of and what it comes to. Its README says what
+// the members mean.
+const vectors = "testdata/vectors/conditions.jsonl"
+
+// A testCase is a line of vectors.
 type testCase struct {
-	src, doc string
-	with     testVars
-	cells    []string
+	Condition string   `json:"condition"`
+	Verdict   string   `json:"verdict"`
+	Document  string   `json:"document,omitempty"`
+	Bytes     []byte   `json:"document64,omitempty"` // the document, if that is no text
+	Known     testVars `json:"known,omitzero"`
+	Text      *string  `json:"text,omitempty"`
+	Why       []string `json:"why,omitzero"`
+	Note      []string `json:"note,omitzero"`
+	Near      []string `json:"near,omitzero"`
+	Hint      []string `json:"hint,omitzero"`
 }
 
-// testVars are what else is known where a condition is asked. The document is that of the answer.
+// testVars are what else is known where a condition is asked.
 type testVars struct {
-	Exit, Status         *int
-	Error, Name          string
-	Attempt              int
-	Elapsed              float64 // in seconds
-	Body, Stdout, Stderr *string
-	Cut, Gone            bool // the answer and stderr, the element
-	Element              *string
-	Header               map[string]string
+	Exit    *int              `json:"exit,omitempty"`
+	Status  *int              `json:"status,omitempty"`
+	Error   string            `json:"error,omitempty"`
+	Name    string            `json:"name,omitempty"`
+	Attempt int               `json:"attempt,omitempty"`
+	Elapsed float64           `json:"elapsed,omitempty"` // in seconds
+	Body    *string           `json:"body,omitempty"`
+	Stdout  *string           `json:"stdout,omitempty"`
+	Stderr  *string           `json:"stderr,omitempty"`
+	Cut     bool              `json:"cut,omitempty"`  // the answer and stderr
+	Gone    bool              `json:"gone,omitempty"` // the element
+	Element *string           `json:"element,omitempty"`
+	Header  map[string]string `json:"header,omitempty"`
+}
+
+// doc is the answer.
+func (c *testCase) doc() string {
+	if c.Bytes != nil {
+		return string(c.Bytes)
+	}
+	return c.Document
 }
 
 func bytesOf(text *string, otherwise []byte) []byte {
@@ -106,7 +130,7 @@ func bytesOf(text *string, otherwise []byte) []byte {
 }
 
 func (c *testCase) env() *expr.Env {
-	v, body := c.with, []byte(c.doc)
+	v, body := c.Known, []byte(c.doc())
 	env := &expr.Env{
 		Doc: expr.NewDoc(body), Body: bytesOf(v.Body, bytesOf(v.Stdout, body)), Stdout: bytesOf(v.Stdout, nil), Stderr: bytesOf(v.Stderr, nil), BodyCut: v.Cut, StderrCut: v.Cut,
 		Header: http.Header{}, Exit: v.Exit, Status: v.Status, Attempt: v.Attempt, Error: v.Error, Name: v.Name, Gone: v.Gone,
@@ -126,86 +150,86 @@ func (c *testCase) env() *expr.Env {
 	return env
 }
 
-// A caseReader reads lines of testdata/conditions.txt.
-type caseReader struct{ below testCase }
-
-// read returns the condition of a line, nil if the line is about those below it.
-func (r *caseReader) read(t testing.TB, line string) *testCase {
+// readCase returns the condition of a line of vectors. A member that the README does not have is refused.
+func readCase(t testing.TB, line string) *testCase {
 	t.Helper()
-	kind, rest, _ := strings.Cut(line, " ")
-	switch kind {
-	case "with":
-		r.below = testCase{}
-		if err := json.Unmarshal([]byte(rest), &r.below.with); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		return nil
-	case "on":
-		r.below.doc = unquoted(rest)
-		return nil
-	}
-	c := r.below
-	c.cells = strings.Split(rest, " :: ")
-	c.src = unquoted(c.cells[0])
-	for _, cell := range c.cells {
-		if doc, ok := strings.CutPrefix(cell, "on "); ok {
-			c.doc = unquoted(doc)
-		}
+	decoder := json.NewDecoder(strings.NewReader(line))
+	decoder.DisallowUnknownFields()
+	var c testCase
+	if err := decoder.Decode(&c); err != nil {
+		t.Fatalf("%s: %v", line, err)
 	}
 	return &c
 }
 
-// TestConditions asks the conditions in testdata/conditions.txt.
+// String is the line of vectors.
+func (c *testCase) String() string {
+	var line strings.Builder
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(c); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSuffix(line.String(), "\n")
+}
+
+// TestConditions asks the conditions of vectors.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	var reader caseReader
-	checkFile(t, "testdata/conditions.txt", func(line string) string {
-		c := reader.read(t, line)
-		if c == nil {
-			return line
-		}
-		compile := expr.Compile
-		if strings.Contains(line, " :: text") {
-			compile = expr.CompileValue
-		}
-		x, err := compile(c.src, environ())
-		if err != nil {
-			return fmt.Sprintf("error %s: %v", c.cells[0], err)
-		}
-		r := x.Eval(c.env())
-		why := r.Explain()
-		near, others := why.Hints()
-		said := map[string][]string{
-			"why": explain(r, 5), "note": why.Notes, "near": near, "hint": append(near, others...), "text": {r.Value().Text()},
-		}
-		if words := fmt.Sprint(said["why"], said["note"], said["hint"]); strings.Contains(words, "s3c") && x.Reads("ENV", "header") && !strings.Contains(c.src, "s3c") {
-			t.Errorf("%s: a secret is shown: %s", c.src, words)
-		}
-		checkResult(t, r)
-		for i, cell := range c.cells {
-			if kind, _, _ := strings.Cut(cell, " "); i > 0 && kind != "on" {
-				c.cells[i] = strings.TrimSpace(kind + " " + strings.Join(said[kind], ";;"))
-			}
-		}
-		return r.Tri.String() + " " + strings.Join(c.cells, " :: ")
+	checkFile(t, vectors, func(line string) string {
+		c := readCase(t, line)
+		c.ask(t)
+		return c.String()
 	})
 }
 
-// readCases returns the conditions in testdata/conditions.txt.
+// ask notes what the condition comes to, and those of the words for that which the case has.
+func (c *testCase) ask(t *testing.T) {
+	t.Helper()
+	compile := expr.Compile
+	if c.Text != nil {
+		compile = expr.CompileValue
+	}
+	x, err := compile(c.Condition, environ())
+	if err != nil {
+		c.Verdict = "error: " + err.Error()
+		return
+	}
+	r := x.Eval(c.env())
+	checkResult(t, r)
+	c.Verdict = r.Tri.String()
+	if c.Text != nil {
+		text := r.Value().Text()
+		c.Text = &text
+	}
+	explained := r.Explain()
+	near, others := explained.Hints()
+	why, hint := explain(r, 5), append(near, others...)
+	if words := fmt.Sprint(why, explained.Notes, hint); strings.Contains(words, "s3c") && x.Reads("ENV", "header") && !strings.Contains(c.Condition, "s3c") {
+		t.Errorf("%s: a secret is shown: %s", c.Condition, words)
+	}
+	note(&c.Why, why)
+	note(&c.Note, explained.Notes)
+	note(&c.Near, near)
+	note(&c.Hint, hint)
+}
+
+// note puts what is said into a member of a case that has it. Nothing said is an empty list.
+func note(member *[]string, said []string) {
+	if *member != nil {
+		*member = append([]string{}, said...)
+	}
+}
+
+// readCases returns the conditions of vectors.
 func readCases(t testing.TB) (cases []*testCase) {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/conditions.txt")
+	raw, err := os.ReadFile(vectors)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reader caseReader
 	for line := range strings.Lines(string(raw)) {
-		if line = strings.TrimSuffix(line, "\n"); line == "" || line[0] == '#' {
-			continue
-		}
-		if c := reader.read(t, line); c != nil {
-			cases = append(cases, c)
-		}
+		cases = append(cases, readCase(t, line))
 	}
 	return cases
 }

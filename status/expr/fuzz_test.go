@@ -17,7 +17,7 @@ import (
 // into it, and that what compiles can be evaluated.
 func FuzzCompile(f *testing.F) {
 	for _, c := range readCases(f) {
-		f.Add(c.src)
+		f.Add(c.Condition)
 	}
 	env := &expr.Env{Doc: expr.NewDoc([]byte(`{"a":{"b":[1,"x",null,{"c":true}]},"items":[{"n":1},{"n":"2"}]}`))}
 	f.Fuzz(func(t *testing.T, src string) {
@@ -85,8 +85,8 @@ func FuzzEval(f *testing.F) {
 		`{"a":[{"b":"FAILED","c":[1,2]},{"b":0}],"s":"{\"x\":[1]}"}`, `"text {\"a\":[1]}"`, `-0.0e-0`, strings.Repeat("[", 1001),
 	}
 	for i, c := range readCases(f) {
-		f.Add(c.src, c.doc)
-		f.Add(c.src, bodies[i%len(bodies)])
+		f.Add(c.Condition, c.doc())
+		f.Add(c.Condition, bodies[i%len(bodies)])
 	}
 	status, exit := 503, 1
 	f.Fuzz(func(t *testing.T, src, body string) {
@@ -120,7 +120,7 @@ func inJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), "j
 // comes out alike for any.
 func FuzzJQ(f *testing.F) {
 	for _, c := range readCases(f) {
-		f.Add(strings.TrimPrefix(c.src, "jq:"), c.doc)
+		f.Add(strings.TrimPrefix(c.Condition, "jq:"), c.doc())
 	}
 	f.Add(`$header["x"] == $ENV.SHA or $status == 503 and ($stderr | test("x"))`, "<html>")
 	f.Add(`{$status} | .status as $x | [$x, $__loc__] | any(. == 503)`, "{}")
