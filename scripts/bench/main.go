@@ -1,9 +1,9 @@
 //go:build linux
 
 // Command bench compares poll with the least that the same work costs a Go program, and writes
-// a page of it.
+// all figures with their limits; docs/bench.md has those of users.
 //
-//	go run ./scripts/bench >docs/bench.md
+//	go run ./scripts/bench
 package main
 
 import (

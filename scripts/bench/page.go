@@ -10,7 +10,7 @@ import (
 
 const heading = `# Bench
 
-Written by ` + "`go run ./scripts/bench >docs/bench.md`" + ` on a machine with %d cores, %s, %s/%s.
+Written by ` + "`go run ./scripts/bench`" + ` on a machine with %d cores, %s, %s/%s.
 
 Every figure is the median of several rounds, in which all programs take turns. The floor is the least that the same work costs a
 program in Go. A ratio is poll's cost as a multiple of the other's: less than 1 means that poll costs less. CPU is user and system
