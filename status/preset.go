@@ -174,10 +174,8 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc) []
 			return all[i:]
 		}
 	}
-	order := []Status{Error, Throttled, NotReady, None, Success}
-	slices.SortStableFunc(all, func(a, b judged) int {
-		return slices.Index(order, a.Status) - slices.Index(order, b.Status)
-	})
+	rank := map[Status]int{Error: 0, Throttled: 1, NotReady: 2, None: 2, Success: 3}
+	slices.SortStableFunc(all, func(a, b judged) int { return rank[a.Status] - rank[b.Status] })
 	return all
 }
 
@@ -202,27 +200,25 @@ func (e *evaluation) object(o *Observation, p *Preset) (one judged) {
 // together makes one verdict of those on all objects. One that no rule has decided keeps the others from
 // deciding, where that is an error.
 func (e *evaluation) together(o *Observation, p *Preset, all []judged, none string, isStrict bool) (Verdict, bool) {
-	lead, isOpen := all[0], false
+	isUndecided := func(one judged) bool { return one.Status == None }
+	isOpen := slices.ContainsFunc(all, isUndecided)
+	lead := all[max(0, slices.IndexFunc(all, func(one judged) bool { return !isUndecided(one) }))]
 	e.answers = append(e.answers, lead.answers...)
 	e.words = none
 	if len(all) > 1 || lead.Stanza == "" {
 		e.words = summary(all)
 	}
 	for _, one := range all {
-		isOpen = isOpen || one.Status == None
 		one.Status = cmp.Or(one.Status, NotReady)
 		if none == "" && (len(all) > 1 || p.ID != nil) {
 			e.objects = append(e.objects, one.Object)
 		}
 	}
 	v := lead.verdict
-	if v.Status == None || v.Status == NotReady && isOpen && isStrict && o.Good() {
+	if isOpen && (v.Status == None || v.Status == Success || v.Status == NotReady && isStrict && o.Good()) {
 		return Verdict{}, false
 	}
 	v.Objects, v.answers, v.Reason = e.objects, e.answers, cmp.Or(e.words, v.Reason)
-	if p.Object != nil && o.Exit != nil && *o.Exit != 0 && v.Status == NotReady {
-		v.Reason = exitText(o, o.Stderr) + "; " + v.Reason
-	}
 	return v, true
 }
 

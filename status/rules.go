@@ -193,6 +193,7 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
+	none   bool // there was no object that it could be about
 }
 
 // An evaluation asks rules about one observation.
@@ -212,10 +213,11 @@ type evaluation struct {
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
-			if rules[i].Status != status || rules[i].isBarred(o) || e.none && status == Success {
+			if rules[i].Status != status || rules[i].isBarred(o) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
+			case a.result.Matched() && status == Success && e.none: // by what it reads beside an object
 			case a.result.Matched():
 				return e.matched(o, a), true
 			case a.result.Abandoned():
@@ -247,7 +249,7 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
-	a := answer{rule: rule}
+	a := answer{rule: rule, none: e.none}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
