@@ -203,7 +203,8 @@ type evaluation struct {
 	admitted bool      // what the answer holds counts
 	answers  []answer
 
-	isList  bool     // it is about one of several objects
+	isPart  bool     // it is about an object in an answer
+	isMany  bool     // which has several
 	none    bool     // the answer has no object
 	words   string   // why a preset has not decided
 	objects []Object // what it says of each object
@@ -286,7 +287,7 @@ func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
 	reason, why := a.rule.Why, expr.Explanation{}
-	if reason == "" || !e.isList { // of many it takes long
+	if reason == "" || !e.isMany { // of many it takes long
 		why = a.result.Explain()
 	}
 	if reason == "" {
@@ -306,7 +307,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isList) && o.isOnePage() {
+	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v
