@@ -342,7 +342,9 @@ func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, 
 	isOfGroup := p.Match != "" || p.stanzas != nil
 	detail, err := p.values("detail", p.detail)
 	if err == nil && p.Match != "" {
-		stanza.Match, err = expr.Compile(p.Match)
+		if stanza.Match, err = expr.Compile(p.Match); err == nil {
+			stanza.Kinds = stanza.Match.Requires(".kind")
+		}
 	}
 	for _, r := range p.rules {
 		rule, problem := status.NewRule(r.Status, r.Expr)
