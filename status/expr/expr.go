@@ -92,7 +92,10 @@ func (x *Expr) Requires(path string) (texts []string) {
 		case n.sign == "==" && n.kids[1].literal.kind == kindString:
 			texts = []string{n.kids[1].literal.str}
 		case n.sign == "in":
-			_ = json.Unmarshal([]byte(n.kids[1].literal.raw), &texts) // of a list of other things nothing is required
+			err := json.Unmarshal([]byte(n.kids[1].literal.raw), &texts)
+			if err != nil || slices.Contains(texts, "") { // it holds something else, or a null
+				texts = nil
+			}
 		}
 	}
 	return texts
