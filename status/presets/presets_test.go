@@ -98,6 +98,11 @@ until: .c
 		"S3cret: x\n":                                           `mine.txt:1:1: a line of a preset is key: value`,
 		"\ufeffuntil: .x\n":                                     `mine.txt:1:1: a stanza begins with its name, not with "until"`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
+		"name: k8s/A\nmatch: .a == $ENV.A\nuntil: .x\n":         `mine.txt:2:14: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: k8s/A\nmatch: true\nuntil: .x\n":                 `mine.txt:2:8: true is the same for every answer: a condition reads something, such as .state == "done", $status == 200 or $exit == 0`,
+		"name: k8s/A\nmatch: .a\nmatch: .b\n":                   `mine.txt:3:1: "match" is there twice`,
+		"name: a\nmatch: .a\n":                                  `mine.txt:2:1: match is for a stanza of a group, whose name is NAME/X`,
+		"name: a\nobject: .a[] // \n":                           `mine.txt:2:16: a path is missing: write where the list is: .items`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
 		if _, err := Read("mine.txt", text); err == nil || err.Error() != want {
@@ -490,6 +495,22 @@ func TestPresetObject(t *testing.T) {
 		}
 		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != status.Success {
 			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
+		}
+	}
+}
+
+// What a rule reads beside an object makes no SUCCESS where there is none.
+func TestPresetWithoutObjects(t *testing.T) {
+	t.Parallel()
+	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `.state == "up" or $status == 200`}}}
+	preset, _, err := p.Compile(status.KindHTTP, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, want := range map[string]status.Status{`{"jobs":[]}`: status.NotReady, `{}`: status.NotReady, `<`: status.NotReady, `{"jobs":[{}]}`: status.Success} {
+		o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(answer)}
+		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
+			t.Errorf("%s: have %v, %s", answer, v.Status, v.Reason)
 		}
 	}
 }
