@@ -75,8 +75,8 @@ func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 type Rules struct {
 	// Own are the user's rules, asked before all others.
 	Own []Rule
-	// Preset are the rules of a preset, asked after Own.
-	Preset []Rule
+	// Preset says what the answers of an API mean, nil for none. It is asked after Own.
+	Preset *Preset
 	// Strict makes a good answer that no rule matches an ERROR.
 	Strict bool
 }
@@ -136,15 +136,18 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own)+len(r.Preset))}
+	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own))}
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
 		}
 		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Advice: f.Advice}}
 	}
-	for _, rules := range [][]Rule{r.Own, r.Preset} {
-		if v, ok := e.firstMatch(o, rules); ok {
+	if v, ok := e.firstMatch(o, r.Own); ok {
+		return v
+	}
+	if r.Preset != nil {
+		if v, ok := e.preset(o, r.Preset, r.Strict); ok {
 			return v
 		}
 	}
@@ -154,7 +157,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if o.Moved && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
 		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, answers: e.answers}
 	}
-	want := e.want()
+	want := cmp.Or(e.words, e.want())
 	if o.Following.Monitor == detail.MonitorAzure {
 		if v, ok := e.azure(o, want); ok {
 			return v
@@ -164,7 +167,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if doubt := e.doubt(o, v); doubt != "" {
 		v = r.undecided(doubt)
 	}
-	v.answers = e.answers
+	v.answers, v.Objects = e.answers, e.objects
 	return v
 }
 
@@ -198,13 +201,18 @@ type evaluation struct {
 	env      *expr.Env // made when the first rule is asked
 	admitted bool      // what the answer holds counts
 	answers  []answer
+
+	isList  bool     // it is about one of several objects
+	none    bool     // the answer has no object
+	words   string   // why a preset has not decided
+	objects []Object // what it says of each object
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
-			if rules[i].Status != status || rules[i].isBarred(o) {
+			if rules[i].Status != status || rules[i].isBarred(o) || e.none && status == Success {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
@@ -234,8 +242,7 @@ func (o *Observation) isStray() bool {
 
 func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	if e.env == nil {
-		e.env = Environment(o)
-		e.env.Context = e.ctx
+		e.env = e.environment(o)
 	}
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
@@ -250,6 +257,12 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	}
 	e.answers = append(e.answers, a)
 	return a
+}
+
+func (e *evaluation) environment(o *Observation) *expr.Env {
+	env := Environment(o)
+	env.Context = e.ctx
+	return env
 }
 
 // Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
@@ -289,7 +302,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && a.rule.Expr.Reads("[]") && o.isOnePage() {
+	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isList) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v

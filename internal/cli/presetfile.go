@@ -18,14 +18,15 @@ import (
 )
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
-// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted.
+// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
+// has the stanzas of the user's directory in front of its own, and those of the file that is named first.
 func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
-		return w.presetIn(origin, file, one)
+		return w.presetIn(l, origin, file, one)
 	}
 	mine, unread := w.ownPresets()
 	named := slices.DeleteFunc(slices.Clone(mine), func(p presets.Preset) bool { return !p.Named(name) })
-	if p, found := presets.Lookup(name); found {
+	if p, found := presets.Lookup(name); found && (len(named) == 0 || named[0].Match == "") {
 		named = append(named, p)
 	}
 	switch {
@@ -37,24 +38,41 @@ func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, 
 	case unread != nil:
 		l.Notes = append(l.Notes, fmt.Sprintf("note: %s", unread))
 	}
-	return named[0], nil
+	return grouped(named[0], mine), nil
+}
+
+// grouped returns a preset as one of a list, of whose group it may be that is built in.
+func grouped(p presets.Preset, list []presets.Preset) presets.Preset {
+	p = p.With(list)
+	if group, found := presets.Lookup(p.Group()); found {
+		return p.With([]presets.Preset{group})
+	}
+	return p
 }
 
 // presetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
-// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER.
+// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER and of a stanza
+// of a group. A name that begins with that of a group is no file.
 func presetFile(value string) (file, name string, ok bool) {
 	file = value
-	if i := strings.LastIndexByte(value, ':'); i > 1 && !strings.ContainsAny(value[i:], `/\.`) {
-		file, name = value[:i], value[i+1:]
+	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
+		if _, err := os.Stat(m[1]); err == nil || !strings.Contains(m[2], "/") {
+			file, name = m[1], m[2]
+		}
 	}
-	return file, name, strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:")
+	group, _, isStanza := strings.Cut(value, "/")
+	_, isGroup := presets.Lookup(group)
+	return file, name, strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:") && !(isStanza && isGroup)
 }
 
-// presetIn returns the preset of a name in a file, or its only one.
-func (w World) presetIn(origin, file, name string) (p presets.Preset, err error) {
+// presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.
+func (w World) presetIn(l *argv.Line, origin, file, name string) (p presets.Preset, err error) {
 	list, err := w.readPresets(origin, file)
 	if err != nil {
 		return p, err
+	}
+	if group := groupOf(list); name == "" && group != "" {
+		name = group
 	}
 	if name == "" && len(list) == 1 {
 		return list[0], nil
@@ -62,15 +80,31 @@ func (w World) presetIn(origin, file, name string) (p presets.Preset, err error)
 	var names []string
 	for _, p := range list {
 		if p.Named(name) {
-			return p, nil
+			return grouped(p, list), nil
 		}
 		names = append(names, p.Name)
 	}
-	if name == "" {
+	switch {
+	case slices.ContainsFunc(list, func(p presets.Preset) bool { return p.Group() != "" && p.Group() == name }):
+		p, err = w.findPreset(l, origin, name)
+		return p.With(list), err
+	case name == "":
 		return p, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
 			Hint("--preset %s:%s", file, names[0])
 	}
 	return p, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
+}
+
+// groupOf returns the group that all presets of a file are part of, "" if there is none.
+func groupOf(list []presets.Preset) (group string) {
+	for i, p := range list {
+		own := cmp.Or(p.Group(), p.Name)
+		if i > 0 && own != group || len(list) == 1 && p.Match == "" {
+			return ""
+		}
+		group = own
+	}
+	return group
 }
 
 // readPresets reads the presets of a file, and checks how they say to wait.

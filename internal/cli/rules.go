@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -46,7 +47,7 @@ func (r *reader) readRules(t *target) error {
 		return r.needsCondition() // those of variables are for others
 	}
 	t.poller.Rules.Strict = r.Strict
-	if err := r.readPreset(t); err != nil || has(status.Success) || len(t.poller.Rules.Preset) > 0 {
+	if err := r.readPreset(t); err != nil || has(status.Success) || t.poller.Rules.Preset != nil {
 		return err
 	}
 	return unmet
@@ -102,19 +103,19 @@ func (r *reader) readPreset(t *target) error {
 		return nil
 	}
 	p, ofElement := r.preset, r.Each != "" && !r.followsEach()
-	if list, isList := strings.CutSuffix(p.Object, "[]"); ofElement && p.File != "" && p.Object != "" &&
-		!(isList && list == strings.TrimSuffix(r.Each, "[]")) {
+	objects, err := expr.CompileObjects(cmp.Or(p.Object, "."))
+	if err == nil && ofElement && p.File != "" && p.Object != "" && !objects.Has(strings.TrimSuffix(r.Each, "[]")+"[]") {
 		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, r.Origin("each"), r.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	rules, unfit, err := p.Compile(t.kind, ofElement)
+	preset, unfit, err := p.Compile(t.kind, ofElement)
 	if err != nil {
 		return argv.Usagef("%w", err)
 	}
 	if unfit != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("note: preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(unfit, "; ")))
 	}
-	t.poller.Rules.Preset = rules
+	t.poller.Rules.Preset = preset
 	return nil
 }
 

@@ -29,10 +29,10 @@ var apis = map[string]map[string]string{
 		"queued": `"done":false,"name":"operations/7"`, "running": `"name":"operations/7","done":false`,
 		"done": `"done":true,"response":{}`, "failed": `"done":true,"error":{"code":9,"message":"no"}`,
 	},
-	"k8s-job": {
-		"queued": `"kind":"Job","status":{}`, "running": `"kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
-		"done":   `"kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
-		"failed": `"kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
+	"k8s/Job": {
+		"queued": `"apiVersion":"batch/v1","kind":"Job","status":{}`, "running": `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
+		"done":   `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
+		"failed": `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
 	},
 	"openai-batch": {
 		"queued": `"status":"validating","request_counts":null`, "running": `"status":"in_progress","request_counts":{"failed":0}`,
@@ -124,7 +124,7 @@ func (p *plan) enclosed(doc string) string {
 }
 
 // presetRules returns the rules of the preset, none without one.
-func (p *plan) presetRules() []status.Rule {
+func (p *plan) presetRules() *status.Preset {
 	preset, isBuiltin := builtin()[p.presetName()]
 	switch {
 	case p.Mine:

@@ -211,6 +211,9 @@ func (p *parser) pathNode(path *path) *node {
 	if !p.inner || path.root != rootDot {
 		p.note(".")
 	}
+	if !p.inner && path.root == rootDot {
+		p.note("object")
+	}
 	if path.root != rootDot {
 		p.note("json")
 	}
@@ -241,6 +244,9 @@ func (p *parser) function() *node {
 		p.piped = false
 		p.arguments(n)
 		p.close(end)
+		if !inner && word != "exists" && (n.kids == nil || n.kids[0].path == nil || len(n.kids) == 1) {
+			p.note("object")
+		}
 		if p.piped, p.inner, n.to = piped, inner, p.end; isOneOf(word, comparingFunctions) {
 			return n.asComparison()
 		}
