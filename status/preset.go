@@ -188,7 +188,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one judged) {
 		stanza, rules = p.stanza(e.env)
 	}
 	if stanza == nil {
-		one.Reason = "preset " + p.Name + " is about another kind of object: " + p.Stanzas[0].Match.Eval(e.env).Explain().Lines[0]
+		one.Reason = "preset " + p.Name + " is about another kind of object: " + p.Stanzas[len(p.Stanzas)-1].Match.Eval(e.env).Explain().Lines[0]
 		return one
 	}
 	one.Stanza = stanza.Name
