@@ -283,8 +283,10 @@ func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
 }
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
-	reason := a.rule.Why
-	why := a.result.Explain()
+	reason, why := a.rule.Why, expr.Explanation{}
+	if reason == "" || !e.isList { // of many it takes long
+		why = a.result.Explain()
+	}
 	if reason == "" {
 		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
 	}
