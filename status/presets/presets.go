@@ -126,8 +126,8 @@ func (p Preset) Group() string {
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
 // With returns p as one of some presets. A group has the stanzas of these that are its own, in front of
-// those that it has; a stanza has from its group what it lacks: object, id and detail. Gates are asked
-// before all other stanzas, and before one that is used alone.
+// those that it has; a stanza has from its group what it lacks: object, id, detail and the gates. Gates are
+// asked before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
@@ -136,20 +136,30 @@ func (p Preset) With(presets []Preset) Preset {
 			mine = append(mine, other.inherit(p))
 		case other.Name == p.Group() && other.Match == "":
 			p = p.inherit(other)
-			mine = append(mine, slices.DeleteFunc(slices.Clone(other.stanzas), func(s Preset) bool { return s.gates() == 0 || s.Name == p.Name })...)
+			mine = append(mine, other.gatesFor(p)...)
 		}
 	}
 	p.stanzas = slices.Concat(mine, p.stanzas)
-	slices.SortStableFunc(p.stanzas, func(a, b Preset) int { return cmp.Compare(b.gates(), a.gates()) })
+	gates := slices.DeleteFunc(slices.Clone(p.stanzas), func(s Preset) bool { return !s.isGate() })
+	p.stanzas = append(gates, slices.DeleteFunc(p.stanzas, Preset.isGate)...)
 	return p
 }
 
-// gates is 1 for a gate, a stanza that ends nothing: it is about a state in which no object is done.
-func (p Preset) gates() int {
-	if p.Match == "" || slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() }) {
-		return 0
+// isGate reports whether a stanza ends nothing: it is about a state in which no object is done, whatever
+// its kind.
+func (p Preset) isGate() bool {
+	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
+}
+
+// gatesFor returns the gates of a group that a stanza does not have yet.
+func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
+	for _, s := range p.stanzas {
+		isNamed := func(have Preset) bool { return have.Name == s.Name }
+		if s.isGate() && !isNamed(stanza) && !slices.ContainsFunc(stanza.stanzas, isNamed) {
+			gates = append(gates, s)
+		}
 	}
-	return 1
+	return gates
 }
 
 // inherit returns a stanza with what it has from its group.
@@ -159,7 +169,7 @@ func (p Preset) inherit(group Preset) Preset {
 		p.Settings = append(slices.Clip(p.Settings), *id)
 	}
 	for _, x := range group.detail {
-		if p.gates() == 0 && !slices.Contains(p.detail, x) { // a gate says why what the object says of itself does not count
+		if !p.isGate() && !slices.Contains(p.detail, x) { // a gate says why what the object says of itself does not count
 			p.detail = append(slices.Clip(p.detail), x)
 		}
 	}
