@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -115,7 +116,7 @@ func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
 	for _, x := range p.ID {
 		if v := x.Eval(env).Value(); v.Exists() {
-			parts = append(parts, excerpt([]byte(v.Text())))
+			parts = append(parts, words.Shorten(v.Text(), maxLine))
 		}
 	}
 	if name := strings.Join(parts, " "); name != "" {
@@ -159,14 +160,14 @@ func (e *evaluation) preset(o *Observation, p *Preset, isStrict bool) (Verdict, 
 
 // judgeAll judges each object, and puts first what has failed, and last what is done.
 func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc) []judged {
-	isList := len(objects) > 1
+	isMany := len(objects) > 1
 	all := make([]judged, 0, len(objects))
 	for i, object := range objects {
 		env := *e.env
 		env.Element = object
-		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isList: isList, none: e.none}
+		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isPart: p.Object != nil, isMany: isMany, none: e.none}
 		one := part.object(o, p)
-		if one.answers = part.answers; isList || p.ID != nil {
+		if one.answers = part.answers; isMany || p.ID != nil {
 			one.ID = p.id(&env, i+1)
 		}
 		all = append(all, one)
@@ -174,10 +175,8 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc) []
 			return all[i:]
 		}
 	}
-	order := []Status{Error, Throttled, NotReady, None, Success}
-	slices.SortStableFunc(all, func(a, b judged) int {
-		return slices.Index(order, a.Status) - slices.Index(order, b.Status)
-	})
+	rank := map[Status]int{Error: 0, Throttled: 1, NotReady: 2, None: 2, Success: 3}
+	slices.SortStableFunc(all, func(a, b judged) int { return rank[a.Status] - rank[b.Status] })
 	return all
 }
 
@@ -202,27 +201,25 @@ func (e *evaluation) object(o *Observation, p *Preset) (one judged) {
 // together makes one verdict of those on all objects. One that no rule has decided keeps the others from
 // deciding, where that is an error.
 func (e *evaluation) together(o *Observation, p *Preset, all []judged, none string, isStrict bool) (Verdict, bool) {
-	lead, isOpen := all[0], false
+	isUndecided := func(one judged) bool { return one.Status == None }
+	isOpen := slices.ContainsFunc(all, isUndecided)
+	lead := all[max(0, slices.IndexFunc(all, func(one judged) bool { return !isUndecided(one) }))]
 	e.answers = append(e.answers, lead.answers...)
 	e.words = none
 	if len(all) > 1 || lead.Stanza == "" {
 		e.words = summary(all)
 	}
 	for _, one := range all {
-		isOpen = isOpen || one.Status == None
 		one.Status = cmp.Or(one.Status, NotReady)
 		if none == "" && (len(all) > 1 || p.ID != nil) {
 			e.objects = append(e.objects, one.Object)
 		}
 	}
 	v := lead.verdict
-	if v.Status == None || v.Status == NotReady && isOpen && isStrict && o.Good() {
+	if isOpen && (v.Status == None || v.Status == Success || v.Status == NotReady && isStrict && o.Good()) {
 		return Verdict{}, false
 	}
 	v.Objects, v.answers, v.Reason = e.objects, e.answers, cmp.Or(e.words, v.Reason)
-	if p.Object != nil && o.Exit != nil && *o.Exit != 0 && v.Status == NotReady {
-		v.Reason = exitText(o, o.Stderr) + "; " + v.Reason
-	}
 	return v, true
 }
 
@@ -231,14 +228,14 @@ func summary(all []judged) string {
 	if len(all) == 1 {
 		return all[0].Reason
 	}
-	var words []string
+	var open []string
 	for _, one := range all {
 		if one.Status != Success {
-			words = append(words, one.ID+": "+one.Reason)
+			open = append(open, one.ID+": "+one.Reason)
 		}
 	}
-	if words == nil {
+	if open == nil {
 		return fmt.Sprintf("all %d are done", len(all))
 	}
-	return fmt.Sprintf("%d of %d: %s", len(all)-len(words), len(all), strings.Join(words[:min(2, len(words))], "; "))
+	return fmt.Sprintf("%d of %d: %s", len(all)-len(open), len(all), strings.Join(open[:min(2, len(open))], "; "))
 }

@@ -193,6 +193,7 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
+	none   bool // there was no object that it could be about
 }
 
 // An evaluation asks rules about one observation.
@@ -202,7 +203,8 @@ type evaluation struct {
 	admitted bool      // what the answer holds counts
 	answers  []answer
 
-	isList  bool     // it is about one of several objects
+	isPart  bool     // it is about an object in an answer
+	isMany  bool     // which has several
 	none    bool     // the answer has no object
 	words   string   // why a preset has not decided
 	objects []Object // what it says of each object
@@ -212,10 +214,11 @@ type evaluation struct {
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
-			if rules[i].Status != status || rules[i].isBarred(o) || e.none && status == Success {
+			if rules[i].Status != status || rules[i].isBarred(o) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
+			case a.result.Matched() && status == Success && e.none: // by what it reads beside an object
 			case a.result.Matched():
 				return e.matched(o, a), true
 			case a.result.Abandoned():
@@ -247,7 +250,7 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
-	a := answer{rule: rule}
+	a := answer{rule: rule, none: e.none}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
@@ -284,7 +287,7 @@ func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
 	reason, why := a.rule.Why, expr.Explanation{}
-	if reason == "" || !e.isList { // of many it takes long
+	if reason == "" || !e.isMany { // of many it takes long
 		why = a.result.Explain()
 	}
 	if reason == "" {
@@ -304,7 +307,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isList) && o.isOnePage() {
+	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v

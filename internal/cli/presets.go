@@ -46,6 +46,9 @@ func (w World) showPresets(ctx context.Context, l *argv.Line) (err error) {
 		return showWaiters(ctx, l, service)
 	case isFile && one == "":
 		list, err = w.readPresets("presets", file)
+		for i, p := range list {
+			list[i] = grouped(p, list)
+		}
 	default:
 		list[0], err = w.findPreset(l, "presets", name)
 	}
@@ -89,7 +92,7 @@ func (w World) explain(ctx context.Context, l *argv.Line, list []presets.Preset)
 	var parts []string
 	code := ExitSuccess
 	for _, p := range list {
-		text := p.Text + tried
+		text := p.Text + tried + stanzas(p)
 		if p.File != "" {
 			samples, ok, err := w.testPreset(ctx, p)
 			if err != nil {
@@ -104,15 +107,29 @@ func (w World) explain(ctx context.Context, l *argv.Line, list []presets.Preset)
 	return cmp.Or(l.Write(ctx, strings.Join(parts, "\n")), exitWith(code))
 }
 
+// stanzas lists those of a group.
+func stanzas(p presets.Preset) (lines string) {
+	for _, s := range p.Stanzas() {
+		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
+	}
+	if lines != "" {
+		lines = "\nEach object is judged by the first of these that matches it, else by the rules above:\n" + lines
+	}
+	return lines
+}
+
 func presetList(mine []presets.Preset) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, p := range append(mine, presets.All()...) {
-		fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
+		if p.File != "" || p.Match == "" {
+			fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
+		}
 		for _, alias := range p.Aliases {
 			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)
 		}
 	}
+	fmt.Fprintf(w, "k8s/KIND\tone kind of Kubernetes: poll presets k8s\n")
 	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
 	w.Flush() // a strings.Builder never fails
 	return b.String()

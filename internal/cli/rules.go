@@ -126,6 +126,14 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		return err.Hint("the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
+	if group, _, isStanza := strings.Cut(name, "/"); isStanza && !strings.HasPrefix(name, "aws:") {
+		for _, c := range candidates(mine, presets.All()) {
+			if strings.HasPrefix(c.Word, group+"/") {
+				names = append(names, c.Word)
+			}
+		}
+		return err.Meant(name, names).Hint("poll presets %s lists the stanzas of that group", group)
+	}
 	if strings.HasPrefix(name, "aws:") {
 		for _, c := range candidates(presets.Waiters()) {
 			names = append(names, c.Word)

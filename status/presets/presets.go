@@ -40,7 +40,7 @@ type Preset struct {
 	note  string   // more for a reader, "" for nothing
 	many  []string // command lines that wait for many, those without --each one by one
 	// detail are expressions for the API's own words about a failure. The first
-	// whose value is a text is added to the reason of an ERROR.
+	// whose value is a text is added to the reason of an ERROR, and in a group of NOT_READY.
 	detail []string
 }
 
@@ -360,6 +360,7 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 // compile returns the stanza that p itself is.
 func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name
+	isOfGroup := p.Match != "" || p.stanzas != nil
 	detail, err := p.values("detail", p.detail)
 	if err == nil && p.Match != "" {
 		stanza.Match, err = expr.Compile(p.Match)
@@ -370,7 +371,7 @@ func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, 
 			return stanza, nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
 		rule.Origin, rule.Preset, rule.Why = "preset "+p.Name, p.Name, r.Why
-		if r.Status == status.Error || r.Status == status.NotReady {
+		if r.Status == status.Error || r.Status == status.NotReady && isOfGroup {
 			rule.Detail = detail
 		}
 		isOfAnswer := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
