@@ -147,7 +147,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		return v
 	}
 	if r.Preset != nil {
-		if v, ok := e.preset(o, r.Preset, r.Strict); ok {
+		if v, ok := e.preset(o, r.Preset); ok {
 			return v
 		}
 	}

@@ -77,38 +77,6 @@ func (x *Expr) Reads(names ...string) bool {
 	})
 }
 
-// Requires returns a path of which the condition can only be true if it is one of some texts, as .kind in
-// .kind == "Pod" and .spec.nodeName != null; "" if there is none.
-func (x *Expr) Requires() (path string, texts []string) {
-	if x.root == nil {
-		return "", nil
-	}
-	return x.required(x.root)
-}
-
-func (x *Expr) required(n *node) (path string, texts []string) {
-	switch {
-	case n.op == opAnd:
-		for _, kid := range n.kids {
-			if path, texts = x.required(kid); path != "" {
-				return path, texts
-			}
-		}
-	case n.op != opCompare || n.kids[0].op != opPath || n.kids[1].op != opLiteral:
-	case n.sign == "==" && n.kids[1].literal.kind == kindString:
-		return n.kids[0].text(x.src), []string{n.kids[1].literal.str}
-	case n.sign == "in" && n.kids[1].literal.kind == kindArray:
-		for _, one := range (&evaluator{steps: new(int), env: &Env{}}).each(n.kids[1].literal) {
-			if one.kind != kindString {
-				return "", nil
-			}
-			texts = append(texts, one.str)
-		}
-		return n.kids[0].text(x.src), texts
-	}
-	return "", nil
-}
-
 // An Error says why an expression does not compile.
 type Error struct {
 	Source  string // the expression

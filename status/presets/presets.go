@@ -168,10 +168,8 @@ func (p Preset) inherit(group Preset) Preset {
 	if id := group.setting("id"); id != nil && p.setting("id") == nil {
 		p.Settings = append(slices.Clip(p.Settings), *id)
 	}
-	for _, x := range group.detail {
-		if !p.isGate() && !slices.Contains(p.detail, x) { // a gate says why what the object says of itself does not count
-			p.detail = append(slices.Clip(p.detail), x)
-		}
+	if !p.isGate() { // a gate says why what the object says of itself does not count
+		p.detail = slices.Concat(p.detail, group.detail)
 	}
 	return p
 }
@@ -348,6 +346,10 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 	if p.Object == "" || ofObject {
 		return preset, unfit, nil
 	}
+	last := &preset.Stanzas[len(p.stanzas)]
+	isOfObject := func(r status.Rule) bool { return r.Expr.Reads("object") }
+	preset.Rules = slices.DeleteFunc(slices.Clone(last.Rules), isOfObject)
+	last.Rules = slices.DeleteFunc(last.Rules, func(r status.Rule) bool { return !isOfObject(r) })
 	if preset.Object, err = expr.CompileObjects(p.Object); err != nil {
 		return nil, nil, fmt.Errorf("compiling preset %s, object: %w", p.Name, err)
 	}

@@ -181,7 +181,7 @@ func TestPresetRulesThatDoNotFit(t *testing.T) {
 		{status.KindCustom, []rule{broken}, 0, 1, `preset thing: none of its rules fits this probe: error-if: $exit != 0 && $stderr contains "gone"`},
 	} {
 		preset, unfit, err := Preset{Name: "thing", rules: test.rules}.Compile(test.kind, false)
-		if rules := preset.Rules(); len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
+		if rules := preset.All(); len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
 			t.Errorf("%s, %v: have %v, %v, %v", test.kind, test.rules, rules, unfit, err)
 		}
 	}
@@ -267,12 +267,12 @@ func TestPresetSamples(t *testing.T) {
 		}
 		for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
 			preset, _, err := p.Compile(kind, false)
-			for _, r := range preset.Rules() {
+			for _, r := range preset.All() {
 				if r.Preset == p.Name && !decided[r.String()] {
 					t.Errorf("no sample is for %s", r.String())
 				}
 			}
-			if err != nil || len(preset.Rules()) == 0 {
+			if err != nil || len(preset.All()) == 0 {
 				t.Errorf("preset %s: no rule for kind %d, %v", p.Name, kind, err)
 			}
 		}
