@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
@@ -30,8 +31,14 @@ type Preset struct {
 type Stanza struct {
 	Name  string
 	Match *expr.Expr // says which objects those are; nil for all
+	// Kinds are the texts one of which .kind has to be for Match to be true, nil for any. Of many stanzas
+	// they leave few to ask.
+	Kinds []string
 	Rules []Rule
 }
+
+// kind is the path of what an object is.
+var kind = sync.OnceValue(func() *expr.Expr { return valuesOf(".kind")[0] })
 
 // An Object is what a verdict says of one of the objects in an answer.
 type Object struct {
@@ -126,7 +133,10 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 
 // object judges one object, by the last stanza if there is none.
 func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
-	matches := func(s Stanza) bool { return s.Match == nil || s.Match.Eval(e.env).Matched() }
+	kind := kind().Eval(e.env).Value().Text()
+	matches := func(s Stanza) bool {
+		return (s.Kinds == nil || slices.Contains(s.Kinds, kind)) && (s.Match == nil || s.Match.Eval(e.env).Matched())
+	}
 	at := len(p.Stanzas) - 1
 	if !e.none {
 		at = slices.IndexFunc(p.Stanzas, matches)

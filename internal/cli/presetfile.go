@@ -44,10 +44,11 @@ func (w World) findPreset(l *argv.Line, origin, name string) (p presets.Preset, 
 // grouped returns a preset as one of a list, of whose group it may be that is built in.
 func grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
-	if group, found := presets.Lookup(p.Group()); found {
-		return p.With([]presets.Preset{group})
+	if p.File == "" || p.Match == "" {
+		return p
 	}
-	return p
+	group, _ := presets.Lookup(p.Group())
+	return p.With([]presets.Preset{group})
 }
 
 // presetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
@@ -60,9 +61,12 @@ func presetFile(value string) (file, name string, ok bool) {
 			file, name = m[1], m[2]
 		}
 	}
-	group, _, isStanza := strings.Cut(value, "/")
-	_, isGroup := presets.Lookup(group)
-	return file, name, strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:") && !(isStanza && isGroup)
+	if ok = strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:"); ok {
+		group, _, _ := strings.Cut(value, "/")
+		_, isStanza := presets.Lookup(group)
+		ok = !isStanza
+	}
+	return file, name, ok
 }
 
 // presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.

@@ -126,22 +126,17 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		return err.Hint("the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
-	if group, _, isStanza := strings.Cut(name, "/"); isStanza && !strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(mine, presets.All()) {
-			if strings.HasPrefix(c.Word, group+"/") {
-				names = append(names, c.Word)
-			}
-		}
-		return err.Meant(name, names).Hint("poll presets %s lists the stanzas of that group", group)
-	}
+	list, members := presets.All(), "stanzas of that group"
 	if strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(presets.Waiters()) {
+		list, members = presets.Waiters(), "waiters of that service"
+	}
+	if group, _, isMember := strings.Cut(name, "/"); isMember || strings.HasPrefix(name, "aws:") {
+		for _, c := range candidates(mine, list) {
 			names = append(names, c.Word)
 		}
-		service, _, _ := strings.Cut(name, "/")
-		return err.Meant(name, names).Hint("poll presets %s lists the waiters of that service", service)
+		return err.Meant(name, names).Hint("poll presets %s lists the %s", group, members)
 	}
-	for _, c := range candidates(mine, presets.All()) {
+	for _, c := range candidates(mine, list) {
 		names = append(names, c.Word)
 		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)

@@ -30,9 +30,9 @@ var apis = map[string]map[string]string{
 		"done": `"done":true,"response":{}`, "failed": `"done":true,"error":{"code":9,"message":"no"}`,
 	},
 	"k8s/Job": {
-		"queued": `"apiVersion":"batch/v1","kind":"Job","status":{}`, "running": `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
-		"done":   `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
-		"failed": `"apiVersion":"batch/v1","kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
+		"queued": `"kind":"Job","status":{}`, "running": `"kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
+		"done":   `"kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
+		"failed": `"kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
 	},
 	"openai-batch": {
 		"queued": `"status":"validating","request_counts":null`, "running": `"status":"in_progress","request_counts":{"failed":0}`,

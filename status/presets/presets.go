@@ -104,7 +104,7 @@ func Lookup(name string) (Preset, bool) {
 }
 
 func builtin(text string) []Preset {
-	presets, err := Read("", text)
+	presets, err := read("", text, func(string, string) error { return nil }) // which the tests compile
 	if err != nil {
 		panic(err)
 	}
@@ -197,7 +197,9 @@ func isNoText(c rune) bool {
 // condition, " -- " and words are the reason when it is met. A preset has either object or
 // each, and its expressions name no $ENV. An error begins with the file, the line and the column, in
 // characters from 1: "mine.txt:3:8: ". Of a line that is none of a preset it has no text.
-func Read(file, text string) (presets []Preset, err error) {
+func Read(file, text string) ([]Preset, error) { return read(file, text, compiles) }
+
+func read(file, text string, check func(key, value string) error) (presets []Preset, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
 		return nil, fmt.Errorf("%s: a preset is text, without control characters", position(file, text, i))
@@ -221,7 +223,10 @@ func Read(file, text string) (presets []Preset, err error) {
 			start := at[0] + strings.Index(field, value)
 			p := &presets[len(presets)-1]
 			p.Text += field + "\n"
-			err = p.set(key, value, position(file, text, start))
+			err = p.set(key, value, func() string { return position(file, text, start) })
+			if err == nil {
+				err = check(key, value)
+			}
 		}
 		if problem, ok := errors.AsType[*expr.Error](err); ok {
 			at[0] += offsetIn(field, joined, problem)
@@ -270,17 +275,16 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
-func (p *Preset) set(key, value, at string) (err error) {
+// set sets a field of a preset. at says where the value stands.
+func (p *Preset) set(key, value string, at func() string) error {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object, "match": &p.Match}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
-	statuses := []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
-	ruled := slices.IndexFunc(statuses, func(s status.Status) bool { return s.RuleName() == key })
+	ruled := ruled(key)
 	text, list := texts[key], lists[key]
 	setting, isSeveral := p.setting(key), key == "id" || key == "print"
 	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each"}, key)
 	switch {
-	case text == nil && list == nil && ruled < 0 && !isSetting:
+	case text == nil && list == nil && ruled == status.None && !isSetting:
 		return fmt.Errorf("there is no key %q", key)
 	case value == "":
 		return fmt.Errorf("%q has no value", key)
@@ -299,22 +303,38 @@ func (p *Preset) set(key, value, at string) (err error) {
 	case setting != nil:
 		setting.Values = append(setting.Values, value)
 	case isSetting:
-		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at})
+		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at()})
 	default:
-		rule := rule{Status: statuses[ruled]}
-		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
-		p.rules = append(p.rules, rule)
-		_, err = status.NewRule(rule.Status, rule.Expr)
+		condition, why, _ := strings.Cut(value, " -- ")
+		p.rules = append(p.rules, rule{Status: ruled, Expr: condition, Why: why})
 	}
-	switch key {
-	case "detail", "id", "print":
+	return nil
+}
+
+// ruled returns the status that the rules of a key are for, none of another key.
+func ruled(key string) status.Status {
+	for _, s := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
+		if s.RuleName() == key {
+			return s
+		}
+	}
+	return status.None
+}
+
+// compiles checks that the expression of a key compiles.
+func compiles(key, value string) (err error) {
+	switch s := ruled(key); {
+	case s != status.None:
+		value, _, _ = strings.Cut(value, " -- ")
+		_, err = status.NewRule(s, value)
+	case key == "match":
+		_, err = status.NewRule(s, value)
+	case key == "detail", key == "id", key == "print":
 		_, err = expr.CompileValue(value)
-	case "object":
+	case key == "object":
 		_, err = expr.CompileObjects(value)
-	case "each":
+	case key == "each":
 		_, err = expr.CompileEach(value)
-	case "match":
-		_, err = status.NewRule(status.None, value)
 	}
 	return err
 }
@@ -365,7 +385,9 @@ func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, 
 	isOfGroup := p.Match != "" || p.stanzas != nil
 	detail, err := p.values("detail", p.detail)
 	if err == nil && p.Match != "" {
-		stanza.Match, err = expr.Compile(p.Match)
+		if stanza.Match, err = expr.Compile(p.Match); err == nil {
+			stanza.Kinds = stanza.Match.Requires(".kind")
+		}
 	}
 	for _, r := range p.rules {
 		rule, problem := status.NewRule(r.Status, r.Expr)

@@ -110,6 +110,11 @@ until: .c
 // order in which they are asked.
 func TestPresets(t *testing.T) {
 	t.Parallel()
+	for _, text := range []string{presetText, groupText, waiterText()} {
+		if _, err := Read("built in", text); err != nil {
+			t.Error(err)
+		}
+	}
 	seen := make(map[string]bool)
 	place := func(r rule) int {
 		return slices.Index([]status.Status{status.Throttled, status.Error, status.Success, status.NotReady}, r.Status)
