@@ -142,7 +142,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 		at = slices.IndexFunc(p.Stanzas, matches)
 	}
 	if at < 0 {
-		why := p.Stanzas[0].Match.Eval(e.env).Explain().Lines[0]
+		why := p.Stanzas[len(p.Stanzas)-1].Match.Eval(e.env).Explain().Lines[0]
 		return Object{Status: NotReady, Reason: "preset " + p.Name + " is about another kind of object: " + why}, v
 	}
 	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)

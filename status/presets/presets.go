@@ -126,7 +126,8 @@ func (p Preset) Group() string {
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
 // With returns p as one of some presets. A group has the stanzas of these that are its own, in front of
-// those that it has; a stanza has from its group what it lacks: object, id and detail.
+// those that it has; a stanza has from its group what it lacks: object, id, detail and the gates. Gates are
+// asked before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
@@ -135,10 +136,30 @@ func (p Preset) With(presets []Preset) Preset {
 			mine = append(mine, other.inherit(p))
 		case other.Name == p.Group() && other.Match == "":
 			p = p.inherit(other)
+			mine = append(mine, other.gatesFor(p)...)
 		}
 	}
 	p.stanzas = slices.Concat(mine, p.stanzas)
+	gates := slices.DeleteFunc(slices.Clone(p.stanzas), func(s Preset) bool { return !s.isGate() })
+	p.stanzas = append(gates, slices.DeleteFunc(p.stanzas, Preset.isGate)...)
 	return p
+}
+
+// isGate reports whether a stanza ends nothing: it is about a state in which no object is done, whatever
+// its kind.
+func (p Preset) isGate() bool {
+	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
+}
+
+// gatesFor returns the gates of a group that a stanza does not have yet.
+func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
+	for _, s := range p.stanzas {
+		isNamed := func(have Preset) bool { return have.Name == s.Name }
+		if s.isGate() && !isNamed(stanza) && !slices.ContainsFunc(stanza.stanzas, isNamed) {
+			gates = append(gates, s)
+		}
+	}
+	return gates
 }
 
 // inherit returns a stanza with what it has from its group.
@@ -147,7 +168,9 @@ func (p Preset) inherit(group Preset) Preset {
 	if id := group.setting("id"); id != nil && p.setting("id") == nil {
 		p.Settings = append(slices.Clip(p.Settings), *id)
 	}
-	p.detail = slices.Concat(p.detail, group.detail)
+	if !p.isGate() { // a gate says why what the object says of itself does not count
+		p.detail = slices.Concat(p.detail, group.detail)
+	}
 	return p
 }
 

@@ -445,6 +445,54 @@ func readLines[T any](t *testing.T, name string) (all []T) {
 }
 
 // The rules of a preset are about its object: one in the answer, each of a list, or an element.
+// A stanza that ends nothing is asked before all others of its group, and before one that is used alone.
+func TestPresetGates(t *testing.T) {
+	t.Parallel()
+	mine, err := Read("mine.txt", `name: k8s/Widget
+match: .kind == "Widget"
+until: .spec
+
+name: k8s/held
+match: .metadata.labels.hold
+not-ready-if: .metadata.labels.hold == "yes" -- held
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, _ := Lookup("k8s")
+	deployment, _ := Lookup("k8s-deployment")
+	const hold, deleted = `"labels":{"hold":"yes"}`, `"deletionTimestamp":"2026-11-20T10:20:00Z"`
+	for _, test := range []struct {
+		preset Preset
+		of     string // the metadata of a Widget
+		want   status.Status
+		reason string
+	}{
+		{group.With(mine), ``, status.Success, ".spec is"},
+		{group.With(mine), hold, status.NotReady, "held"},
+		{group.With(mine), deleted, status.NotReady, "being deleted"},
+		{mine[0].With([]Preset{group}), ``, status.Success, ".spec is"},
+		{mine[0].With([]Preset{group}).With([]Preset{group}), deleted, status.NotReady, "being deleted"},
+		{group, ``, status.NotReady, "it has no status yet"},
+		{deployment, deleted, status.NotReady, "being deleted"},
+		{deployment, ``, status.NotReady, "about another kind of object"},
+	} {
+		preset, _, err := test.preset.Compile(status.KindCommand, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","uid":"1",` + test.of + `},"spec":{"x":1}}`
+		body = strings.Replace(body, ",}", "}", 1)
+		v := status.Rules{Preset: preset}.Classify(t.Context(), presetSample{Body: json.RawMessage(body)}.observation(status.KindCommand))
+		if v.Status != test.want || !strings.Contains(v.Reason, test.reason) {
+			t.Errorf("%s, %s: have %v, %s; want %v, %s", test.preset.Name, test.of, v.Status, v.Reason, test.want, test.reason)
+		}
+	}
+	if have := len(deployment.With([]Preset{group}).Stanzas()); have != len(deployment.Stanzas()) {
+		t.Errorf("its gates are there twice: %d stanzas", have)
+	}
+}
+
 func TestPresetObject(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
