@@ -174,8 +174,23 @@ func (p Preset) inherit(group Preset) Preset {
 	return p
 }
 
-// presetField matches a line of a stanza, with the lines that continue it.
-var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^#\n].*(?:\n[ \t].*)*`) })
+// fields returns where the fields of a text begin and end: a line of a stanza, with those that continue it.
+func fields(text string) (all [][2]int) {
+	from, isOpen := 0, false
+	for line := range strings.Lines(text) {
+		to := from + len(strings.TrimSuffix(line, "\n"))
+		switch isBlank := line[0] == ' ' || line[0] == '\t'; {
+		case isOpen && isBlank:
+			all[len(all)-1][1] = to
+		case line[0] == '#' || line[0] == '\n':
+			isOpen = false
+		default:
+			all, isOpen = append(all, [2]int{from, to}), true
+		}
+		from += len(line)
+	}
+	return all
+}
 
 // isKey matches what may be a key, and so be repeated in an error: a file may be no preset, but secret.
 var isKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z-]{1,20}$`) })
@@ -204,7 +219,7 @@ func read(file, text string, check func(key, value string) error) (presets []Pre
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
 		return nil, fmt.Errorf("%s: a preset is text, without control characters", position(file, text, i))
 	}
-	for _, at := range presetField().FindAllStringIndex(text, -1) {
+	for _, at := range fields(text) {
 		field := text[at[0]:at[1]]
 		joined := strings.ReplaceAll(field, "\n", "")
 		key, value, isField := strings.Cut(joined, ":")
@@ -355,9 +370,9 @@ func (p *Preset) setting(key string) *Setting {
 // error: any good answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an
 // element of a list; rules about $json alone are then left out, too, and unfit.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset, unfit []string, err error) {
-	preset = &status.Preset{Name: p.Name}
+	preset, known := &status.Preset{Name: p.Name}, map[string]*expr.Expr{}
 	for _, s := range append(slices.Clip(p.stanzas), p) {
-		stanza, left, err := s.compile(kind, ofObject)
+		stanza, left, err := s.compile(kind, ofObject, known)
 		preset.Stanzas, unfit = append(preset.Stanzas, stanza), append(unfit, left...)
 		if err != nil {
 			return preset, unfit, err
@@ -374,16 +389,16 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 		return nil, nil, fmt.Errorf("compiling preset %s, object: %w", p.Name, err)
 	}
 	if id := p.setting("id"); id != nil {
-		preset.ID, err = p.values("id", id.Values)
+		preset.ID, err = p.values("id", id.Values, known)
 	}
 	return preset, unfit, err
 }
 
 // compile returns the stanza that p itself is.
-func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, unfit []string, err error) {
+func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name
 	isOfGroup := p.Match != "" || p.stanzas != nil
-	detail, err := p.values("detail", p.detail)
+	detail, err := p.values("detail", p.detail, known)
 	if err == nil && p.Match != "" {
 		if stanza.Match, err = expr.Compile(p.Match); err == nil {
 			stanza.Kinds = stanza.Match.Requires(".kind")
@@ -410,14 +425,15 @@ func (p Preset) compile(kind status.Kind, ofObject bool) (stanza status.Stanza, 
 	return stanza, unfit, cmp.Or(err, p.lacks(kind, stanza.Rules, unfit))
 }
 
-// values compiles expressions for values.
-func (p Preset) values(key string, sources []string) (values []*expr.Expr, err error) {
+// values compiles expressions for values, but for those that are known.
+func (p Preset) values(key string, sources []string, known map[string]*expr.Expr) (values []*expr.Expr, err error) {
 	for _, source := range sources {
-		x, err := expr.CompileValue(source)
-		if err != nil {
-			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, key, err)
+		if known[source] == nil {
+			if known[source], err = expr.CompileValue(source); err != nil {
+				return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, key, err)
+			}
 		}
-		values = append(values, x)
+		values = append(values, known[source])
 	}
 	return values, nil
 }
