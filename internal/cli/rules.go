@@ -25,6 +25,9 @@ func (r *reader) readRules(t *target) error {
 		}
 		fits := func(rule status.Rule) error {
 			err := applies(rule.Expr, t.kind, s.Each != "")
+			if err == nil && rule.Expr.Reads("event") && !s.Stream {
+				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
+			}
 			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
 				unmet = badExpression(s.Origin(name), err)
 			}
@@ -95,6 +98,8 @@ func applies(x *expr.Expr, kind status.Kind, element bool) error {
 		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
 	case x.Reads("status") && kind != status.KindHTTP:
 		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
+	case x.Reads("event") && kind != status.KindHTTP:
+		return argv.Usagef("$event is the name of a server-sent event, but the target is not an HTTP URL")
 	case x.Reads("header") && kind != status.KindHTTP:
 		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
 	}
