@@ -16,11 +16,15 @@ func (s *Spec) listens() bool {
 	return s.Stream && (s.hasSuccess() || s.Rank("stream") > argv.Variable)
 }
 
-// checkStream refuses a stream of which any message would be SUCCESS.
+// checkStream refuses a stream of which any message would be SUCCESS, or that of one object of several.
 func checkStream(t *target) error {
 	if s := t.spec; s.listens() && !s.hasSuccess() {
 		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
 			Hint(`--stream --until '$stdout contains "ready"' for a line of a command, --until '.state == "done"' for an event`)
+	}
+	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
+		return argv.Usagef("preset %s wants all objects done, and a message is one of them", p.Name).
+			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
 	}
 	return nil
 }
