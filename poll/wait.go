@@ -149,7 +149,7 @@ func (w *wait) prepare() error {
 		return errors.New("the elements of an answer are waited for by a group")
 	case w.p.Elements != nil && w.p.Elements.Each == nil:
 		return errors.New("the elements have no Each")
-	case slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset), func(r status.Rule) bool { return r.Expr == nil }):
+	case slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), func(r status.Rule) bool { return r.Expr == nil }):
 		return errors.New("a rule has no Expr")
 	}
 	w.openSession()

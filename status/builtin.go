@@ -17,7 +17,7 @@ import (
 // unmatched judges an observation that no rule decided. In words, want says why the rules
 // for SUCCESS did not match.
 func (r Rules) unmatched(o *Observation, want string) Verdict {
-	hasCondition := len(r.Preset) > 0 ||
+	hasCondition := r.Preset != nil ||
 		slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == Success })
 	plain := "the probe reports no failure"
 	switch f := o.Failure; {

@@ -75,8 +75,8 @@ func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 type Rules struct {
 	// Own are the user's rules, asked before all others.
 	Own []Rule
-	// Preset are the rules of a preset, asked after Own.
-	Preset []Rule
+	// Preset says what the answers of an API mean, nil for none. It is asked after Own.
+	Preset *Preset
 	// Strict makes a good answer that no rule matches an ERROR.
 	Strict bool
 }
@@ -136,15 +136,18 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own)+len(r.Preset))}
+	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own))}
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
 		}
 		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Final: true, Advice: f.Advice}}
 	}
-	for _, rules := range [][]Rule{r.Own, r.Preset} {
-		if v, ok := e.firstMatch(o, rules); ok {
+	if v, ok := e.firstMatch(o, r.Own); ok {
+		return v
+	}
+	if r.Preset != nil {
+		if v, ok := e.preset(o, r.Preset); ok {
 			return v
 		}
 	}
@@ -154,7 +157,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if o.Moved && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
 		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, answers: e.answers}
 	}
-	want := e.want()
+	want := cmp.Or(e.words, e.want())
 	if o.Following.Monitor == detail.MonitorAzure {
 		if v, ok := e.azure(o, want); ok {
 			return v
@@ -164,7 +167,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if doubt := e.doubt(o, v); doubt != "" {
 		v = r.undecided(doubt)
 	}
-	v.answers = e.answers
+	v.answers, v.Objects = e.answers, e.objects
 	return v
 }
 
@@ -190,6 +193,7 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
+	none   bool // there was no object that it could be about
 }
 
 // An evaluation asks rules about one observation.
@@ -198,6 +202,12 @@ type evaluation struct {
 	env      *expr.Env // made when the first rule is asked
 	admitted bool      // what the answer holds counts
 	answers  []answer
+
+	isPart  bool     // it is about an object in an answer
+	isMany  bool     // which has several
+	none    bool     // the answer has no object
+	words   string   // why a preset has not decided
+	objects []Object // what it says of each object
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
@@ -208,6 +218,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
+			case a.result.Matched() && status == Success && e.none: // by what it reads beside an object
 			case a.result.Matched():
 				return e.matched(o, a), true
 			case a.result.Abandoned():
@@ -234,13 +245,12 @@ func (o *Observation) isStray() bool {
 
 func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	if e.env == nil {
-		e.env = Environment(o)
-		e.env.Context = e.ctx
+		e.env = e.environment(o)
 	}
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
-	a := answer{rule: rule}
+	a := answer{rule: rule, none: e.none}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
@@ -250,6 +260,12 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	}
 	e.answers = append(e.answers, a)
 	return a
+}
+
+func (e *evaluation) environment(o *Observation) *expr.Env {
+	env := Environment(o)
+	env.Context = e.ctx
+	return env
 }
 
 // Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
@@ -270,8 +286,10 @@ func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
 }
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
-	reason := a.rule.Why
-	why := a.result.Explain()
+	reason, why := a.rule.Why, expr.Explanation{}
+	if reason == "" || !e.isMany { // of many it takes long
+		why = a.result.Explain()
+	}
 	if reason == "" {
 		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
 	}
@@ -289,7 +307,7 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
-	if v.Status == Success && a.rule.Expr.Reads("[]") && o.isOnePage() {
+	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v

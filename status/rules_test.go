@@ -346,9 +346,10 @@ func TestTally(t *testing.T) {
 	} {
 		var asked status.Rules
 		if test.rules[0] == "preset" {
-			asked.Preset = rules(t, test.rules[1:]...)
-			for i := range asked.Preset {
-				asked.Preset[i].Preset = "thing"
+			preset := rules(t, test.rules[1:]...)
+			asked.Preset = &status.Preset{Stanzas: []status.Stanza{{Name: "thing", Rules: preset}}}
+			for i := range preset {
+				preset[i].Preset = "thing"
 			}
 		} else {
 			asked.Own = rules(t, test.rules...)
@@ -424,7 +425,7 @@ func TestPresetIsNotReady(t *testing.T) {
 	}
 	for code, want := range map[int]status.Status{404: status.NotReady, 409: status.NotReady, 401: status.NotReady, 429: status.Throttled} {
 		o := answered(code, `{"status":"creating"}`)
-		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
+		if v := (status.Rules{Preset: &status.Preset{Stanzas: []status.Stanza{{Name: "mine", Rules: preset}}}}).Classify(t.Context(), o); v.Status != want {
 			t.Errorf("HTTP %d is %s, want %s", code, v.Status, want)
 		}
 	}

@@ -62,6 +62,9 @@ type Verdict struct {
 	// Hints suggest what was meant by a rule that reads something the answer does
 	// not have: "did you mean .state?". They are made by [Tally].
 	Hints []string
+	// Objects are the verdicts on the objects of an answer by a preset that names them, or that
+	// has found several: what has failed first, and what is done last.
+	Objects []Object
 	// What poll's own outputs read.
 	detail.Decision
 	// answers are the results of the rules, in the order in which they were

@@ -51,7 +51,7 @@ func (t *Tally) add(o *Observation, a answer) {
 	}
 	c, known := &t.counts[at], t.counts[at].decided || a.result.Matched()
 	c.asked = c.asked || a.asked
-	c.decided = c.decided || a.asked && (a.result.Tri != expr.Unknown || a.result.Missing())
+	c.decided = c.decided || a.asked && (a.none || a.result.Tri != expr.Unknown || a.result.Missing())
 	if known {
 		return
 	}
@@ -69,7 +69,7 @@ func (t *Tally) add(o *Observation, a answer) {
 		hints = slices.Concat(hints, others)
 	}
 	for _, hint := range hints {
-		if a.rule.Preset == "" && !slices.Contains(t.hints, hint) {
+		if (a.rule.Preset == "" || a.none) && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
 		}
 	}
@@ -114,6 +114,8 @@ func neverAsked(c ruleCount, kind Kind) string {
 		KindHTTP:    {"no answer was good (HTTP 2xx)", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
+	case c.rule.Preset != "": // nobody adds to that
+		words[1] = ""
 	case c.exit != 0:
 		words[1] = fmt.Sprintf("; add `and $exit in [0, %d]` to let that of exit code %[1]d count", c.exit)
 	case c.rule.Status != Error:

@@ -245,8 +245,8 @@ func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	return all, hints
 }
 
-// judge returns a line for each verdict: the name of the element, the status, and why. A summary goes
-// to stderr.
+// judge returns a line for each verdict: the name of the element, the status, and why; and for each object
+// of an answer by which stanza. A summary goes to stderr.
 func (q *evaluation) judge() (out string, code ExitCode) {
 	all, hints := q.attempt()
 	var lines, notes []string
@@ -257,6 +257,10 @@ func (q *evaluation) judge() (out string, code ExitCode) {
 			name = "(all)"
 		}
 		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason)))
+		for _, o := range v.Objects {
+			by := strings.TrimPrefix(o.Stanza+": "+o.Reason, ": ")
+			lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(o.ID), o.Status, term.Line(by)))
+		}
 		notes = append(notes, v.Notes...)
 		count[v.Status]++
 	}

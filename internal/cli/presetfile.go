@@ -18,14 +18,15 @@ import (
 )
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
-// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted.
+// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
+// has the stanzas of the user's directory in front of its own, and those of the file that is named first.
 func (p Process) findPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
-		return p.presetIn(origin, file, one)
+		return p.presetIn(l, origin, file, one)
 	}
 	mine, unread := p.ownPresets()
 	named := slices.DeleteFunc(slices.Clone(mine), func(preset presets.Preset) bool { return !preset.Named(name) })
-	if preset, found := presets.Lookup(name); found {
+	if preset, found := presets.Lookup(name); found && (len(named) == 0 || named[0].Match == "") {
 		named = append(named, preset)
 	}
 	switch {
@@ -37,24 +38,45 @@ func (p Process) findPreset(l *argv.Line, origin, name string) (preset presets.P
 	case unread != nil:
 		l.Note("%s", unread)
 	}
-	return named[0], nil
+	return grouped(named[0], mine), nil
+}
+
+// grouped returns a preset as one of a list, of whose group it may be that is built in.
+func grouped(p presets.Preset, list []presets.Preset) presets.Preset {
+	p = p.With(list)
+	if p.File == "" || p.Match == "" {
+		return p
+	}
+	group, _ := presets.Lookup(p.Group())
+	return p.With([]presets.Preset{group})
 }
 
 // presetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
-// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER.
+// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER and of a stanza
+// of a group. A name that begins with that of a group is no file.
 func presetFile(value string) (file, name string, ok bool) {
 	file = value
-	if i := strings.LastIndexByte(value, ':'); i > 1 && !strings.ContainsAny(value[i:], `/\.`) {
-		file, name = value[:i], value[i+1:]
+	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
+		if _, err := os.Stat(m[1]); err == nil || !strings.Contains(m[2], "/") {
+			file, name = m[1], m[2]
+		}
 	}
-	return file, name, strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:")
+	if ok = strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:"); ok {
+		group, _, _ := strings.Cut(value, "/")
+		_, isStanza := presets.Lookup(group)
+		ok = !isStanza
+	}
+	return file, name, ok
 }
 
-// presetIn returns the preset of a name in a file, or its only one.
-func (p Process) presetIn(origin, file, name string) (preset presets.Preset, err error) {
+// presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.
+func (p Process) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
 	list, err := p.readPresets(origin, file)
 	if err != nil {
 		return preset, err
+	}
+	if group := groupOf(list); name == "" && group != "" {
+		name = group
 	}
 	if name == "" && len(list) == 1 {
 		return list[0], nil
@@ -62,15 +84,31 @@ func (p Process) presetIn(origin, file, name string) (preset presets.Preset, err
 	var names []string
 	for _, preset := range list {
 		if preset.Named(name) {
-			return preset, nil
+			return grouped(preset, list), nil
 		}
 		names = append(names, preset.Name)
 	}
-	if name == "" {
+	switch {
+	case slices.ContainsFunc(list, func(preset presets.Preset) bool { return preset.Group() != "" && preset.Group() == name }):
+		preset, err = p.findPreset(l, origin, name)
+		return preset.With(list), err
+	case name == "":
 		return preset, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
 			Hint("--preset %s:%s", file, names[0])
 	}
 	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
+}
+
+// groupOf returns the group that all presets of a file are part of, "" if there is none.
+func groupOf(list []presets.Preset) (group string) {
+	for i, p := range list {
+		own := cmp.Or(p.Group(), p.Name)
+		if i > 0 && own != group || len(list) == 1 && p.Match == "" {
+			return ""
+		}
+		group = own
+	}
+	return group
 }
 
 // readPresets reads the presets of a file, and checks how they say to wait.

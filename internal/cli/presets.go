@@ -45,6 +45,9 @@ func (p Process) showPresets(ctx context.Context, l *argv.Line) (err error) {
 		return showWaiters(ctx, l, service)
 	case isFile && one == "":
 		list, err = p.readPresets("presets", file)
+		for i, preset := range list {
+			list[i] = grouped(preset, list)
+		}
 	default:
 		list[0], err = p.findPreset(l, "presets", name)
 	}
@@ -88,7 +91,7 @@ func (p Process) explain(ctx context.Context, l *argv.Line, list []presets.Prese
 	var parts []string
 	code := ExitSuccess
 	for _, preset := range list {
-		text := preset.Text + tried
+		text := preset.Text + tried + stanzas(preset)
 		if preset.File != "" {
 			samples, ok, err := p.testPreset(ctx, preset)
 			if err != nil {
@@ -103,15 +106,29 @@ func (p Process) explain(ctx context.Context, l *argv.Line, list []presets.Prese
 	return cmp.Or(l.Write(ctx, strings.Join(parts, "\n")), exitWith(code))
 }
 
+// stanzas lists those of a group.
+func stanzas(p presets.Preset) (lines string) {
+	for _, s := range p.Stanzas() {
+		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
+	}
+	if lines != "" {
+		lines = "\nEach object is judged by the first of these that matches it, else by the rules above:\n" + lines
+	}
+	return lines
+}
+
 func presetList(mine []presets.Preset) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, p := range append(mine, presets.All()...) {
-		fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
+		if p.File != "" || p.Match == "" {
+			fmt.Fprintf(w, "%s\t%s\n", p.Name, cmp.Or(p.API, p.File))
+		}
 		for _, alias := range p.Aliases {
 			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)
 		}
 	}
+	fmt.Fprintf(w, "k8s/KIND\tone kind of Kubernetes: poll presets k8s\n")
 	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
 	w.Flush() // a strings.Builder never fails
 	return b.String()

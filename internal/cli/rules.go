@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (r *reader) readRules(t *target) error {
 		return s.needsCondition() // those of variables are for others
 	}
 	t.poller.Rules.Strict = s.Strict
-	if err := t.readPreset(); err != nil || has(status.Success) || len(t.poller.Rules.Preset) > 0 {
+	if err := t.readPreset(); err != nil || has(status.Success) || t.poller.Rules.Preset != nil {
 		return err
 	}
 	return unmet
@@ -106,19 +107,19 @@ func (t *target) readPreset() error {
 		return nil
 	}
 	p, ofElement := s.preset, s.Each != "" && !s.followsEach()
-	if list, isList := strings.CutSuffix(p.Object, "[]"); ofElement && p.File != "" && p.Object != "" &&
-		!(isList && list == strings.TrimSuffix(s.Each, "[]")) {
+	objects, err := expr.CompileObjects(cmp.Or(p.Object, "."))
+	if err == nil && ofElement && p.File != "" && p.Object != "" && !objects.Has(strings.TrimSuffix(s.Each, "[]")+"[]") {
 		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	rules, omitted, err := p.Compile(t.kind, ofElement)
+	preset, omitted, err := p.Compile(t.kind, ofElement)
 	if err != nil {
 		return argv.Usagef("%w", err)
 	}
 	if omitted != nil {
 		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
-	t.poller.Rules.Preset = rules
+	t.poller.Rules.Preset = preset
 	return nil
 }
 
@@ -129,14 +130,17 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		return err.Hint("the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
+	list, members := presets.All(), "stanzas of that group"
 	if strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(presets.Waiters()) {
+		list, members = presets.Waiters(), "waiters of that service"
+	}
+	if group, _, isMember := strings.Cut(name, "/"); isMember || strings.HasPrefix(name, "aws:") {
+		for _, c := range candidates(mine, list) {
 			names = append(names, c.Word)
 		}
-		service, _, _ := strings.Cut(name, "/")
-		return err.Meant(name, names).Hint("poll presets %s lists the waiters of that service", service)
+		return err.Meant(name, names).Hint("poll presets %s lists the %s", group, members)
 	}
-	for _, c := range candidates(mine, presets.All()) {
+	for _, c := range candidates(mine, list) {
 		names = append(names, c.Word)
 		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)

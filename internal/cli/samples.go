@@ -13,15 +13,16 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// testPreset judges the answers that stand beside the file of a preset: NAME.success.json is to be
-// SUCCESS, and so are NAME.success.2.json and the like; error, throttled and not_ready are the
+// testPreset judges the answers that stand beside the file of a preset: NAME.success.json, or X.success.json
+// of NAME/X, is to be SUCCESS, and so are NAME.success.2.json and the like; error, throttled and not_ready are the
 // other verdicts. It returns a line for each, and whether all are right.
 func (p Process) testPreset(ctx context.Context, preset presets.Preset) (lines string, ok bool, err error) {
 	dir, ok := filepath.Dir(preset.File), true
+	stem := preset.Name[strings.LastIndexByte(preset.Name, '/')+1:] + "."
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
-		words := strings.Split(strings.TrimPrefix(f.Name(), preset.Name+"."), ".")
-		if len(words) < 2 || !strings.HasPrefix(f.Name(), preset.Name+".") || words[len(words)-1] != "json" {
+		words := strings.Split(strings.TrimPrefix(f.Name(), stem), ".")
+		if len(words) < 2 || !strings.HasPrefix(f.Name(), stem) || words[len(words)-1] != "json" {
 			continue
 		}
 		file := filepath.Join(dir, f.Name())
@@ -44,7 +45,7 @@ func (p Process) testPreset(ctx context.Context, preset presets.Preset) (lines s
 		lines += fmt.Sprintf("  %-5s %s is %s: %s\n", verdict, file, v.Status, v.Reason)
 	}
 	if lines == "" {
-		return fmt.Sprintf("\nNo answers to test it with: %s.success.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", preset.Name, preset.File, preset.Name), ok, err
+		return fmt.Sprintf("\nNo answers to test it with: %ssuccess.json beside it would be one, and so is any for poll eval --preset %s:%s.\n", stem, preset.File, preset.Name), ok, err
 	}
 	return "\nAnswers beside it:\n" + lines, ok, err
 }

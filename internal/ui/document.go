@@ -19,8 +19,26 @@ type outcome struct {
 	*goal
 	Attempts int `json:"attempts"`
 	*sharing
-	Elapsed Seconds `json:"elapsed_s"`
-	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+	Elapsed Seconds  `json:"elapsed_s"`
+	Resumed bool     `json:"resumed,omitempty"` // it had ended in an earlier run
+	Objects []object `json:"objects,omitempty"` // in the last answer, that are not done
+}
+
+// An object is one of the objects that a preset judges, in JSON.
+type object struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+// objectsOf describes the objects that are not done.
+func objectsOf(v status.Verdict) (list []object) {
+	for _, o := range v.Objects {
+		if o.Status != status.Success {
+			list = append(list, object{term.Line(o.ID), string(o.Status), term.Line(o.Reason)})
+		}
+	}
+	return list
 }
 
 // A goal is the goal of several targets, in JSON, and how many of them ended in which way.
@@ -95,7 +113,7 @@ func outcomeOf(o *poll.Outcome, exit any) outcome {
 		exit = json.RawMessage("null")
 	}
 	return outcome{Status: statusWord(statusAtEnd(o)), Ending: meaningOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
-		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
+		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed, Objects: objectsOf(o.Verdict)}
 }
 
 // document describes the outcome of a run.

@@ -39,7 +39,8 @@ type jsonEvent struct {
 	Show       []any    `json:"show,omitempty"`
 	Notes      []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
 	prediction
-	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
+	Objects []object `json:"objects,omitempty"` // at the end, that are not done
+	Error   string   `json:"error,omitempty"`   // why there was no answer; for a failed run, the closing words
 }
 
 // A jsonGoal is an EventGoal in JSON.
@@ -54,7 +55,7 @@ type jsonGoal struct {
 // object is the face for programs: it writes an event as an object on a line, and nothing else
 // is on stderr.
 func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
-	var object any
+	var line any
 	switch ev.Kind {
 	case poll.EventPlace:
 		place := jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
@@ -62,18 +63,18 @@ func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
 			place.Closed = new(seconds(left))
 		}
-		object = place
+		line = place
 	case poll.EventGoal:
 		goal := jsonGoal{V: 1, Event: string(ev.Kind), outcome: r.outcomeOfAll(ev.Summary), Notes: oneLines("", r.notes)}
 		if !r.succeeded(ev) {
 			goal.Error = strings.Join(r.closing(ev), "\n")
 		}
-		object = goal
+		line = goal
 	default:
-		object = r.jsonEvent(row, ev, found)
+		line = r.jsonEvent(row, ev, found)
 	}
-	if line, err := encode(object); err == nil { // never fails for numbers and words
-		r.con.say(string(line))
+	if text, err := encode(line); err == nil { // never fails for numbers and words
+		r.con.say(string(text))
 	}
 }
 
@@ -105,7 +106,7 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 	case poll.EventEnd:
 		out := ev.Outcome
 		o.setVerdict(out.Verdict, statusAtEnd(out), out.Reason, out.Observation)
-		o.Notes = append(grounds(out, ""), oneLines("", r.notes)...)
+		o.Notes, o.Objects = append(grounds(out, ""), oneLines("", r.notes)...), objectsOf(out.Verdict)
 		if out.Ending != poll.Succeeded {
 			o.Error = strings.Join(r.closingOf(out), "\n")
 		}

@@ -194,10 +194,11 @@ func recordings() map[string][]poll.Event {
 		wait(100*time.Millisecond, nil).
 		attempt(verdict(status.Error, "", "HTTP 404"), httpAnswer(404, "{\"error\":\"no such job\"}\n"))
 
+	ofRule := verdict(status.Error, `--error-if .status.phase=="Failed"`, `.status.phase is "Failed"`)
+	ofRule.Objects = []status.Object{{ID: "Pod b\x1b[1m", Status: status.Error, Reason: "evicted"}, {ID: "Pod a", Status: status.Success}}
 	byRule := newRecording("kubectl", 5*time.Minute, 0).
 		wait(100*time.Millisecond, nil).
-		attempt(verdict(status.Error, `--error-if .status.phase=="Failed"`, `.status.phase is "Failed"`),
-			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
+		attempt(ofRule, exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
 
 	cannotRun := newRecording("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
 		event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})

@@ -101,6 +101,7 @@ func (p *plan) args(dir string) (args []string) {
 	switch l := p.List; {
 	case l != nil:
 		add(!p.Mine || p.Object, "--each", p.path(".jobs"))
+		add(!p.Mine, "--id", ".id")
 		add(l.Next != "auto", "--next", p.path(p.List.Next))
 		add(l.Follow, "--follow", "/ops/{.id}")
 		add(l.Expect > 0, "--expect", l.Expect)

@@ -29,7 +29,7 @@ var apis = map[string]map[string]string{
 		"queued": `"done":false,"name":"operations/7"`, "running": `"name":"operations/7","done":false`,
 		"done": `"done":true,"response":{}`, "failed": `"done":true,"error":{"code":9,"message":"no"}`,
 	},
-	"k8s-job": {
+	"k8s/Job": {
 		"queued": `"kind":"Job","status":{}`, "running": `"kind":"Job","status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"}]}`,
 		"done":   `"kind":"Job","status":{"conditions":[{"type":"Complete","status":"True"}]}`,
 		"failed": `"kind":"Job","status":{"conditions":[{"type":"Failed","status":"True","message":"no"}]}`,
@@ -124,7 +124,7 @@ func (p *plan) enclosed(doc string) string {
 }
 
 // presetRules returns the rules of the preset, none without one.
-func (p *plan) presetRules() []status.Rule {
+func (p *plan) presetRules() *status.Preset {
 	preset, isBuiltin := builtin()[p.presetName()]
 	switch {
 	case p.Mine:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -28,6 +29,16 @@ type Doc struct {
 	root    value    // the document, if it is the only one
 	lines   []string // the documents
 	problem string   // why it is not one document
+
+	isElement bool
+	index     sync.Once
+	members   []member // of an element: its rules read few of them, and often
+}
+
+// A member is one of the members of an object.
+type member struct {
+	key   string
+	value value
 }
 
 // emptyBody is the problem of an answer without a document.
@@ -41,7 +52,7 @@ func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 // element returns an element, of an object with its name, as a document. It is not checked again.
 func element(v value, name string) *Doc {
 	raw := v.json()
-	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
+	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name, isElement: true}
 	d.check.Do(func() {})
 	return d
 }
@@ -61,6 +72,24 @@ func (d *Doc) Name() string { return d.name }
 
 // Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
+
+// member finds a member of the root of an element. known is false if v is not that, or has none of that name.
+func (d *Doc) member(v value, key string) (found value, known bool) {
+	if d == nil || !d.isElement || len(v.raw) != len(d.text) || unsafe.StringData(v.raw) != unsafe.StringData(d.text) {
+		return value{}, false
+	}
+	d.index.Do(func() {
+		gjson.Parse(d.text).ForEach(func(key, v gjson.Result) bool {
+			d.members = append(d.members, member{key.Str, fromResult(v)})
+			return true
+		})
+	})
+	i := slices.IndexFunc(d.members, func(m member) bool { return m.key == key })
+	if i < 0 {
+		return value{}, false
+	}
+	return d.members[i].value, true
+}
 
 // value is the document as one value, unknown if it is not exactly one.
 func (d *Doc) value() value {

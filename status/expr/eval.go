@@ -135,29 +135,35 @@ func (e *evaluator) not(x *node) value {
 // better by a later operand.
 func (e *evaluator) logic(n *node) value {
 	settles := or(n.op == opOr, True, False)
-	var by [3][]value // the operands, by their outcome
+	var by [3]value // what the operands of an outcome are together, of Unknown the first
+	var has [3]bool
 	var outcomes []Tri
 	for _, kid := range n.kids {
 		v := e.silent().eval(kid)
 		outcome := v.truth()
-		by[outcome], outcomes = append(by[outcome], v), append(outcomes, outcome)
+		if e.why != nil {
+			outcomes = append(outcomes, outcome)
+		}
+		switch all := &by[outcome]; {
+		case !has[outcome]:
+			*all, has[outcome] = v, true
+		case outcome == settles:
+			all.hidden, all.evidence = all.hidden || v.hidden, all.evidence.or(v.evidence, false)
+		case outcome != Unknown:
+			*all = all.of(v)
+		}
 		if outcome == settles && e.why == nil && !v.isAbsent() {
 			break
 		}
 	}
 	e.sayOperands(n, outcomes)
 	switch {
-	case by[settles] != nil:
-		v := boolean(settles == True).of(by[settles]...)
-		v.evidence = by[settles][0].evidence
-		for _, other := range by[settles][1:] {
-			v.evidence = v.evidence.or(other.evidence, false)
-		}
-		return v
-	case by[Unknown] != nil:
-		return by[Unknown][0].undecided()
+	case has[settles]:
+		return boolean(settles == True).of(by[settles])
+	case has[Unknown]:
+		return by[Unknown].undecided()
 	}
-	return boolean(settles == False).of(by[1-settles]...)
+	return boolean(settles == False).of(by[1-settles])
 }
 
 // pipe evaluates the right side with the value of the left one as ".".

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,14 +68,37 @@ func (x *Expr) String() string { return x.src }
 
 // Reads reports whether the expression reads any of the named things. A variable is named
 // without its $: "status". "ENV" is the environment, whose values the expression may yield.
-// "." is the document, or the element of it that a path begins at; "json" is the whole document,
-// $json or ..; "element" is $element; and "[]" stands for any, all and count, which read the elements
-// of a list. A program in jq that may read the document counts as reading it. Without names, Reads
-// reports whether the expression reads anything but the environment.
+// "." is the document, or the element of it that a path begins at; "object" is the same without
+// "json", the whole document, $json or ..; "element" is $element; and "[]" stands for any, all and
+// count, which read the elements of a list. A program in jq that may read the document counts as
+// reading it. Without names, Reads reports whether the expression reads anything but the environment.
 func (x *Expr) Reads(names ...string) bool {
 	return slices.ContainsFunc(x.reads, func(name string) bool {
 		return slices.Contains(names, name) || names == nil && name != "ENV"
 	})
+}
+
+// Requires returns the texts one of which a path such as .kind has to be where the condition is true, nil if
+// it may be any: of .kind == "Pod" and .spec.nodeName != null it is "Pod".
+func (x *Expr) Requires(path string) (texts []string) {
+	nodes := []*node{x.root}
+	for i := 0; i < len(nodes) && texts == nil; i++ {
+		n := nodes[i]
+		switch {
+		case n == nil:
+		case n.op == opAnd:
+			nodes = append(nodes, n.kids...)
+		case n.op != opCompare || n.kids[0].op != opPath || n.kids[1].op != opLiteral || n.kids[0].text(x.src) != path:
+		case n.sign == "==" && n.kids[1].literal.kind == kindString:
+			texts = []string{n.kids[1].literal.str}
+		case n.sign == "in":
+			err := json.Unmarshal([]byte(n.kids[1].literal.raw), &texts)
+			if err != nil || slices.Contains(texts, "") { // it holds something else, or a null
+				texts = nil
+			}
+		}
+	}
+	return texts
 }
 
 // An Error says why an expression does not compile.

@@ -36,7 +36,11 @@ func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 	} else if op := lastStage(query).Op; op >= gojq.OpAssign && condition {
 		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
 	} else if code, variables, err = p.jqCompile(query, at); err == nil {
-		if slices.Contains(variables, "$json") || slices.Contains(variables, "$element") || !jqWithoutDocument().MatchString(source) {
+		isOfObject := slices.Contains(variables, "$element") || !jqWithoutDocument().MatchString(source)
+		if isOfObject {
+			p.note("object")
+		}
+		if isOfObject || slices.Contains(variables, "$json") {
 			p.note(".")
 		}
 		return code, variables

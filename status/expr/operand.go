@@ -214,6 +214,9 @@ func (p *parser) pathNode(path *path) *node {
 	if !p.inner || path.root != rootDot {
 		p.note(".")
 	}
+	if !p.inner && path.root == rootDot || path.root == rootElement {
+		p.note("object")
+	}
 	if path.root != rootDot {
 		p.note(or(path.root == rootElement, "element", "json"))
 	}
@@ -244,6 +247,9 @@ func (p *parser) function() *node {
 		p.piped = false
 		p.arguments(n)
 		p.close(end)
+		if !inner && word != "exists" && (n.kids == nil || n.kids[0].path == nil || len(n.kids) == 1) {
+			p.note("object")
+		}
 		if p.piped, p.inner, n.to = piped, inner, p.end; isOneOf(word, comparingFunctions) {
 			return n.asComparison()
 		}

@@ -3,6 +3,7 @@
 package presets
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -25,19 +26,21 @@ type Preset struct {
 	Example string   // a command line, quoted for a shell
 	File    string   // that it was read from, "" for a built-in one
 	Text    string   // the lines that it was read from, without comments
-	// Object is the path of the object that the rules are about, such as .job or .builds[], "" for
-	// the answer. With [] they are about each element of a list: all have to be done, and one
-	// that has failed is enough. A rule that names $json is about the answer. An element of a list
-	// that is judged by itself is the object, and $json the answer that it is in.
+	// Object is where the objects are that the rules are about, such as .job, .builds[] or
+	// .items[] // ., "" for the answer. See [status.Preset].
 	Object string
+	// Match is the condition of a stanza of a group, NAME/X of NAME: it says which objects it judges.
+	Match string
 	// Settings say how to wait. The caller applies them.
 	Settings []Setting
+
+	stanzas []Preset // of the group, in front of its own rules
 
 	rules []rule   // in the order in which they are asked
 	note  string   // more for a reader, "" for nothing
 	many  []string // command lines that wait for many, those without --each one by one
 	// detail are expressions for the API's own words about a failure. The first
-	// whose value is a text is added to the reason of an ERROR.
+	// whose value is a text is added to the reason of an ERROR, and in a group of NOT_READY.
 	detail []string
 }
 
@@ -58,8 +61,16 @@ type rule struct {
 //go:embed presets.txt
 var presetText string
 
+// groupText has the group k8s.
+//
+//go:embed k8s.txt
+var groupText string
+
+// groupName is the name of the group.
+const groupName = "k8s"
+
 // All returns all presets but those of AWS's waiters, with those for related APIs side by side.
-func All() []Preset { return builtin(presetText) }
+func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
 // Rules returns the rules of the preset with that name or alias for a kind of probe, as of a line with
 // --preset. An error names the rules that do not fit, where none is left that could be SUCCESS.
@@ -68,8 +79,8 @@ func Rules(name string, kind status.Kind) (status.Rules, error) {
 	if !found {
 		return status.Rules{}, fmt.Errorf("there is no preset %s", name)
 	}
-	rules, _, err := p.Compile(kind, false)
-	return status.Rules{Preset: rules}, err
+	preset, _, err := p.Compile(kind, false)
+	return status.Rules{Preset: preset}, err
 }
 
 // Lookup returns the preset with that name or alias. The name of a waiter of AWS is
@@ -85,19 +96,101 @@ func Lookup(name string) (Preset, bool) {
 			return builtin(stanza)[0], true
 		}
 	}
-	return Preset{}, false
+	if !line.MatchString(groupText) {
+		return Preset{}, false
+	}
+	group := builtin(groupText)
+	return group[slices.IndexFunc(group, func(p Preset) bool { return p.Named(name) })], true
 }
 
 func builtin(text string) []Preset {
-	presets, err := Read("", text)
+	presets, err := read("", text, func(string, string) error { return nil }) // which the tests compile
 	if err != nil {
 		panic(err)
+	}
+	for i, p := range presets {
+		presets[i] = p.With(presets)
 	}
 	return presets
 }
 
-// presetField matches a line of a stanza, with the lines that continue it.
-var presetField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^#\n].*(?:\n[ \t].*)*`) })
+// Group returns the name of the group that p is a stanza of, "" if it is none.
+func (p Preset) Group() string {
+	if p.Match == "" {
+		return ""
+	}
+	return p.Name[:max(0, strings.LastIndexByte(p.Name, '/'))]
+}
+
+// Stanzas returns the stanzas of a group, in the order in which they are asked.
+func (p Preset) Stanzas() []Preset { return p.stanzas }
+
+// With returns p as one of some presets. A group has the stanzas of these that are its own, in front of
+// those that it has; a stanza has from its group what it lacks: object, id, detail and the gates. Gates are
+// asked before all other stanzas.
+func (p Preset) With(presets []Preset) Preset {
+	var mine []Preset
+	for _, other := range presets {
+		switch {
+		case other.Group() == p.Name && p.Match == "":
+			mine = append(mine, other.inherit(p))
+		case other.Name == p.Group() && other.Match == "":
+			p = p.inherit(other)
+			mine = append(mine, other.gatesFor(p)...)
+		}
+	}
+	p.stanzas = slices.Concat(mine, p.stanzas)
+	gates := slices.DeleteFunc(slices.Clone(p.stanzas), func(s Preset) bool { return !s.isGate() })
+	p.stanzas = append(gates, slices.DeleteFunc(p.stanzas, Preset.isGate)...)
+	return p
+}
+
+// isGate reports whether a stanza ends nothing: it is about a state in which no object is done, whatever
+// its kind.
+func (p Preset) isGate() bool {
+	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
+}
+
+// gatesFor returns the gates of a group that a stanza does not have yet.
+func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
+	for _, s := range p.stanzas {
+		isNamed := func(have Preset) bool { return have.Name == s.Name }
+		if s.isGate() && !isNamed(stanza) && !slices.ContainsFunc(stanza.stanzas, isNamed) {
+			gates = append(gates, s)
+		}
+	}
+	return gates
+}
+
+// inherit returns a stanza with what it has from its group.
+func (p Preset) inherit(group Preset) Preset {
+	p.Object = cmp.Or(p.Object, group.Object)
+	if id := group.setting("id"); id != nil && p.setting("id") == nil {
+		p.Settings = append(slices.Clip(p.Settings), *id)
+	}
+	if !p.isGate() { // a gate says why what the object says of itself does not count
+		p.detail = slices.Concat(p.detail, group.detail)
+	}
+	return p
+}
+
+// fields returns where the fields of a text begin and end: a line of a stanza, with those that continue it.
+func fields(text string) (all [][2]int) {
+	from, isOpen := 0, false
+	for line := range strings.Lines(text) {
+		to := from + len(strings.TrimSuffix(line, "\n"))
+		switch isBlank := line[0] == ' ' || line[0] == '\t'; {
+		case isOpen && isBlank:
+			all[len(all)-1][1] = to
+		case line[0] == '#' || line[0] == '\n':
+			isOpen = false
+		default:
+			all, isOpen = append(all, [2]int{from, to}), true
+		}
+		from += len(line)
+	}
+	return all
+}
 
 // isKey matches what may be a key, and so be repeated in an error: a file may be no preset, but secret.
 var isKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z-]{1,20}$`) })
@@ -119,12 +212,14 @@ func isNoText(c rune) bool {
 // condition, " -- " and words are the reason when it is met. A preset has either object or
 // each, and its expressions name no $ENV. An error begins with the file, the line and the column, in
 // characters from 1: "mine.txt:3:8: ". Of a line that is none of a preset it has no text.
-func Read(file, text string) (presets []Preset, err error) {
+func Read(file, text string) ([]Preset, error) { return read(file, text, compiles) }
+
+func read(file, text string, check func(key, value string) error) (presets []Preset, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
 		return nil, fmt.Errorf("%s: a preset is text, without control characters", position(file, text, i))
 	}
-	for _, at := range presetField().FindAllStringIndex(text, -1) {
+	for _, at := range fields(text) {
 		field := text[at[0]:at[1]]
 		joined := strings.ReplaceAll(field, "\n", "")
 		key, value, isField := strings.Cut(joined, ":")
@@ -143,7 +238,10 @@ func Read(file, text string) (presets []Preset, err error) {
 			start := at[0] + strings.Index(field, value)
 			p := &presets[len(presets)-1]
 			p.Text += field + "\n"
-			err = p.set(key, value, position(file, text, start))
+			err = p.set(key, value, func() string { return position(file, text, start) })
+			if err == nil {
+				err = check(key, value)
+			}
 		}
 		if problem, ok := errors.AsType[*expr.Error](err); ok {
 			at[0] += offsetIn(field, joined, problem)
@@ -162,7 +260,13 @@ func Read(file, text string) (presets []Preset, err error) {
 }
 
 // ID tells a preset apart from others by what it judges.
-func (p Preset) ID() string { return fmt.Sprintf("%q", []any{p.Name, p.Object, p.rules}) }
+func (p Preset) ID() string {
+	id := fmt.Sprintf("%q", []any{p.Name, p.Object, p.Match, p.rules})
+	for _, s := range p.stanzas {
+		id += s.ID()
+	}
+	return id
+}
 
 // Named reports whether a preset has that name or alias.
 func (p Preset) Named(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
@@ -186,17 +290,16 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets a field of a preset, and checks that an expression compiles. at is where the value stands.
-func (p *Preset) set(key, value, at string) (err error) {
-	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object}
+// set sets a field of a preset. at says where the value stands.
+func (p *Preset) set(key, value string, at func() string) error {
+	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object, "match": &p.Match}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
-	statuses := []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
-	ruled := slices.IndexFunc(statuses, func(s status.Status) bool { return s.RuleName() == key })
+	ruled := ruled(key)
 	text, list := texts[key], lists[key]
 	setting, isSeveral := p.setting(key), key == "id" || key == "print"
 	isSetting := isSeveral || slices.Contains([]string{"interval", "timeout", "max-wait", "follow", "each", "success-threshold", "error-threshold"}, key)
 	switch {
-	case text == nil && list == nil && ruled < 0 && !isSetting:
+	case text == nil && list == nil && ruled == status.None && !isSetting:
 		return fmt.Errorf("there is no key %q", key)
 	case value == "":
 		return fmt.Errorf("%q has no value", key)
@@ -204,6 +307,8 @@ func (p *Preset) set(key, value, at string) (err error) {
 		return fmt.Errorf("%q is there twice", key)
 	case (key == "name" || key == "alias") && !isName().MatchString(value):
 		return fmt.Errorf("%q is letters, digits and . _ / : -, and begins with a letter or digit", key)
+	case key == "match" && !strings.Contains(p.Name, "/"):
+		return errors.New("match is for a stanza of a group, whose name is NAME/X")
 	case key == "each" && p.Object != "", key == "object" && p.setting("each") != nil:
 		return errors.New("a preset has either each or object: with each, write paths from the element, such as .job.state, and no object")
 	case text != nil:
@@ -213,17 +318,37 @@ func (p *Preset) set(key, value, at string) (err error) {
 	case setting != nil:
 		setting.Values = append(setting.Values, value)
 	case isSetting:
-		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at})
+		p.Settings = append(p.Settings, Setting{Key: key, Values: []string{value}, At: at()})
 	default:
-		rule := rule{Status: statuses[ruled]}
-		rule.Expr, rule.Why, _ = strings.Cut(value, " -- ")
-		p.rules = append(p.rules, rule)
-		_, err = status.NewRule(rule.Status, rule.Expr)
+		condition, why, _ := strings.Cut(value, " -- ")
+		p.rules = append(p.rules, rule{Status: ruled, Expr: condition, Why: why})
 	}
-	switch key {
-	case "detail", "id", "print":
+	return nil
+}
+
+// ruled returns the status that the rules of a key are for, none of another key.
+func ruled(key string) status.Status {
+	for _, s := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
+		if s.RuleName() == key {
+			return s
+		}
+	}
+	return status.None
+}
+
+// compiles checks that the expression of a key compiles.
+func compiles(key, value string) (err error) {
+	switch s := ruled(key); {
+	case s != status.None:
+		value, _, _ = strings.Cut(value, " -- ")
+		_, err = status.NewRule(s, value)
+	case key == "match":
+		_, err = status.NewRule(s, value)
+	case key == "detail", key == "id", key == "print":
 		_, err = expr.CompileValue(value)
-	case "object", "each":
+	case key == "object":
+		_, err = expr.CompileObjects(value)
+	case key == "each":
 		_, err = expr.CompileEach(value)
 	}
 	return err
@@ -239,40 +364,78 @@ func (p *Preset) setting(key string) *Setting {
 	return nil
 }
 
-// Compile returns the rules of p for a kind of probe, in the same order. Rules that read a value that
-// such a probe never has, such as $exit for a URL, are left out and named in unfit, as "until: $exit == 0".
-// If no rule is left, or p has rules for SUCCESS and none of these is left, that is an error: any good
-// answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an element of a
-// list; $json is still the answer. $element is that object, or the answer of a preset without an Object.
-func (p Preset) Compile(kind status.Kind, ofObject bool) (rules []status.Rule, unfit []string, err error) {
-	if ofObject {
-		p.Object = ""
+// Compile returns what p says for a kind of probe, with its rules in the same order. Rules that read a
+// value that such a probe never has, such as $exit for a URL, are left out and named in unfit, as
+// "until: $exit == 0". If no rule is left, or p has rules for SUCCESS and none of these is left, that is an
+// error: any good answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an
+// element of a list; rules about $json alone are then left out, too, and unfit.
+func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset, unfit []string, err error) {
+	preset, known := &status.Preset{Name: p.Name}, map[string]*expr.Expr{}
+	for _, s := range append(slices.Clip(p.stanzas), p) {
+		stanza, left, err := s.compile(kind, ofObject, known)
+		preset.Stanzas, unfit = append(preset.Stanzas, stanza), append(unfit, left...)
+		if err != nil {
+			return preset, unfit, err
+		}
 	}
-	detail := make([]*expr.Expr, len(p.detail))
-	for i, source := range p.detail {
-		if detail[i], err = expr.CompileValue(p.within(status.None, source)); err != nil {
-			return nil, nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
+	if p.Object == "" || ofObject {
+		return preset, unfit, nil
+	}
+	last := &preset.Stanzas[len(p.stanzas)]
+	isOfObject := func(r status.Rule) bool { return r.Expr.Reads("object") }
+	preset.Rules = slices.DeleteFunc(slices.Clone(last.Rules), isOfObject)
+	last.Rules = slices.DeleteFunc(last.Rules, func(r status.Rule) bool { return !isOfObject(r) })
+	if preset.Object, err = expr.CompileObjects(p.Object); err != nil {
+		return nil, nil, fmt.Errorf("compiling preset %s, object: %w", p.Name, err)
+	}
+	if id := p.setting("id"); id != nil {
+		preset.ID, err = p.values("id", id.Values, known)
+	}
+	return preset, unfit, err
+}
+
+// compile returns the stanza that p itself is.
+func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
+	stanza.Name = p.Name
+	isOfGroup := p.Match != "" || p.stanzas != nil
+	detail, err := p.values("detail", p.detail, known)
+	if err == nil && p.Match != "" {
+		if stanza.Match, err = expr.Compile(p.Match); err == nil {
+			stanza.Kinds = stanza.Match.Requires(".kind")
 		}
 	}
 	for _, r := range p.rules {
-		rule, err := status.NewRule(r.Status, r.Expr)
-		if err == nil && rule.Expr.Reads(".") {
-			rule, err = status.NewRule(r.Status, p.within(r.Status, r.Expr))
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
+		rule, problem := status.NewRule(r.Status, r.Expr)
+		if err = cmp.Or(err, problem); err != nil {
+			return stanza, nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
 		rule.Origin, rule.Preset, rule.Why = "preset "+p.Name, p.Name, r.Why
-		if r.Status == status.Error {
+		if r.Status == status.Error || r.Status == status.NotReady && isOfGroup {
 			rule.Detail = detail
 		}
-		if offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && (p.Object == "" || !rule.Expr.Reads("element")) {
-			rules = append(rules, rule)
-		} else {
+		isOfAnswer := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
+		switch {
+		case isOfAnswer && p.File == "": // of the built-in ones that is known
+		case offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && !isOfAnswer:
+			stanza.Rules = append(stanza.Rules, rule)
+		default:
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)
 		}
 	}
-	return rules, unfit, p.lacks(kind, rules, unfit)
+	return stanza, unfit, cmp.Or(err, p.lacks(kind, stanza.Rules, unfit))
+}
+
+// values compiles expressions for values, but for those that are known.
+func (p Preset) values(key string, sources []string, known map[string]*expr.Expr) (values []*expr.Expr, err error) {
+	for _, source := range sources {
+		if known[source] == nil {
+			if known[source], err = expr.CompileValue(source); err != nil {
+				return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, key, err)
+			}
+		}
+		values = append(values, known[source])
+	}
+	return values, nil
 }
 
 // lacks refuses a preset of which too little is left for a kind of probe.
@@ -286,30 +449,6 @@ func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) err
 		return fmt.Errorf("preset %s: none of its rules fits %s: %s", p.Name, kind, strings.Join(unfit, "; "))
 	}
 	return nil
-}
-
-// within returns an expression about the object as one about the answer.
-func (p Preset) within(s status.Status, source string) string {
-	program, isJQ := strings.CutPrefix(source, "jq:")
-	switch isList := strings.Contains(p.Object, "[]"); {
-	case p.Object == "" || namesAnswer(source):
-		return source
-	case isJQ && isList && s != status.None: // only true and false decide
-		return "jq: " + p.within(s, "["+program+`] | if . == [true] or . == [false] then .[0] else error("neither true nor false") end`)
-	case isJQ:
-		return "jq: " + p.within(s, program)
-	case s == status.Success && isList:
-		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")"
-	case s != status.None && isList:
-		return "any(" + p.Object + "; " + source + ")"
-	}
-	return strings.ReplaceAll(p.Object, "[]", "[0]") + " | (" + source + ")"
-}
-
-// namesAnswer reports whether an expression is about the answer, whatever it is an element of.
-func namesAnswer(source string) bool {
-	x, err := expr.CompileValue(source)
-	return err == nil && x.Reads("json")
 }
 
 // offers reports whether a kind of probe has all that an expression reads.

@@ -98,6 +98,11 @@ until: .c
 		"S3cret: x\n":                                           `mine.txt:1:1: a line of a preset is key: value`,
 		"\ufeffuntil: .x\n":                                     `mine.txt:1:1: a stanza begins with its name, not with "until"`,
 		"name: a\ndetail: .a[\n":                                `mine.txt:2:11: the bracket [ is not closed`,
+		"name: k8s/A\nmatch: .a == $ENV.A\nuntil: .x\n":         `mine.txt:2:14: $ENV cannot stand here: a preset reads no variables of the environment, but a typed condition does: --until`,
+		"name: k8s/A\nmatch: true\nuntil: .x\n":                 `mine.txt:2:8: true is the same for every answer: a condition reads something, such as .state == "done", $status == 200 or $exit == 0`,
+		"name: k8s/A\nmatch: .a\nmatch: .b\n":                   `mine.txt:3:1: "match" is there twice`,
+		"name: a\nmatch: .a\n":                                  `mine.txt:2:1: match is for a stanza of a group, whose name is NAME/X`,
+		"name: a\nobject: .a[] // \n":                           `mine.txt:2:16: a path is missing: write where the list is: .items`,
 		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
 	} {
 		if _, err := Read("mine.txt", text); err == nil || err.Error() != want {
@@ -110,6 +115,11 @@ until: .c
 // order in which they are asked.
 func TestPresets(t *testing.T) {
 	t.Parallel()
+	for _, text := range []string{presetText, groupText, waiterText()} {
+		if _, err := Read("built in", text); err != nil {
+			t.Error(err)
+		}
+	}
 	seen := make(map[string]bool)
 	place := func(r rule) int {
 		return slices.Index([]status.Status{status.Throttled, status.Error, status.Success, status.NotReady}, r.Status)
@@ -122,7 +132,7 @@ func TestPresets(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(p.Name) || p.API == "" {
+		if !regexp.MustCompile(`^[a-z0-9-]+(/[A-Za-z0-9.-]+)?$`).MatchString(p.Name) || p.API == "" || (p.Match != "") != strings.Contains(p.Name, "/") {
 			t.Errorf("preset %q: no name of lower-case words with hyphens, or no API", p.Name)
 		}
 		if !slices.IsSortedFunc(p.rules, func(a, b rule) int { return place(a) - place(b) }) {
@@ -130,6 +140,9 @@ func TestPresets(t *testing.T) {
 		}
 		for i, line := range append([]string{p.Example}, p.many...) {
 			words := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
+			if line == "" && p.Match != "" {
+				continue // that of the group is enough
+			}
 			isURL := strings.HasPrefix(strings.Trim(words[len(words)-1], `'"`), "https://")
 			hasList, isBatch, hasHole := strings.Contains(line, " --each "), strings.Contains(line, " --batch "), strings.Contains(line, "{}")
 			switch {
@@ -139,7 +152,7 @@ func TestPresets(t *testing.T) {
 				t.Errorf("preset %s: neither a list nor a target for each, or --batch without either: %s", p.Name, line)
 			}
 		}
-		if len(p.many) == 0 || len(p.many) > len(names) {
+		if len(p.many) == 0 && p.Match == "" || len(p.many) > len(names) {
 			t.Errorf("preset %s: %d lines for many", p.Name, len(p.many))
 		}
 	}
@@ -177,8 +190,8 @@ func TestPresetRulesThatDoNotFit(t *testing.T) {
 		{status.KindHTTP, []rule{broken}, 0, 1, `preset thing: none of its rules fits a URL: error-if: $exit != 0 && $stderr contains "gone"`},
 		{status.KindCustom, []rule{broken}, 0, 1, `preset thing: none of its rules fits this probe: error-if: $exit != 0 && $stderr contains "gone"`},
 	} {
-		rules, unfit, err := Preset{Name: "thing", rules: test.rules}.Compile(test.kind, false)
-		if len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
+		preset, unfit, err := Preset{Name: "thing", rules: test.rules}.Compile(test.kind, false)
+		if rules := preset.All(); len(rules) != test.left || len(unfit) != test.unfit || err != nil && err.Error() != test.err || err == nil && test.err != "" {
 			t.Errorf("%s, %v: have %v, %v, %v", test.kind, test.rules, rules, unfit, err)
 		}
 	}
@@ -211,10 +224,18 @@ func (s presetSample) observation(kind status.Kind) status.Observation {
 
 // presetSamples returns the samples of each preset, by its name: answers of the API, and one with
 // each value that its documentation names, and with some that it does not.
+// sampled returns the names of which a preset has samples. Other names of a stanza are for the same objects.
+func sampled(p Preset) []string {
+	if p.Match != "" {
+		return []string{p.Name}
+	}
+	return append([]string{p.Name}, p.Aliases...)
+}
+
 func presetSamples(t *testing.T) map[string][]presetSample {
 	samples := map[string][]presetSample{}
 	for _, p := range All() {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
+		for _, name := range sampled(p) {
 			samples[name] = readLines[presetSample](t, "testdata/presets/"+name+".jsonl")
 		}
 	}
@@ -245,7 +266,7 @@ func TestPresetSamples(t *testing.T) {
 	samples := presetSamples(t)
 	for _, p := range All() {
 		decided := map[string]bool{}
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
+		for _, name := range sampled(p) {
 			for _, s := range samples[name] {
 				decided[checkSample(t, p, s, status.KindCommand)] = true
 				if s.Body != nil {
@@ -255,13 +276,13 @@ func TestPresetSamples(t *testing.T) {
 			delete(samples, name)
 		}
 		for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
-			rules, _, err := p.Compile(kind, false)
-			for _, r := range rules {
-				if !decided[r.String()] {
+			preset, _, err := p.Compile(kind, false)
+			for _, r := range preset.All() {
+				if r.Preset == p.Name && !decided[r.String()] {
 					t.Errorf("no sample is for %s", r.String())
 				}
 			}
-			if err != nil || len(rules) == 0 {
+			if err != nil || len(preset.All()) == 0 {
 				t.Errorf("preset %s: no rule for kind %d, %v", p.Name, kind, err)
 			}
 		}
@@ -359,13 +380,11 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	key := flagOf(line, "--id")
-	if key == "" {
-		key = ".id"
-	}
-	x, err := expr.CompileValue(key)
-	if err != nil {
-		t.Fatal(err)
+	keys := []string{".id"}
+	if typed := flagOf(line, "--id"); typed != "" {
+		keys = []string{typed}
+	} else if id := p.setting("id"); id != nil {
+		keys = id.Values
 	}
 	for _, r := range p.rules {
 		if r.Status.Ends() && !slices.Contains(slices.Collect(maps.Values(list.Want)), string(r.Status)) {
@@ -381,13 +400,20 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
 	}
 	for _, e := range elements {
-		id := x.Eval(&expr.Env{Element: e}).Value()
-		name, problem := id.Text(), id.Reason
+		var parts []string
+		for _, key := range keys {
+			x, err := expr.CompileValue(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, x.Eval(&expr.Env{Element: e}).Value().Text())
+		}
+		name := strings.Join(parts, "/")
 		o := presetSample{Body: e.Bytes()}.observation(kind)
 		o.Within = page
 		v := status.Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
 		if string(v.Status) != list.Want[name] || v.Rule == "" {
-			t.Errorf("%s: %q (%s) is %v by %s: %s, want %q", line, name, problem, v.Status, v.Rule, v.Reason, list.Want[name])
+			t.Errorf("%s: %q is %v by %s: %s, want %q", line, name, v.Status, v.Rule, v.Reason, list.Want[name])
 		}
 		o.Body, o.Presence = nil, detail.Gone
 		if v = (status.Rules{Preset: rules}).Classify(t.Context(), o); v.Status != status.NotReady {
@@ -419,6 +445,54 @@ func readLines[T any](t *testing.T, name string) (all []T) {
 }
 
 // The rules of a preset are about its object: one in the answer, each of a list, or an element.
+// A stanza that ends nothing is asked before all others of its group, and before one that is used alone.
+func TestPresetGates(t *testing.T) {
+	t.Parallel()
+	mine, err := Read("mine.txt", `name: k8s/Widget
+match: .kind == "Widget"
+until: .spec
+
+name: k8s/held
+match: .metadata.labels.hold
+not-ready-if: .metadata.labels.hold == "yes" -- held
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, _ := Lookup("k8s")
+	deployment, _ := Lookup("k8s-deployment")
+	const hold, deleted = `"labels":{"hold":"yes"}`, `"deletionTimestamp":"2026-11-20T10:20:00Z"`
+	for _, test := range []struct {
+		preset Preset
+		of     string // the metadata of a Widget
+		want   status.Status
+		reason string
+	}{
+		{group.With(mine), ``, status.Success, ".spec is"},
+		{group.With(mine), hold, status.NotReady, "held"},
+		{group.With(mine), deleted, status.NotReady, "being deleted"},
+		{mine[0].With([]Preset{group}), ``, status.Success, ".spec is"},
+		{mine[0].With([]Preset{group}).With([]Preset{group}), deleted, status.NotReady, "being deleted"},
+		{group, ``, status.NotReady, "it has no status yet"},
+		{deployment, deleted, status.NotReady, "being deleted"},
+		{deployment, ``, status.NotReady, "about another kind of object"},
+	} {
+		preset, _, err := test.preset.Compile(status.KindCommand, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","uid":"1",` + test.of + `},"spec":{"x":1}}`
+		body = strings.Replace(body, ",}", "}", 1)
+		v := status.Rules{Preset: preset}.Classify(t.Context(), presetSample{Body: json.RawMessage(body)}.observation(status.KindCommand))
+		if v.Status != test.want || !strings.Contains(v.Reason, test.reason) {
+			t.Errorf("%s, %s: have %v, %s; want %v, %s", test.preset.Name, test.of, v.Status, v.Reason, test.want, test.reason)
+		}
+	}
+	if have := len(deployment.With([]Preset{group}).Stanzas()); have != len(deployment.Stanzas()) {
+		t.Errorf("its gates are there twice: %d stanzas", have)
+	}
+}
+
 func TestPresetObject(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -427,19 +501,26 @@ func TestPresetObject(t *testing.T) {
 		reason         string
 	}{
 		{"", `{"state":"up"}`, status.Success, `.state is "up"`},
-		{".job", `{"job":{"state":"up"}}`, status.Success, `.job | .state is "up"`},
-		{".job", `{"job":null}`, status.NotReady, `.job | .state is missing, want == "up"`},
-		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, status.Success, `.jobs[0] | .state is "up"`},
-		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, status.Success, ``},
-		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, status.NotReady, ``},
-		{".jobs[]", `{"jobs":[{"state":"new","why":"no room"},{"state":"down"}]}`, status.Error, `it is down: no room`},
-		{".jobs[]", `{"jobs":[]}`, status.NotReady, ``},
+		{".job", `{"job":{"state":"up"}}`, status.Success, `.state is "up"`},
+		{".job", `{"job":null}`, status.NotReady, `.state is missing, want == "up"`},
+		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, status.Success, `.state is "up"`},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, status.Success, `all 2 are done`},
+		{".jobs[]", `{"jobs":[{"state":"up"}]}`, status.Success, `.state is "up"`},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"id":"b","state":"new"}]}`, status.NotReady, `1 of 2: b: .state is "new", want == "up"`},
+		{".jobs[]", `{"jobs":[{"state":"new"},{"state":"down","why":"no room"}]}`, status.Error, `0 of 2: object 2: it is down: no room; object 1: .state is "new", want == "up"`},
+		{".jobs[]", `{"jobs":[{"state":"down"},{"state":"down"}],"failures":["x"]}`, status.Error, `there are failures`},
+		{".jobs[]", `{"jobs":[]}`, status.NotReady, `no objects yet`},
+		{".jobs[]", `{}`, status.NotReady, `no objects yet: .jobs is missing, and is no list`},
+		{".jobs[]", `{"jobs":null,"failures":["x"]}`, status.Error, `there are failures`},
+		{".jobs[] // .", `{"state":"up","jobs":{"a":{"state":"new"}}}`, status.Success, `.state is "up"`},
+		{".jobs[] // .", `{"state":"up","jobs":[]}`, status.NotReady, `no objects yet`},
+		{".jobs[] // .", `{"state":"up","jobs":null}`, status.NotReady, `no objects yet`},
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, status.NotReady, ``},
 		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, status.Success, ``},
 		{".job", `{"job":{"state":"up"},"failures":["x"]}`, status.Error, `there are failures`},
 		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":3,"buildsNotFound":1}`, status.Success, ``},
 	} {
-		p := Preset{Name: "thing", Object: test.object, detail: []string{".why"}, rules: []rule{
+		p := Preset{Name: "thing", Object: test.object, Settings: []Setting{{Key: "id", Values: []string{".id"}}}, detail: []string{".why"}, rules: []rule{
 			{Status: status.Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
 			{Status: status.Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: status.Success, Expr: `.state == "up"`}}}
 		preset, _, err := p.Compile(status.KindHTTP, false)
@@ -462,6 +543,22 @@ func TestPresetObject(t *testing.T) {
 		}
 		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != status.Success {
 			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
+		}
+	}
+}
+
+// What a rule reads beside an object makes no SUCCESS where there is none.
+func TestPresetWithoutObjects(t *testing.T) {
+	t.Parallel()
+	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `.state == "up" or $status == 200`}}}
+	preset, _, err := p.Compile(status.KindHTTP, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, want := range map[string]status.Status{`{"jobs":[]}`: status.NotReady, `{}`: status.NotReady, `<`: status.NotReady, `{"jobs":[{}]}`: status.Success} {
+		o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(answer)}
+		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
+			t.Errorf("%s: have %v, %s", answer, v.Status, v.Reason)
 		}
 	}
 }

@@ -1,0 +1,171 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Preset says what the answers of an API mean. Each object of an answer is judged by itself: one that
+// has failed is an ERROR, and SUCCESS needs at least one object, and all of them done.
+type Preset struct {
+	Name string
+	// Object says which parts of an answer are objects; nil if the answer is the only one. A rule's "."
+	// is the object, and $json the answer. An element of a list that is judged by itself is an object.
+	Object *expr.Objects
+	// ID are the values that name one of several objects, such as .kind and .metadata.name.
+	ID []*expr.Expr
+	// Rules are about the answer, which is asked once: they read nothing of an object, but $exit for
+	// instance. One for NOT_READY is asked before those for SUCCESS of objects.
+	Rules []Rule
+	// Stanzas are asked for each object in their order: the first that matches judges it.
+	Stanzas []Stanza
+}
+
+// A Stanza is the part of a preset for objects of one kind.
+type Stanza struct {
+	Name  string
+	Match *expr.Expr // says which objects those are; nil for all
+	// Kinds are the texts one of which .kind has to be for Match to be true, nil for any. Of many stanzas
+	// they leave few to ask.
+	Kinds []string
+	Rules []Rule
+}
+
+// kind is the path of what an object is.
+var kind = sync.OnceValue(func() *expr.Expr { return valuesOf(".kind")[0] })
+
+// An Object is what a verdict says of one of the objects in an answer.
+type Object struct {
+	ID     string // that names it
+	Stanza string // that has judged it, "" for none
+	Status Status
+	Reason string
+}
+
+// All returns the rules of all stanzas, and those about the answer.
+func (p *Preset) All() (all []Rule) {
+	if p == nil {
+		return nil
+	}
+	all = slices.Clone(p.Rules)
+	for _, s := range p.Stanzas {
+		all = append(all, s.Rules...)
+	}
+	return all
+}
+
+// id names an object, by its number if it has no name.
+func (p *Preset) id(env *expr.Env, n int) string {
+	var parts []string
+	for _, x := range p.ID {
+		if v := x.Eval(env).Value(); v.Exists() {
+			parts = append(parts, words.Shorten(v.Text(), maxLine))
+		}
+	}
+	if name := strings.Join(parts, " "); name != "" {
+		return name
+	}
+	return fmt.Sprintf("object %d", n)
+}
+
+// preset judges the objects of an answer. If nothing is decided, e.words says why.
+func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
+	if e.env == nil {
+		e.env = e.environment(o)
+	}
+	of, decided := e.firstMatch(o, p.Rules)
+	if of.Status == Error || of.Status == Throttled || of.Abandoned {
+		return of, true
+	}
+	objects, none := []*expr.Doc{e.env.Element}, ""
+	if p.Object != nil && o.Within == nil {
+		objects, none = p.Object.Of(e.env.Doc)
+	}
+	if len(objects) == 0 {
+		none = strings.TrimSuffix("no objects yet: "+none, ": ")
+		objects = []*expr.Doc{expr.Unreadable(none)}
+	}
+	all, v := e.judgeAll(o, p, objects, none != "")
+	switch {
+	case decided && v.Status != Error && v.Status != Throttled:
+		return of, true
+	case none != "" && v.Status == None:
+		e.words = none
+	case len(all) > 1, all[0].Stanza == "":
+		e.words = summary(all)
+	}
+	if none == "" && all[0].ID != "" {
+		e.objects = all
+	}
+	e.answers = append(e.answers, v.answers...)
+	v.Objects, v.answers, v.Reason = e.objects, e.answers, cmp.Or(e.words, v.Reason)
+	return v, v.Status != None
+}
+
+// judgeAll judges each object. It returns first what has failed, and last what is done, and the verdict
+// that outweighs the others, of no status if an object that no rule has decided does.
+func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
+	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
+	for i, object := range objects {
+		env := *e.env
+		env.Element = object
+		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none}
+		one, v := part.object(o, p)
+		if part.isMany || p.ID != nil {
+			one.ID = p.id(&env, i+1)
+		}
+		if i == 0 || weight(v.Status) > weight(lead.Status) {
+			lead = v
+		}
+		if all = append(all, one); v.Abandoned {
+			return all[i:], v
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Object) int { return weight(b.Status) - weight(a.Status) })
+	return all, lead
+}
+
+// object judges one object, by the last stanza if there is none.
+func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
+	kind := kind().Eval(e.env).Value().Text()
+	matches := func(s Stanza) bool {
+		return (s.Kinds == nil || slices.Contains(s.Kinds, kind)) && (s.Match == nil || s.Match.Eval(e.env).Matched())
+	}
+	at := len(p.Stanzas) - 1
+	if !e.none {
+		at = slices.IndexFunc(p.Stanzas, matches)
+	}
+	if at < 0 {
+		why := p.Stanzas[len(p.Stanzas)-1].Match.Eval(e.env).Explain().Lines[0]
+		return Object{Status: NotReady, Reason: "preset " + p.Name + " is about another kind of object: " + why}, v
+	}
+	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)
+	one = Object{Stanza: p.Stanzas[at].Name, Status: v.Status, Reason: v.Reason}
+	if v.answers = e.answers; !decided {
+		one.Status, one.Reason = NotReady, e.want()
+	}
+	return one, v
+}
+
+// summary says in words how many of some objects are done, and why the first two others are not.
+func summary(all []Object) string {
+	if len(all) == 1 {
+		return all[0].Reason
+	}
+	var open []string
+	for _, one := range all {
+		if one.Status != Success {
+			open = append(open, one.ID+": "+one.Reason)
+		}
+	}
+	if open == nil {
+		return fmt.Sprintf("all %d are done", len(all))
+	}
+	return fmt.Sprintf("%d of %d: %s", len(all)-len(open), len(all), strings.Join(open[:min(2, len(open))], "; "))
+}
