@@ -195,9 +195,9 @@ func (l *Line) unknown(spelled string, args []string) error {
 	case l.Command.Name != "":
 		return err.Hint("poll %s --help lists its flags", l.Command.Name)
 	case slices.ContainsFunc(append(args, l.Operands...), HasScheme):
-		return err.Hint("poll help all lists the flags; a condition is --until EXPR")
+		return err.Advise("like " + spelled + " URL")
 	}
-	return err.Hint("poll help all lists the flags; a command's own flags come after it: poll [flags] -- COMMAND %s", spelled)
+	return err.Advise("like " + spelled + " command")
 }
 
 // HasScheme reports whether a word is a URL, with any scheme.

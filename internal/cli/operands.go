@@ -236,7 +236,7 @@ func (p Process) warnings(s *Spec) (notes []string) {
 // refuseURL refuses a URL with what nobody means to be sent: white space and invisible
 // characters, variables that no shell has filled in, and what curl or --targets would.
 func refuseURL(operand string) error {
-	isOdd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$", r) }
+	isOdd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r) }
 	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
 	}

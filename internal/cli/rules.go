@@ -136,7 +136,7 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		}
 	}
 	if len(related) > 0 {
-		return err.Hint("did you mean %s?", strings.Join(related, " or "))
+		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")
