@@ -67,6 +67,12 @@ type Command struct {
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
 	MaxBody int64
+	// Stream judges each message of the outputs as it comes, a line of standard output or of
+	// standard error, or a JSON document of several lines. One that decides the wait ends the
+	// program, and what it has started, at once; it is the answer. Otherwise the program is run again once it has
+	// ended, after a wait; only rules that read $exit are asked about its end. The wait
+	// needs a rule for SUCCESS.
+	Stream bool
 	// Stderr gets the program's standard error as it comes, from another goroutine; nil
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.
@@ -89,6 +95,8 @@ type commandSession struct {
 }
 
 var _ Sharer = commandSession{}
+
+func (s commandSession) streams() bool { return s.Stream }
 
 func (s commandSession) Place() string { return s.place }
 
@@ -119,6 +127,7 @@ func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 }
 
 func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
+	s.Tell = a.tell()
 	return s.Run(ctx, a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
 		fmt.Sprint("POLL_ELAPSED=", int64(a.Elapsed/time.Second)), "POLL_STATUS="+string(a.Previous))
 }

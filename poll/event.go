@@ -15,6 +15,7 @@ type EventKind string
 const (
 	EventWait    EventKind = "wait"    // a wait begins
 	EventStart   EventKind = "start"   // an attempt begins
+	EventMessage EventKind = "message" // a message of the attempt was judged, and does not end it
 	EventAttempt EventKind = "attempt" // an attempt has ended and was judged
 	EventEnd     EventKind = "end"     // the target has ended: its last event, exactly once
 	EventPlace   EventKind = "place"   // a place was closed: it has asked for a wait
@@ -53,14 +54,15 @@ type Event struct {
 	// EventWait for it; "" for any other.
 	HeldBy HeldBy
 
-	// Observation is what the attempt saw, Verdict what that means, and Took how long the attempt
-	// ran (EventAttempt). An ERROR short of its threshold is NOT_READY; State has the ERROR.
+	// Observation is what the attempt saw, or the message, and Verdict what that means
+	// (EventAttempt, EventMessage). An ERROR short of its threshold is NOT_READY; State has the ERROR.
+	// Took is how long the attempt ran (EventAttempt).
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
-	// Threshold is how many consecutive attempts with the State's Status end the wait, of which
+	// Threshold is how many consecutive attempts, or messages, with the State's Status end the wait, of which
 	// State.Streak were made, and how long it has to hold since State.Since; zero if that Status
-	// never does (EventAttempt).
+	// never does (EventAttempt, EventMessage).
 	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).

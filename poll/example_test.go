@@ -236,3 +236,42 @@ func ExampleProbeFunc() {
 	fmt.Println(err)
 	// Output: wait for job 42: failed: .state is "failed"
 }
+
+// A probe that listens to a channel tells each message, and says how the listening ended.
+func ExampleAttempt() {
+	subscribe := func(context.Context) <-chan string {
+		states := make(chan string, 3)
+		for _, state := range []string{"queued", "running", "done"} {
+			states <- state
+		}
+		return states
+	}
+
+	rules, err := status.Until(`.state == "done"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := poll.Poller{
+		Rules: rules,
+		Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			states := subscribe(ctx)
+			for {
+				select {
+				case state, open := <-states:
+					if !open {
+						return poll.Observe(ctx, nil, errors.New("the subscription has ended"))
+					}
+					if a.Tell(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)) {
+						return status.Observation{}
+					}
+				case <-ctx.Done():
+					return poll.Observe(ctx, nil, ctx.Err())
+				}
+			}
+		}),
+	}
+	outcome, err := p.Run(context.Background())
+	fmt.Println(string(outcome.Observation.Body), outcome.State.Messages, err)
+	// Output: {"state":"done"} 3 <nil>
+}

@@ -110,6 +110,15 @@ type HTTP struct {
 	// LocationTrusted sends the credentials, and the body after a redirect, to every
 	// origin that a redirect or an answer names, even over http.
 	LocationTrusted bool
+	// Stream asks for an answer that goes on, and judges each of its messages as it comes: the data of a
+	// server-sent event (text/event-stream), or a JSON document, of application/x-ndjson, of
+	// application/json-seq, or of application/json without a length. Any other answer is judged as without
+	// Stream. How the stream ends says nothing of the operation: the next attempt comes after a wait, of
+	// at least what its retry field or Retry-After says, and with the last event's ID; so it does if the stream
+	// says nothing for a minute, or for three of the heartbeats that it has shown. A request that starts an operation
+	// is sent once, whatever becomes of its stream. The AttemptTimeout holds until the header has come. The wait
+	// needs a rule for SUCCESS.
+	Stream bool
 
 	// Transport sends the requests; nil means [http.DefaultTransport]. Another one may go
 	// through anything, so what is answered through it is not shared by [Answers].
@@ -167,12 +176,14 @@ func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 // An httpSession is an HTTP probe in one run.
 type httpSession struct{ *request.Session }
 
+func (s httpSession) streams() bool { return s.Session.Streams() }
+
 // Check returns nil: an impossible request has another session.
 func (s httpSession) Check() error { return nil }
 
 // Look makes one attempt.
 func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
-	attempt := request.Attempt{Last: a.LastLook}
+	attempt := request.Attempt{Last: a.LastLook, Tell: a.tell()}
 	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
 		attempt.Pace, attempt.Timeout = around.pace, around.timeout
 		if around.admit(ctx, s.Place()) != nil {

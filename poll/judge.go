@@ -27,12 +27,18 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.last = &judged{observation: &o}
 		return
 	}
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
 	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
-	w.noteChange(&o)
-	w.judge(&o, took)
+	w.annotate(&o, took)
+	if w.enough { // which the last message was
+		w.last.took = took
+	} else {
+		ctx, cancel := w.context(w.p.AttemptTimeout)
+		w.judge(ctx, &o, took)
+		cancel()
+	}
 	w.Last = time.Now()
-	w.Starting = w.Starting && o.Stopped() && o.Following.Next == "" && !w.startDue()
+	w.heard(took)
+	w.Starting = w.Starting && w.last.observation.Stopped() && o.Following.Next == "" && !w.startDue()
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
@@ -46,10 +52,14 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	w.StartedWithin = w.StartedWithin || w.sessions.started()
 }
 
+// annotate says in an observation what the run knows of it.
+func (w *wait) annotate(o *status.Observation, took time.Duration) {
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
+	w.noteChange(o)
+}
+
 // judge gives an observation its verdict.
-func (w *wait) judge(o *status.Observation, took time.Duration) {
-	ctx, cancel := w.context(w.p.AttemptTimeout)
-	defer cancel()
+func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
 	if o.Taken { // another has looked since this one did
 		j.begun = w.Last
@@ -63,8 +73,11 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	default:
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
+	if o.Ended && v.Status == status.NotReady && w.complete.observation != nil && w.complete.observation.Message {
+		v.Reason += "; last: " + w.complete.verdict.Reason
+	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() { // too little time was kept, and a later run needs more
+		if took > w.median() && w.told == 0 && !w.streams() { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -75,6 +88,9 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		v.Hints = w.tally.FirstHints()
 	}
 	w.record(j)
+	if w.told > 0 { // as long as that takes, and no longer, a look may be needed
+		took = w.first
+	}
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
@@ -83,6 +99,13 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 // record makes j the last attempt.
 func (w *wait) record(j *judged) {
 	v := &j.verdict
+	if j.observation.Ended && v.Status == status.NotReady { // of the operation it says nothing: what the messages said holds
+		w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
+		if w.complete.observation == nil {
+			w.complete = j
+		}
+		return
+	}
 	stopped := j.observation.Stopped() || v.Abandoned
 	if stopped || v.Status != w.Status {
 		w.Streak = 0
@@ -158,6 +181,6 @@ func (w *wait) lookForResult(pace request.Pace) {
 	w.Streak = 0
 	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: missing}}
-	w.answered(w.look(pace))
+	w.answered(w.look(pace, nil)) // which has no messages
 	w.last.took += took
 }

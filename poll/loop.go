@@ -253,6 +253,9 @@ func (l *loop) begin(s *source) {
 	e.ofStart = s.startDue()
 	l.emit(e)
 	l.release(s, s.place, stepTurn)
+	if s.streams() { // it may last, and others are to listen, too
+		l.release(s, s.place, stepRoom, stepWorker)
+	}
 	l.dispatch(s)
 }
 

@@ -22,6 +22,13 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	}
 	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
 	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	r.news = func(e Event) bool {
+		if !l.single { // its events have a channel
+			return l.yield(e)
+		}
+		l.emit(e)
+		return !l.brokenOff
+	}
 	l.claims.most, l.workers.most = g.Parallel, g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l

@@ -61,7 +61,11 @@ func (w *wait) plan(now, shared time.Time) {
 func (w *wait) waitWithoutDeadline(now, shared time.Time) time.Duration {
 	wait := max(0, w.scheduledWait(shared)-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
-		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
+		share := hintSpread
+		if w.wasCut() {
+			share = 1
+		}
+		spread := time.Duration(w.p.Rand.Float64() * share * float64(hint))
 		wait = duration.Add(max(wait, hint), spread)
 	}
 	return wait
@@ -106,10 +110,10 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	if starts && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
-	if w.Status == status.Throttled && w.Hint == nil {
+	if w.Status == status.Throttled && w.Hint == nil || w.wasCut() {
 		schedule = throttled
 	}
-	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
+	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: time.Since(w.Began), Previous: w.Previous}
 	if starts {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
@@ -124,6 +128,9 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	}
 	return wait
 }
+
+// wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
+func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
 
 // sharedWait returns the wait after so many attempts of all who share the answers.
 func (w *wait) sharedWait(step int, u float64) time.Duration {

@@ -115,7 +115,8 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 
 // Events runs the poller and yields what happens: EventWait, EventStart and
 // EventAttempt for each attempt, and one EventEnd, which is the last; with a Limiter, an
-// EventPlace when the place has asked for a wait. Breaking out of the iteration ends the run.
+// EventPlace when the place has asked for a wait. Of the messages of a stream those that come faster than ten a
+// second have no EventMessage each. Breaking out of the iteration ends the run.
 //
 // Each wait comes before its attempt and begins when the previous attempt ends. An
 // attempt that is under way when ctx is done is stopped; the run never outlasts its

@@ -17,6 +17,22 @@ type Attempt struct {
 	Previous status.Status // of the previous attempt; None for the first
 	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
+	// Tell, unless it is nil, judges a message of an answer that goes on, and reports whether the attempt is
+	// to end with it: it decides the wait, or nobody listens any more. What the attempt returns then does not
+	// count. It must be called by one goroutine at a time, and not after the attempt; by that of Look, if
+	// the consumer of the events minds.
+	//
+	// How an attempt ends whose messages have not decided says nothing of the operation if it is an
+	// error that may pass. The next one comes after a wait with jitter, and the schedule begins anew.
+	Tell func(status.Observation) (decided bool)
+}
+
+// tell returns what is told messages: outside a wait the first one is the answer.
+func (a Attempt) tell() func(status.Observation) (enough bool) {
+	if a.Tell == nil {
+		return func(status.Observation) bool { return true }
+	}
+	return a.Tell
 }
 
 // A Probe looks at the operation once.

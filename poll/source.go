@@ -113,7 +113,7 @@ func (s *source) shares() bool {
 	}
 	_, ok := as[Sharer](s.probe) // and not its result
 	_, isWrapped := s.probe.(wrapped)
-	return ok && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
+	return ok && !s.streams() && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
 }
 
 // isTaken reports whether the attempt is another process's.
@@ -130,7 +130,8 @@ func (s *source) look() {
 	if s.isTaken() {
 		o = *s.sharing.answer
 	} else {
-		o, took = s.wait.look(pace)
+		o, took = s.wait.look(pace, s.wait.tell)
+		s.explainLast()
 	}
 	if s.sharing != nil {
 		s.sharing.answered(s.probe, o) // before the session goes on to a result

@@ -44,6 +44,9 @@ type State struct {
 	Streak int           `json:"streak,omitempty"`
 	Since  time.Time     `json:"since,omitzero"`
 	Hint   *status.Hint  `json:"hint,omitempty"`
+	// Messages counts the messages of streams that were judged, and Heard is when the last of them came.
+	Messages int       `json:"messages,omitempty"`
+	Heard    time.Time `json:"heard,omitzero"`
 	// Due is when the next attempt comes, zero if that is not planned yet.
 	Due time.Time `json:"due,omitzero"`
 
@@ -67,6 +70,8 @@ type progress struct {
 	LastLook bool          `json:"last_look,omitempty"`
 	Reserved bool          `json:"reserved,omitempty"`
 	Previous time.Duration `json:"previous_ns,omitempty"`
+	// Anew is the number of the attempt after which the schedule began anew, since a stream had messages.
+	Anew int `json:"anew,omitempty"`
 	// Took is how long the newest attempts took that ended by themselves, or for which too little time
 	// was left at the deadline; 0 is none.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
@@ -131,7 +136,7 @@ func (s State) check() error {
 	default:
 		return fmt.Errorf("unknown ending %.20q", s.Ending)
 	}
-	if s.Sent > s.Attempts || min(s.Attempts, s.Sent, s.Streak, s.Absent) < 0 || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
+	if s.Sent > s.Attempts || min(s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew) < 0 || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
 		return errors.New("its counts make no sense")
 	}
 	return nil

@@ -35,14 +35,15 @@ type wait struct {
 	classify func(context.Context, *judged) status.Verdict
 	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
 	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak.
-	confirmAt          func() time.Time
-	listStreak         func() int
-	last               *judged  // the last attempt
-	complete           *judged  // the last attempt that ended by itself
-	final              *Outcome // what Finalize made of a SUCCESS that ends the wait, nil for none
-	hopeless           error    // why no attempt can succeed
-	unsent             bool     // the request that starts the operation, since hopeless
-	closedPastDeadline string   // why its place is closed past the deadline, in words
+	confirmAt  func() time.Time
+	listStreak func() int
+	last       *judged  // the last attempt
+	complete   *judged  // the last attempt that ended by itself
+	final      *Outcome // what Finalize made of a SUCCESS that ends the wait, nil for none
+	listening
+	hopeless           error  // why no attempt can succeed
+	unsent             bool   // the request that starts the operation, since hopeless
+	closedPastDeadline string // why its place is closed past the deadline, in words
 }
 
 // A run is what all waits of a loop have in common.
@@ -52,6 +53,8 @@ type run struct {
 	deadline    time.Time // zero = none
 	rand        *rand.Rand
 	stepping    bool // it makes one attempt, if that is due
+	// news tells an event of a message from the goroutine that looks, and reports whether the consumer goes on.
+	news func(Event) bool
 }
 
 // newWait returns the wait of p in a run.
@@ -153,6 +156,9 @@ func (w *wait) prepare() error {
 		return errors.New("a rule has no Expr")
 	}
 	w.openSession()
+	if err := w.checkStream(); err != nil {
+		return err
+	}
 	c, ok := as[Checker](w.probe)
 	if !ok {
 		c, ok = as[Checker](w.p.Probe)
@@ -208,22 +214,26 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 }
 
 // look makes an attempt, and returns how long it took. The judgement of the answer has a time limit
-// of its own. With a pace, AttemptTimeout limits each request of an HTTP probe and not the attempt,
+// of its own. tell is told the messages of a stream. With a pace, AttemptTimeout limits each request of an HTTP probe and not the attempt,
 // so that the time spent waiting for the limiter does not count.
-func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
+func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	if pace != nil {
-		_, isHTTP := as[httpSession](w.probe)
+	_, isHTTP := as[httpSession](w.probe)
+	if isHTTP && w.streams() { // it holds until the header has come
+		limit = 0
+	} else if pace != nil {
 		if _, isResult := w.probe.(resultProbe); isHTTP || isResult {
 			limit = 0
 		}
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
+	ctx, stop := w.listen(ctx)
+	defer stop()
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
-	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn {
+	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn || w.streams() {
 		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout}
 		if p, ok := as[Placer](w.probe); ok {
 			around.admitted.Store(new(p.Place()))
@@ -231,7 +241,9 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 		ctx = context.WithValue(ctx, surroundingsKey{}, around)
 	}
 	begun := time.Now()
-	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook})
+	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook,
+		Tell: func(o status.Observation) bool { return tell(ctx, o) }})
+	w.ended(ctx, &o)
 	return o, time.Since(begun)
 }
 
@@ -286,7 +298,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	switch kind {
 	case EventWait:
 		e.Wait = max(0, w.Due.Sub(now))
-	case EventAttempt:
+	case EventAttempt, EventMessage:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
 		e.Threshold = w.threshold()
 		if e.Verdict.Status == status.Error && !w.decided() { // it may heal

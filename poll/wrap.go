@@ -19,6 +19,9 @@ import (
 // [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
 // and a failure a failure. If the function has not called next, it is judged as that of a [ProbeFunc].
 //
+// The messages of a stream are not given to the function: one that is to see them puts a function of its own
+// in the place of Tell before it calls next.
+//
 // The function may be called from several goroutines if p is used by several waits.
 func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	return wrapped{p, look}

@@ -66,6 +66,9 @@ type Observation struct {
 	Code   *int        `json:"code,omitempty"`
 	Header http.Header `json:"header,omitempty"`
 
+	// Event is the name of a server-sent event, "" for anything else. An expression calls it $event.
+	Event string `json:"-"`
+
 	// Failure says why there is no complete answer, nil if there is one.
 	Failure *Failure `json:"failure,omitempty"`
 
@@ -118,7 +121,7 @@ func (o *Observation) Good() bool {
 	case o.Exit != nil:
 		return *o.Exit == 0
 	}
-	return o.Kind == KindTCP || o.Kind == KindCustom
+	return o.Message || o.Kind == KindTCP || o.Kind == KindCustom
 }
 
 // Stopped reports whether the attempt was ended from outside before it had an

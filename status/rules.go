@@ -135,6 +135,20 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	return v
 }
 
+// Decides reports whether a rule matches o, or a preset may. It takes a fraction of the time of Classify, which says why.
+func (r Rules) Decides(ctx context.Context, o Observation) bool {
+	e := evaluation{ctx: ctx, admitted: r.Admits(&o)}
+	for i := range r.Own {
+		if r.Own[i].isBarred(&o) {
+			continue
+		}
+		if a := e.ask(&o, &r.Own[i]); a.result.Matched() || a.result.Abandoned() {
+			return true
+		}
+	}
+	return r.Preset != nil
+}
+
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own))}
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
@@ -146,7 +160,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if v, ok := e.firstMatch(o, r.Own); ok {
 		return v
 	}
-	if r.Preset != nil {
+	if r.Preset != nil && !o.Ended {
 		if v, ok := e.preset(o, r.Preset); ok {
 			return v
 		}
@@ -247,10 +261,16 @@ func (e *evaluation) unmet(met answer, rules []Rule) (notes []string) {
 	return notes
 }
 
+// HasSuccess reports whether there may be a rule for SUCCESS.
+func (r Rules) HasSuccess() bool {
+	return slices.ContainsFunc(slices.Concat(r.Own, r.Preset.All()), func(rule Rule) bool { return rule.Status == Success })
+}
+
 // isBarred reports whether a rule cannot decide about o. No rule makes a SUCCESS while a request is
-// still due, and what another page or URL says may not count.
+// still due, and what another page or URL says may not count. Of the end of a stream only an exit
+// code counts.
 func (r *Rule) isBarred(o *Observation) bool {
-	return r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != detail.MonitorGiven)
+	return o.Ended && (o.Exit == nil || !r.Expr.Reads("exit")) || r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != detail.MonitorGiven)
 }
 
 // isStray reports whether an answer says that something is not there, and is not of the page that
@@ -392,6 +412,7 @@ func Environment(o *Observation) *expr.Env {
 		Header:  o.Header,
 		Body:    o.Body,
 		Stderr:  o.Stderr,
+		Event:   o.Event,
 		Attempt: o.Attempt,
 		Elapsed: o.Elapsed,
 		Name:    o.Target,

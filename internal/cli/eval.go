@@ -48,6 +48,7 @@ func (q *evaluation) flags() argv.Flags {
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, To: argv.TextsVar(&q.header), Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, To: argv.TextVar(&q.stderr), Usage: "$stderr, what a command wrote; @FILE reads it"},
 		{Name: "error", Value: "WORD", Words: classes, To: argv.TextVar(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "event", Value: "NAME", To: argv.TextVar(&q.env.Event), Usage: "$event, the name of an event of a stream"},
 		{Name: "attempt", Value: "N", Default: "1", To: argv.Var(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", To: argv.Var(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
 		{Name: "unchanged", Value: "D", Default: "0", To: argv.Var(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
@@ -213,13 +214,15 @@ func (q *evaluation) readRules() (err error) {
 		}
 		p.Elements = &list.Elements
 	}
+	q.Stream = q.env.Event != ""
 	r := reader{run: q.Spec, process: q.process}
 	return r.readRules(q.target)
 }
 
 // look returns what an attempt would have seen.
 func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
-	o := status.Observation{Kind: q.target.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header}
+	o := status.Observation{Kind: q.target.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header,
+		Event: q.env.Event}
 	if o.Kind == status.KindHTTP {
 		o.Code = cmp.Or(q.env.Status, new(200))
 	} else {

@@ -120,6 +120,7 @@ func (s *Spec) limitations() []limitation {
 		{isList, "list", "each", "gone started-at finished-at"},
 		{s.IsCommand && s.ShareKey == "", "", "", "share"},
 		{!isList && len(s.Operands) > 0 && !isTemplate, "", "", "targets"}, // no entry of it would be waited for
+		{s.Stream, "stream", "stream", "each share strict"},
 		{isSeveral, "several", "", "name foreground stdin pass-exit-code result-file show-stderr"},
 		{!isSeveral && s.Expect > 1, "", "", "expect"},
 		{!isSeveral, "", "", "at-least"},
@@ -236,7 +237,9 @@ func (p Process) warnings(s *Spec) (notes []string) {
 // refuseURL refuses a URL with what nobody means to be sent: white space and invisible
 // characters, variables that no shell has filled in, and what curl or --targets would.
 func refuseURL(operand string) error {
-	isOdd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r) }
+	isOdd := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
+	}
 	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
 	}

@@ -77,7 +77,7 @@ func (r *reader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
 		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
 		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
-		Follow: s.Follow, FollowEach: s.followsEach(),
+		Follow: s.Follow, FollowEach: s.followsEach(), Stream: s.listens(),
 	}
 	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
@@ -231,7 +231,7 @@ func (r *reader) readCommand(s *Spec) (*poll.Command, error) {
 		r.nested = nestedCommand(r.process, s.Grace)
 	}
 	c := *r.nested
-	c.Foreground, c.MaxBody = s.Foreground, s.MaxBody
+	c.Foreground, c.MaxBody, c.Stream = s.Foreground, s.MaxBody, s.listens()
 	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
 	}

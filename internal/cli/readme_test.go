@@ -277,13 +277,6 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := routes(string(world.Comment), nil, func(r httpscript.Request) {
-		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(httpscript.Start(listener, answer).Close)
 	addr := listener.Addr().String()
 	places := []string{exampleAPI, "http://" + addr, exampleDB, "tcp://" + addr}
 	for _, api := range realAPIs {
@@ -301,6 +294,13 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 			t.Fatal(err)
 		}
 	}
+	answer, err := routes(string(world.Comment), func(name string) string { return filepath.Join(dir, name) }, func(r httpscript.Request) {
+		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(httpscript.Start(listener, answer).Close)
 	cmd := command(dir, here.Replace(script))
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "GORACE="+raceAtOnce,

@@ -25,6 +25,9 @@ func (r *reader) readRules(t *target) error {
 		}
 		fits := func(rule status.Rule) error {
 			err := applies(rule.Expr, t.kind, s.Each != "")
+			if err == nil && rule.Expr.Reads("event") && !s.Stream {
+				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
+			}
 			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
 				unmet = badExpression(s.Origin(name), err)
 			}
@@ -79,7 +82,7 @@ func (r *reader) isForOthers(t *target, rank argv.Rank) bool {
 // silently always be false, or true. It may be about an element of an answer.
 func applies(x *expr.Expr, kind status.Kind, element bool) error {
 	of := map[bool]string{true: "element", false: "answer"}[element]
-	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status header") {
+	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
 		if !x.Reads(name) {
 			continue
 		}

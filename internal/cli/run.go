@@ -65,7 +65,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ended := tally{codes: make(map[poll.Ending]ExitCode)}
 	for event := range w.events(ctx, targets) {
 		long.Stop()
-		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand {
+		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.listens() {
 			long.Reset(longCommand)
 		}
 		if w.spec.Slice > 0 {
@@ -120,7 +120,7 @@ func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 // noticeLong returns a timer that says once of a command that its end is waited for.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
-		reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
+		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
 	}))
 }
 

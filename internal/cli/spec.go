@@ -41,6 +41,7 @@ type Spec struct {
 	Slice                  time.Duration // the Timeout of a wait that the next run goes on with; 0 for none
 	AttemptTimeout         *time.Duration
 	MaxAttempts            int
+	Stream                 bool
 	Pid                    []int
 	MaxBody                int64
 
@@ -171,6 +172,7 @@ func (s *Spec) limits() argv.Flags {
 		{Name: "slice", Value: "D", To: argv.Var(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
 		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.OptionalVar(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.Var(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
+		{Name: "stream", To: argv.BoolVar(&s.Stream), For: ofHTTP | ofCommand, Brief: true, Usage: "judge each event, or line, as it comes: help streams"},
 		{Name: "pid", Value: "PID", To: argv.ListVar(&s.Pid, parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
 		{Name: "max-body", Value: "SIZE", Default: "64MiB", To: argv.Var(&s.MaxBody, parseMaxBody), Usage: "keep at most this much of an answer"},
 	}.In(groupLimits, 0)

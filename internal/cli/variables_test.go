@@ -27,6 +27,7 @@ var variables = map[string]struct {
 	"not-ready-if":     {[]string{"$status == 404", "$exit == 75", ".busy"}, ""},
 	"gone":             {[]string{"1"}, "url tcp urls"},
 	"strict":           {[]string{"1"}, "command url urls"},
+	"stream":           {[]string{"1"}, ""},
 	"preset":           {[]string{"k8s-job"}, "command url urls list"},
 	"power":            {[]string{"3"}, ""},
 	"learn":            {[]string{"one", "each-{}"}, ""},

@@ -262,7 +262,7 @@ func (w *wait) open(targets []*target) (err error) {
 	if w.jobs, err = openJobs(s, targets); err != nil {
 		return err
 	}
-	w.note(w.jobs.note(s))
+	w.note(w.jobs.note(s), streamNote(s))
 	w.note(w.process.warnings(s)...)
 	w.report.Shared, w.report.Slice = s.Share != "", s.Slice > 0
 	w.report.Again = func() bool { return mayRepeat && w.jobs.code(ExitTimeout) == ExitTimeout }

@@ -38,4 +38,6 @@ const (
 	AdviceDone                          // say by a rule which document means that the operation is done
 	AdviceEach                          // look at all pages of the list
 	AdviceExpect                        // say how many elements of a list are enough
+	AdviceStream                        // judge the events of the answer, which may not end
+	AdviceHeld                          // give an attempt more time than the server is asked to hold it
 )

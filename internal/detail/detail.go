@@ -45,9 +45,17 @@ type Answer struct {
 	// nothing of the one that was asked for.
 	Moved bool `json:"moved,omitempty"`
 
+	// Message is true for a message of an answer that goes on. Ended is true for how a stream has
+	// ended: with a failure, or with the exit code of a command, whose Body is then its last line.
+	Message bool `json:"-"`
+	Ended   bool `json:"-"`
+
 	// Taken is true if another process made the attempt, and shared its answer.
 	Taken bool `json:"-"`
 }
+
+// EventStream is the type of an answer that is a stream of events.
+const EventStream = "text/event-stream"
 
 // A Presence says whether an element is in an answer.
 type Presence uint8

@@ -19,6 +19,10 @@ func advice(o *poll.Outcome) []string {
 	if o.Observation == nil || o.Ending == poll.Succeeded {
 		return list
 	}
+	kind, _, _ := strings.Cut(o.Observation.Header.Get("Content-Type"), ";")
+	if kind == detail.EventStream && !o.Observation.Message && o.Verdict.Advice.Code == detail.AdviceNone {
+		list = append(list, remedy(detail.Advice{Code: detail.AdviceStream}))
+	}
 	if s := instead(o); s != "" {
 		list = append(list, s)
 	}
@@ -88,6 +92,8 @@ func remedy(a detail.Advice) string {
 		detail.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
 		detail.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
 		detail.AdviceExpect:      "to say how many elements are enough: --expect N",
+		detail.AdviceStream:      "to judge each event of the answer as it comes: --stream",
+		detail.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
 		detail.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]

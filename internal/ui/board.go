@@ -33,6 +33,8 @@ type Row struct {
 	since       time.Time      // the beginning of the phase
 	due         time.Time      // the next attempt
 	held        poll.HeldBy    // by this, in a wait
+	messages    int            // of its streams
+	heard       time.Time      // when the last of them came
 	hint        string         // what the server asks for, in words
 	tellsHint   bool           // the reason does so, too
 	trouble     bool           // of a list: its elements could not be read
@@ -82,6 +84,10 @@ func (b *Board) Update(ev poll.Event) *Row {
 	if ev.Kind == poll.EventEnd {
 		r.phase = ""
 		b.end(r, ev.Outcome)
+		return r
+	}
+	if r.messages, r.heard = ev.State.Messages, ev.State.Heard; ev.Kind == poll.EventMessage {
+		b.judge(r, ev)
 		return r
 	}
 	if ev.Kind == poll.EventAttempt {

@@ -150,6 +150,9 @@ func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 		reason = ": " + reason
 	}
 	how := p.Paint(term.Tone(verdict), verdict) + " after " + words.Count(o.State.Attempts, "attempt")
+	if n := o.State.Messages; n > 0 {
+		how += " with " + words.Count(n, "message")
+	}
 	return how + " in " + clock(o.Elapsed) + limited + reason
 }
 

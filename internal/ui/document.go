@@ -18,6 +18,7 @@ type outcome struct {
 	Reason string  `json:"reason"`
 	*goal
 	Attempts int `json:"attempts"`
+	messages
 	*sharing
 	Elapsed Seconds  `json:"elapsed_s"`
 	Resumed bool     `json:"resumed,omitempty"` // it had ended in an earlier run
@@ -93,6 +94,19 @@ type next struct {
 	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
+// What is known of the messages of streams, in JSON.
+type messages struct {
+	Messages int      `json:"messages,omitempty"`
+	Age      *Seconds `json:"last_message_s,omitempty"` // since the last of them
+}
+
+func messagesOf(s poll.State, now time.Time) (m messages) {
+	if m.Messages = s.Messages; s.Messages > 0 {
+		m.Age = new(seconds(max(0, now.Sub(s.Heard))))
+	}
+	return m
+}
+
 // A sharing counts attempts by the processes that made them, in JSON.
 type sharing struct {
 	Asked int `json:"asked"` // for all who share
@@ -113,7 +127,8 @@ func outcomeOf(o *poll.Outcome, exit any) outcome {
 		exit = json.RawMessage("null")
 	}
 	return outcome{Status: statusWord(statusAtEnd(o)), Ending: meaningOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
-		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed, Objects: objectsOf(o.Verdict)}
+		Attempts: o.State.Attempts, messages: messagesOf(o.State, o.State.Start.Add(o.Elapsed)), Elapsed: seconds(o.Elapsed),
+		Resumed: o.Resumed, Objects: objectsOf(o.Verdict)}
 }
 
 // document describes the outcome of a run.

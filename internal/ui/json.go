@@ -17,7 +17,7 @@ import (
 // docs/event.schema.json.
 type jsonEvent struct {
 	V          int      `json:"v"`              // 1
-	Event      string   `json:"event"`          // wait, start, attempt, end, place
+	Event      string   `json:"event"`          // wait, start, message, attempt, end, place
 	N          int      `json:"n,omitempty"`    // of several targets
 	Name       string   `json:"name,omitempty"` // likewise
 	Target     *string  `json:"target,omitempty"`
@@ -33,11 +33,12 @@ type jsonEvent struct {
 	HTTPStatus *int     `json:"http_status,omitempty"`
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
-	Taken      bool     `json:"taken,omitempty"` // another process made the attempt
-	Hint       *Seconds `json:"hint_s,omitempty"`
-	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
-	Show       []any    `json:"show,omitempty"`
-	Notes      []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
+	messages
+	Taken    bool     `json:"taken,omitempty"` // another process made the attempt
+	Hint     *Seconds `json:"hint_s,omitempty"`
+	Progress *float64 `json:"progress,omitempty"` // from 0 to 1
+	Show     []any    `json:"show,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
 	prediction
 	Objects []object `json:"objects,omitempty"` // at the end, that are not done
 	Error   string   `json:"error,omitempty"`   // why there was no answer; for a failed run, the closing words
@@ -71,6 +72,11 @@ func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 		}
 		line = goal
 	default:
+		said := verdictOf(ev) + " " + row.reason
+		if ev.Kind == poll.EventMessage && said == row.logged.text {
+			return
+		}
+		row.logged.text = said
 		line = r.jsonEvent(row, ev, found)
 	}
 	if text, err := encode(line); err == nil { // never fails for numbers and words
@@ -81,7 +87,7 @@ func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 // jsonEvent returns an event of a run.
 func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: new(term.Line(row.name)), Attempt: new(row.attempt),
-		Elapsed: seconds(ev.Elapsed)}
+		Elapsed: seconds(ev.Elapsed), messages: messagesOf(ev.State, ev.At)}
 	if !r.board.single() { // a list has no number
 		o.Name = *o.Target
 	}
@@ -91,9 +97,12 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 	switch ev.Kind {
 	case poll.EventWait:
 		o.Wait, o.Hint, o.HeldBy = new(seconds(ev.Wait)), hintSeconds(hintOf(ev)), string(ev.HeldBy)
-	case poll.EventAttempt:
+	case poll.EventAttempt, poll.EventMessage:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
-		o.Notes, o.Took, o.Show = hints(ev.Verdict), new(seconds(ev.Took)), found.values
+		o.Notes, o.Show = hints(ev.Verdict), found.values
+		if ev.Kind == poll.EventAttempt {
+			o.Took = new(seconds(ev.Took))
+		}
 		if found.label != "" {
 			o.Progress = new(math.Round(1000*found.share) / 1000)
 		}

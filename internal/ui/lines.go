@@ -58,7 +58,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 		l.place(ev)
 	case ev.Kind == poll.EventWait && single:
 		l.wait(row, ev)
-	case ev.Kind == poll.EventAttempt:
+	case ev.Kind == poll.EventAttempt, ev.Kind == poll.EventMessage:
 		l.attempt(row, ev, found)
 	}
 }
@@ -77,7 +77,7 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found reading) {
 		row.logged.next = o.Following.Next
 		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(o.Following.Next)))
 	}
-	if isVerbose {
+	if isVerbose && ev.Kind == poll.EventAttempt {
 		l.details(ev)
 	}
 }

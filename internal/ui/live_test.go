@@ -28,6 +28,7 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	}
 	for i, ev := range events {
 		ev.At, ev.State.Began, ev.Deadline, ev.State.Due = shift(ev.At), shift(ev.State.Began), shift(ev.Deadline), shift(ev.State.Due)
+		ev.State.Heard = shift(ev.State.Heard)
 		if ev.Place != nil {
 			place := *ev.Place
 			place.ClosedUntil = shift(place.ClosedUntil)
@@ -74,6 +75,7 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
 	golden(t, "one/succeeded-live.txt", film(t, 80, 200*time.Millisecond, recordings()["succeeded"], Config{Until: []string{`.state=="done"`}}))
+	golden(t, "one/stream-live.txt", film(t, 99, 500*time.Millisecond, recordings()["stream"], Config{}))
 }
 
 // longRun looks every ten seconds, for ten minutes.

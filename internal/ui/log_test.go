@@ -35,6 +35,7 @@ func TestFaces_golden(t *testing.T) {
 		"failed/none":     {Face: None},
 		"succeeded/json":  {Face: JSON},
 		"cannot-run/json": {Face: JSON},
+		"stream/json":     {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range recordings() {

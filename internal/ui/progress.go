@@ -82,7 +82,7 @@ func mayTell(o *status.Observation) bool {
 func (r *Reporter) read(row *Row, ev poll.Event) reading {
 	isList := row != nil && row.n == 0 && !r.board.single()
 	isShown := r.board.few() || r.cfg.Verbose || r.cfg.Face == JSON
-	if ev.Kind != poll.EventAttempt || r.cfg.Face == None || isList || !isShown {
+	if ev.Kind != poll.EventAttempt && ev.Kind != poll.EventMessage || r.cfg.Face == None || isList || !isShown {
 		return reading{}
 	}
 	found := r.look(ev.Observation)

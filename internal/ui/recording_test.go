@@ -126,6 +126,21 @@ func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold
 	return t.event(t.last)
 }
 
+// messages records messages that come a second apart, and the end of their stream.
+func (t *recording) messages(end status.Verdict, all ...status.Verdict) *recording {
+	state := poll.State{Attempts: t.made + 1}
+	t.event(poll.Event{Kind: poll.EventStart, State: state})
+	t.made++
+	for _, v := range all {
+		t.now += time.Second
+		state.Messages, state.Heard = state.Messages+1, t.began.Add(t.now)
+		t.event(poll.Event{Kind: poll.EventMessage, Observation: &status.Observation{Kind: status.KindCommand}, Verdict: v, State: state})
+	}
+	t.now += 2 * time.Second
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: exitAnswer(0, "", ""), Verdict: end, Took: time.Second, State: state, Threshold: poll.Threshold{Times: 1}}
+	return t.event(t.last)
+}
+
 // end records the end. What o does not say is taken from the last attempt.
 func (t *recording) end(o poll.Outcome) []poll.Event {
 	o.Target, o.Elapsed = t.target, t.now
@@ -189,6 +204,9 @@ func recordings() map[string][]poll.Event {
 		wait(2*time.Second, retryAfter).
 		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
 			Notes: []string{".errors is an empty list, which is true"}}, done)
+
+	stream := newRecording("tail", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
+		messages(verdict(status.Success, until, `.state is "done"`), notReady(`.state is "queued", want == "done"`), notReady(`.state is "running", want == "done"`))
 
 	failed := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).
@@ -260,6 +278,7 @@ func recordings() map[string][]poll.Event {
 		taken(verdict(status.Success, until, `.state is "done"`), done)
 
 	return map[string][]poll.Event{
+		"stream":      stream.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Messages: 3, Heard: stream.began.Add(stream.now)}}),
 		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Unshared: 1}}),
 		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),

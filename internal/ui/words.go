@@ -137,6 +137,8 @@ func (r *Row) next(now time.Time) string {
 		return fmt.Sprintf("next %.1fs", left.Seconds())
 	case r.phase == poll.EventWait && r.held != poll.HeldByAnother:
 		return "next " + words.Short(left)
+	case r.phase == poll.EventStart && r.messages > 0:
+		return words.Count(r.messages, "message") + ", the last " + words.Short(max(0, now.Sub(r.heard)).Truncate(time.Second)) + " ago"
 	case busy >= time.Second:
 		return "busy " + words.Short(busy.Truncate(time.Second))
 	}

@@ -49,6 +49,9 @@ type Env struct {
 	// unknown, see [Result.Abandoned]. Nil never does.
 	Context context.Context
 
+	// Event is $event, the name of a server-sent event, missing if it is "".
+	Event string
+
 	Attempt   int           // $attempt, counted from 1
 	Elapsed   time.Duration // $elapsed, since the start of the run
 	Unchanged time.Duration // $unchanged, since the answer last changed
@@ -100,6 +103,8 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		return boolean(env.Gone), true
 	case "isjson":
 		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != kindUnknown)), true
+	case "event":
+		return or(env.Event == "", missing(), text(env.Event)), true
 	case "name":
 		return or(env.Name == "", missing(), text(env.Name)), true
 	}

@@ -126,7 +126,7 @@ func TestContext(t *testing.T) {
 // Every variable can be named, in both languages, and the hint names it.
 func TestEachVariableIsNamed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"exit", "status", "body", "stdout", "stderr", "error", "attempt", "elapsed", "unchanged", "gone", "isjson", "name"} {
+	for _, name := range []string{"exit", "status", "body", "stdout", "stderr", "error", "attempt", "elapsed", "unchanged", "gone", "isjson", "event", "name"} {
 		mustCompile(t, "$"+name+" != 7")
 		mustCompile(t, "jq: $"+name+" != 7")
 		_, err := expr.Compile("$nothing == 1")
@@ -165,7 +165,7 @@ func TestHintsHostile(t *testing.T) {
 // What a rule is asked about goes by what its expression reads.
 func TestReads(t *testing.T) {
 	t.Parallel()
-	const all = ". json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson name ENV"
+	const all = ". json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson event name ENV"
 	for src, want := range map[string]string{
 		`.a == 1`:                      ".",
 		`a == 1`:                       ".",

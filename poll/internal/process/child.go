@@ -38,6 +38,9 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c.outputs.done = make(chan struct{})
 	c.outputs.stdout.limit = s.MaxBody
 	c.outputs.stderr.also = s.Stderr
+	if s.Stream {
+		c.outputs.chunks, c.outputs.unheard = make(chan chunk), make(chan struct{})
+	}
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
 		cmd.WaitDelay = time.Millisecond // a program that has ended needs no more input

@@ -32,6 +32,7 @@ type Command struct {
 	Foreground bool
 	Grace      time.Duration
 	MaxBody    int64
+	Stream     bool
 	Stderr     io.Writer
 }
 
@@ -39,7 +40,8 @@ type Command struct {
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
 	environ []string
-	left    []*child // whose groups have a member that has not been reaped
+	Tell    func(status.Observation) (enough bool) // is told each message of a Stream in the next attempt
+	left    []*child                               // whose groups have a member that has not been reaped
 }
 
 // NewSession returns the session of a command.
@@ -78,9 +80,17 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 		return obs
 	}
 	defer c.release()
-	stopped := s.attend(ctx, c)
-	c.outputs.observe(&obs)
+	var decided *status.Observation
+	if s.Stream {
+		decided = s.listen(ctx, c)
+	}
+	stopped := decided == nil && s.attend(ctx, c)
+	if decided == nil {
+		c.outputs.observe(&obs)
+	}
 	switch {
+	case decided != nil:
+		obs = *decided
 	case stopped:
 		obs.Failure = endedFailure(ctx, began)
 	case c.cmd.ProcessState == nil:
@@ -89,7 +99,8 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 		exit, signal := ending(c.cmd.ProcessState)
 		obs.Exit, obs.Signal = &exit, signal
 	}
-	if c.outputs.cut && !stopped && !s.Foreground {
+	obs.Ended = s.Stream && decided == nil
+	if c.outputs.cut && !stopped && decided == nil && !s.Foreground {
 		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
 	}
 	if c.ended() && !c.empty() {

@@ -22,6 +22,15 @@ type outputs struct {
 	done    chan struct{} // closed when nothing is read any more
 	cut     bool          // somebody held an output open, and it was read no further
 	short   bool          // and had no time to say more
+
+	chunks  chan chunk    // of a stream, to who listens
+	unheard chan struct{} // closed when nobody listens any more
+}
+
+// A chunk is a part of an output. Its bytes hold until the next one is taken.
+type chunk struct {
+	from int // the index of the output: 0 is standard output
+	text []byte
 }
 
 // connect makes the pipes that cmd writes to. Their writers, which it returns, are to be
@@ -41,11 +50,34 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 // read reads both outputs until nobody holds them open, or they are closed.
 func (o *outputs) read() {
 	var stderr sync.WaitGroup
-	stderr.Go(func() { io.Copy(&o.stderr, o.readers[1]) })
-	o.stdout.read(o.readers[0])
+	if o.chunks == nil {
+		stderr.Go(func() { io.Copy(&o.stderr, o.readers[1]) })
+		o.stdout.read(o.readers[0])
+	} else {
+		stderr.Go(func() { o.pass(1, &o.stderr) })
+		o.pass(0, io.Discard)
+	}
 	stderr.Wait()
 	closeAll(o.readers)
 	close(o.done)
+}
+
+// pass passes an output on to who listens. It reads ahead while a chunk is listened to.
+func (o *outputs) pass(from int, also io.Writer) {
+	const size = 64 << 10
+	text, other := make([]byte, size), make([]byte, size)
+	for {
+		n, err := o.readers[from].Read(text)
+		also.Write(text[:n])
+		select {
+		case o.chunks <- chunk{from, text[:n]}:
+		case <-o.unheard:
+		}
+		if err != nil {
+			return
+		}
+		text, other = other, text
+	}
 }
 
 // finish ends the reading, once all is read that the program wrote before it ended.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/poll/internal/stream"
 	"github.com/pollcli/poll/status"
 )
 
@@ -37,7 +38,9 @@ type base struct {
 type client struct {
 	*base
 	header  http.Header // with the renewed fields
-	renewed []string    // secrets among the renewed values, the last ones first
+	memory  stream.Memory
+	from    string   // the origin that memory.LastID is of
+	renewed []string // secrets among the renewed values, the last ones first
 	// withheld is the last origin that got no credentials, though there are some; unreported is
 	// true until a remark says so.
 	withheld   string

@@ -66,6 +66,9 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	a.unsent = !sent
 	if ctx.Err() != nil {
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
+		if isHeld := last.at.url.Query().Has("wait") || strings.Contains(c.header.Get("Prefer"), "wait"); sent && isHeld {
+			a.Failure.Advice.Code = detail.AdviceHeld
+		}
 		return a
 	}
 	f := meaning(err)

@@ -17,7 +17,9 @@ import (
 type Attempt struct {
 	Last    bool          // no other may follow: the whole answer is asked for
 	Pace    Pace          // nil = no limiter
-	Timeout time.Duration // of each request if Pace is set; waiting for a slot does not count; 0 = none
+	Timeout time.Duration // of each request if Pace is set, or of all until a stream begins; waiting for a slot does not count; 0 = none
+	// Tell judges a message of a Stream, and reports whether it is enough.
+	Tell func(status.Observation) (enough bool)
 }
 
 // A Pace spaces the requests of an attempt behind its first.
@@ -91,7 +93,7 @@ type layer interface {
 // its request asks for.
 func layers(c *client, next *pager) layer {
 	all := layer(c)
-	if next == nil && !asksForPart(c.Header) {
+	if next == nil && !c.Stream && !asksForPart(c.Header) {
 		all = &conditional{layer: all}
 	}
 	if c.Refresh != nil {

@@ -49,6 +49,7 @@ type Request struct {
 	Next            string
 	LookupEnv       func(name string) (string, bool)
 	LocationTrusted bool
+	Stream          bool
 	Transport       http.RoundTripper // or a [connect.Known]
 }
 
@@ -63,6 +64,8 @@ func (r *Request) complete() (err error) {
 		return fmt.Errorf("%q is no HTTP method", r.Method)
 	case r.MaxBody < 0:
 		return errors.New("the limit of the body is negative")
+	case r.Stream && (r.Next != "" || r.FollowEach):
+		return errors.New("a stream has no pages, and no elements to follow")
 	case r.Method == "" && r.Body != nil:
 		r.Method = http.MethodPost
 	}

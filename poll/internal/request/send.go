@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -19,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
@@ -26,10 +28,13 @@ import (
 
 // send makes one request and reads its answer.
 func (c *client) send(ctx context.Context, next call) *answer {
-	if next.Pace != nil && next.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, next.Timeout, cause.ErrAttemptTimeout)
-		defer cancel()
+	var late *time.Timer
+	if next.Timeout > 0 && (next.Pace != nil || c.Stream) {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { cancel(cause.ErrAttemptTimeout) })
+		defer cancel(nil)
+		defer late.Stop()
 	}
 	own, d := deliver(ctx, next.method)
 	defer d.stop(nil)
@@ -48,12 +53,26 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a := &answer{code: resp.StatusCode, asked: next}
 	a.asked.kept = nil // or each answer would hold the one before
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header}
-	if err := c.read(a, resp); err != nil {
-		return c.unanswered(ctx, err, true, next)
+	keep := func() {
+		hint.Read(&a.Observation, received)
+		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
+		c.noteWithheld(next.at)
 	}
-	hint.Read(&a.Observation, received)
-	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
-	c.noteWithheld(next.at)
+	if l := c.listener(a, resp); l != nil {
+		keep()
+		if late != nil {
+			late.Stop()
+		}
+		return l.listen(ctx, own, d.stop)
+	}
+	if err := c.read(a, resp); err != nil {
+		kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
+		if a = c.unanswered(ctx, err, true, next); kind == detail.EventStream {
+			a.Failure.Advice.Code = detail.AdviceStream
+		}
+		return a
+	}
+	keep()
 	return a
 }
 
@@ -91,6 +110,12 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 func (c *client) setHeader(req *http.Request, next call) {
 	header := req.Header
 	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
+	if c.Stream {
+		header["Accept"], header["Cache-Control"] = []string{acceptedStreams}, []string{"no-cache"}
+		if id := c.memory.LastID; id != "" && c.from == next.at.origin() {
+			header["Last-Event-Id"] = []string{id}
+		}
+	}
 	if next.body != nil {
 		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}

@@ -85,6 +85,9 @@ func NewSession(r Request) (*Session, error) {
 	return s, err
 }
 
+// Streams reports whether each message of an answer is judged.
+func (s *Session) Streams() bool { return s.client.Stream }
+
 // GoesOn reports whether the request of a look depends on the answers to earlier looks.
 func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
 
@@ -122,6 +125,7 @@ func (s *Session) Credentials() string {
 // Look makes one attempt.
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.attempt = a
+	s.attempt.Tell = nil // a result is no stream
 	switch s.phase {
 	case startDue:
 		o = s.start(ctx, a)
@@ -132,6 +136,9 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 		o.Failure.Advice.Code = detail.AdviceFollow
 	default:
 		o = s.look(ctx, a)
+	}
+	if retry := s.client.memory.Retry; o.Failure != nil && retry > 0 && (o.Hint == nil || o.Hint.Wait < retry) {
+		o.Hint = &status.Hint{Wait: retry, Source: "its retry field"}
 	}
 	if c := s.client; c.unreported {
 		c.unreported = false

@@ -1,0 +1,175 @@
+//go:build unix
+
+package poll_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// shellStream returns a Command that runs a script, whose messages are judged.
+func shellStream(text string) poll.Command {
+	return poll.Command{Args: []string{"sh", "-c", text}, Stream: true}
+}
+
+// What the lines of a command come to. All end without a wait for what is left running.
+func TestStream_command(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, script string
+		until        []string
+		want         string
+	}{
+		{"a line", "echo a; echo ready; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 2: $stdout is "ready"`},
+		{"of stderr", "echo ready >&2; sleep 9", []string{`$stderr == "ready"`}, `succeeded after 1: $stderr is "ready"`},
+		{"in parts", "printf rea; sleep .1; echo dy; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"children stay", "sleep 9 & (trap '' TERM; sleep 9) & echo ready; wait", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"TERM is ignored", "trap '' TERM; echo ready; sleep 9; sleep 9", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"a document", "printf '{\\n  \"state\": \"pending\"\\n}\\n{\\n  \"state\": \"done\"\\n}\\n'; sleep 9", []string{`.state == "done"`}, `succeeded after 2: .state is "done"`},
+		{"the last line", "echo a; printf ready", []string{`$stdout == "ready"`}, `succeeded after 2: $stdout is "ready"`},
+		{"the last line of stderr", "echo a; printf ready >&2", []string{`$stderr == "ready"`}, `succeeded after 2: $stderr is "ready"`},
+		{"the exit code", "echo a; exit 3", []string{`$stdout == "ready"`, "!$exit != 0"}, `failed after 1: $exit is 3`},
+		{"the exit code and the last line", "echo a; echo b", []string{`$exit == 0 and $stdout == "b"`}, `succeeded after 2: $exit is 0; $stdout is "b"`},
+		{"lines do not decide by what comes later", "echo a", []string{`$stdout != "a"`, "!$exit == 0"}, `failed after 1: $exit is 0`},
+		{"not found in it", "notthere", []string{`$stdout == "ready"`}, `failed after 1: exit code 127 (command not found): sh: 1: notthere: not found`},
+		{"a long line", "printf %0200d 7; echo; echo ready", []string{`not ($stdout startswith "0") or $stdout endswith "7"`}, `succeeded after 2: $stdout is "ready"`},
+		{"the last of many", "seq 1000", []string{`$stdout == "x"`}, `attempts exhausted after 1000: attempts made: 1 of 1; last: $stdout is "1000", want == "x"`},
+		{"no line is lost", "seq 100000; sleep 9", []string{`$stdout == "100000"`}, `succeeded after 100000: $stdout is "100000"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := shellStream(test.script)
+			c.MaxBody = 100
+			p := poll.Poller{Probe: c, Rules: conditions(t, test.until...), Immediate: true, MaxAttempts: 1, Timeout: 8 * time.Second}
+			o, _ := p.Run(t.Context())
+			if have := fmt.Sprintf("%s after %d: %s", o.Ending, o.State.Messages, o.Reason); have != test.want {
+				t.Errorf("have %s\nwant %s", have, test.want)
+			}
+			if o.Elapsed > 5*time.Second {
+				t.Errorf("it took %s", o.Elapsed)
+			}
+		})
+	}
+}
+
+// A line that was begun by a program which was killed is none.
+func TestStream_command_killed(t *testing.T) {
+	t.Parallel()
+	p := poll.Poller{Probe: shellStream("printf ready; kill -9 $$"), Rules: conditions(t, `$stdout == "ready"`), Immediate: true, MaxAttempts: 1}
+	if o, _ := p.Run(t.Context()); o.Ending != poll.AttemptsExhausted || o.State.Messages != 0 {
+		t.Errorf("%s: %s", o.Ending, o.Reason)
+	}
+}
+
+// A command that ends is run again.
+func TestStream_command_again(t *testing.T) {
+	t.Parallel()
+	p := poll.Poller{Probe: shellStream(`echo run $POLL_ATTEMPT`), Rules: conditions(t, `$stdout == "run 3"`), Timeout: 8 * time.Second}
+	if o, err := p.Run(t.Context()); err != nil || o.State.Attempts != 3 {
+		t.Errorf("%v after %d attempts", err, o.State.Attempts)
+	}
+}
+
+// A log is followed over its rotation.
+func TestStream_rotation(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	write := func(text string) {
+		if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+	write("old ready\n")
+	c := poll.Command{Args: []string{"tail", "-n", "0", "-s", "0.1", "-F", log}, Stream: true}
+	p := poll.Poller{Probe: c, Rules: conditions(t, `$stdout contains "ready"`), Immediate: true, Timeout: 8 * time.Second}
+	var writer sync.WaitGroup
+	over := make(chan struct{})
+	defer writer.Wait()
+	defer close(over)
+	for e := range p.Events(t.Context()) {
+		switch {
+		case e.Kind == poll.EventStart:
+			writer.Go(func() {
+				for n := 0; ; n++ { // tail may not listen yet
+					os.Rename(log, log+".1")
+					write(fmt.Sprintf("new %d\nnew ready\n", n))
+					select {
+					case <-over:
+						return
+					case <-time.After(500 * time.Millisecond):
+					}
+				}
+			})
+		case e.Kind == poll.EventEnd && (e.Outcome.Ending != poll.Succeeded || string(e.Outcome.Observation.Body) != "new ready\n"):
+			t.Errorf("%s: %s", e.Outcome.Ending, e.Outcome.Reason)
+		}
+	}
+}
+
+// The end is known soon after its line has come.
+func BenchmarkStream_end(b *testing.B) {
+	rules, _ := status.Until(`$stdout startswith "ready"`)
+	var late time.Duration
+	for b.Loop() {
+		p := poll.Poller{Probe: shellStream(`sleep .05; date +ready%s%N; sleep 9 & wait`), Rules: rules, Immediate: true}
+		o, err := p.Run(context.Background())
+		var said int64
+		if _, scanned := fmt.Sscanf(strings.TrimPrefix(string(o.Observation.Body), "ready"), "%d", &said); err != nil || scanned != nil {
+			b.Fatal(err, scanned)
+		}
+		late += time.Since(time.Unix(0, said))
+	}
+	b.ReportMetric(float64(late.Microseconds())/1000/float64(b.N), "ms-late")
+}
+
+// A program that prints 100,000 lines is read as fast as a loop reads it that asks the same rules.
+func BenchmarkStream_lines(b *testing.B) {
+	const script = `seq -f 'a line of the log, as long as most are: %.0f' 100000`
+	rules, _ := status.Until(`$stdout endswith ": 100000"`)
+	b.Run("poll", func(b *testing.B) {
+		for b.Loop() {
+			p := poll.Poller{Probe: shellStream(script), Rules: rules, Immediate: true}
+			if o, err := p.Run(context.Background()); err != nil || o.State.Messages != 100000 {
+				b.Fatal(err, o.State.Messages)
+			}
+		}
+	})
+	loop := func(b *testing.B, isDone func(line []byte) bool) {
+		for b.Loop() {
+			cmd := exec.Command("sh", "-c", script)
+			out, err := cmd.StdoutPipe()
+			if err != nil || cmd.Start() != nil {
+				b.Fatal(err)
+			}
+			lines, found := bufio.NewScanner(out), false
+			for lines.Scan() {
+				found = found || isDone(lines.Bytes())
+			}
+			if cmd.Wait() != nil || !found {
+				b.Fatal("no end")
+			}
+		}
+	}
+	b.Run("bufio with rules", func(b *testing.B) {
+		loop(b, func(line []byte) bool {
+			o := status.Observation{Kind: status.KindCommand, Body: bytes.Clone(line), Answer: detail.Answer{Message: true}}
+			return rules.Classify(context.Background(), o).Status == status.Success
+		})
+	})
+	b.Run("bufio", func(b *testing.B) {
+		loop(b, func(line []byte) bool { return bytes.HasSuffix(line, []byte(": 100000")) })
+	})
+}
