@@ -76,7 +76,7 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 func (o *Observation) unconditional(words string) Verdict {
 	v := Verdict{Status: Success, Reason: words}
 	said := o.reported()
-	for _, s := range []document.Statement{said.State, said.Sign} {
+	for _, s := range []document.Statement{said.State, said.Sign, said.Wrong} {
 		if s.Stage >= document.Open && o.Following.Monitor == detail.MonitorGiven && v.Notes == nil {
 			v.Notes = []string{say(s) + ", and any good answer is a SUCCESS, since no condition says what is done"}
 			v.Advice.Code = detail.AdviceDone

@@ -234,7 +234,9 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 			switch a := e.ask(o, &rules[i]); {
 			case a.result.Matched() && status == Success && e.none: // by what it reads beside an object
 			case a.result.Matched():
-				return e.matched(o, a), true
+				v := e.matched(o, a)
+				v.Notes = append(v.Notes, e.unmet(a, rules)...)
+				return v, true
 			case a.result.Abandoned():
 				reason := a.rule.String() + ": " + a.result.Value().Reason
 				return Verdict{Status: NotReady, Reason: reason, Decision: detail.Decision{Abandoned: true}, answers: e.answers}, true
@@ -242,6 +244,21 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
+}
+
+// unmet notes the conditions of the user for SUCCESS that are false of something else than the one which
+// was met: many a tool takes several for "and".
+func (e *evaluation) unmet(met answer, rules []Rule) (notes []string) {
+	for i := range rules {
+		if rule := &rules[i]; rule.Status == Success && rule.Origin == met.rule.Origin && rule.Preset == "" {
+			why := rule.Expr.Eval(e.env)
+			subject, _, _ := strings.Cut(why.Explain().Lines[0], " is ")
+			if why.Tri == expr.False && !strings.HasPrefix(met.result.Explain().Lines[0], subject+" is ") {
+				notes = append(notes, rule.String()+" is false: several mean or, and one with and needs both")
+			}
+		}
+	}
+	return notes
 }
 
 // HasSuccess reports whether there may be a rule for SUCCESS.

@@ -52,7 +52,7 @@ func (t *Tally) add(o *Observation, a answer) {
 	c, known := &t.counts[at], t.counts[at].decided || a.result.Matched()
 	c.asked = c.asked || a.asked
 	c.decided = c.decided || a.asked && (a.none || a.result.Tri != expr.Unknown || a.result.Missing())
-	if known {
+	if known && (a.rule.Status != Success || a.result.Tri != expr.False) {
 		return
 	}
 	why := a.result.Explain()

@@ -125,7 +125,7 @@ func (l *Line) long(word string, args []string) []string {
 	f := l.Flags.Lookup(name)
 	switch {
 	case f == nil || len(name) == 1:
-		l.Fail(l.Command.unknown("--" + name))
+		l.Fail(l.unknown("--"+name, args))
 	case glued:
 		l.give(f, value)
 	case f.IsSwitch():
@@ -150,7 +150,7 @@ func (l *Line) short(word string, args []string) []string {
 		f := l.Flags.Lookup(letter)
 		switch {
 		case f == nil:
-			l.Fail(l.Command.unknown("-" + strings.ToValidUTF8(letter, "?")))
+			l.Fail(l.unknown("-"+strings.ToValidUTF8(letter, "?"), args))
 			return args
 		case f.IsSwitch():
 			l.give(f, "true")
@@ -180,22 +180,24 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	return args[1:]
 }
 
-func (c *Command) unknown(spelled string) error {
+// unknown refuses a flag. It may be meant for a command, unless there is a URL.
+func (l *Line) unknown(spelled string, args []string) error {
 	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
 	meaning, hint := Advice("flag " + name)
+	meant := words.Nearest(name, l.Flags.Shown())
 	switch {
 	case hint != "":
 		return err.Hint("%s", hint)
-	case c.Flags.Lookup(meaning) != nil:
+	case l.Flags.Lookup(meaning) != nil:
 		return err.Hint("poll calls it --%s", meaning)
-	}
-	if meant := words.Nearest(name, c.Flags.Shown()); meant != "" {
+	case meant != "":
 		return err.Hint("did you mean --%s?", meant)
+	case l.Command.Name != "":
+		return err.Hint("poll %s --help lists its flags", l.Command.Name)
+	case slices.ContainsFunc(append(args, l.Operands...), HasScheme):
+		return err.Advise("like " + spelled + " URL")
 	}
-	if c.Name != "" {
-		return err.Hint("poll %s --help lists its flags", c.Name)
-	}
-	return err.Hint("poll help all lists the flags; a command's own flags come after it: poll [flags] -- COMMAND %s", spelled)
+	return err.Advise("like " + spelled + " command")
 }
 
 // HasScheme reports whether a word is a URL, with any scheme.

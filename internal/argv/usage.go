@@ -33,10 +33,14 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Advise adds the hint that [Advice] has for something mistyped.
-func (e *UsageError) Advise(about string) *UsageError {
-	_, hint := Advice(about)
-	return e.Hint("%s", hint)
+// Advise adds the hint that [Advice] has for something mistyped: the first of several.
+func (e *UsageError) Advise(abouts ...string) *UsageError {
+	for _, about := range abouts {
+		if _, hint := Advice(about); hint != "" {
+			return e.Hint("%s", hint)
+		}
+	}
+	return e
 }
 
 // Meant adds a hint to the candidate that word was probably meant to be, if one

@@ -19,7 +19,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	case err == nil:
 		return d, nil
 	case isNumber:
-		return 0, Usagef("%s needs a unit, e.g. %ss", s, s)
+		return 0, Usagef("%s needs a unit, e.g. %ss", s, s).Advise("time " + s)
 	}
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }

@@ -181,8 +181,15 @@ func (t typed) String() string { return "" }
 // Set keeps an error for the end, so that --json behind it is seen; package flag would put the
 // value, which may be a secret, into its words.
 func (t typed) Set(text string) error {
-	if t.Name == "preset" && t.line.Has(t.Name) {
-		t.line.Fail(argv.Usagef("--preset is given twice").Hint("a wait has one; a preset of your own can have the rules of both"))
+	about := "--" + t.Name + " " + text
+	if t.line.Has(t.Name) && !t.Many {
+		about = "again " + t.Name
+	}
+	switch wrong, hint := argv.Advice(about); {
+	case wrong != "":
+		t.line.Fail(argv.Usagef("--%s %s", t.Name, wrong).Hint("%s", hint))
+	case hint != "":
+		t.line.Note("%s", hint)
 	}
 	t.line.Fail(t.line.Add(t.Flag, text, "--"+t.Name, argv.Typed))
 	return nil

@@ -146,11 +146,7 @@ func (q *evaluation) readAnswer(file []string) error {
 	}
 	body, err := q.process.readFile(name, maxInput)
 	if err != nil {
-		e := argv.Usagef("read the answer: %w", err)
-		if q.condition == nil && q.target == nil {
-			e.Hint("the operand after --print EXPR is a file: poll eval --print EXPR [FILE]")
-		}
-		return e
+		return argv.Usagef("read the answer: %w", err).Advise("answer " + name)
 	}
 	q.env.Body, q.env.Stdout, q.env.Doc = body, body, expr.NewDoc(body)
 	return nil

@@ -91,15 +91,8 @@ func (p Process) helpOn(name string) (string, error) {
 	case f != nil && !f.Hidden:
 		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", nil
 	}
-	err := argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic " + name)
 	meant := words.Nearest(name, slices.Concat(p.helpNames(), flags.Shown()))
-	switch {
-	case len(err.Hints) > 0:
-		return "", err
-	case meant != "":
-		return "", err.Hint("did you mean poll help %s?", meant)
-	}
-	return "", err.Hint("poll help all lists them")
+	return "", argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
 }
 
 // manualPage is the manual page in the macros of man(7), which a test generates.

@@ -152,7 +152,8 @@ func (s *Spec) unsuitable() (name string, err error) {
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
 // gives its position only.
 func tooMany(operands []string, index int, why string) *argv.UsageError {
-	return argv.Usagef("operand %d is one too many: %s", index+1, why).Advise("word " + operands[index])
+	return argv.Usagef("operand %d is one too many: %s", index+1, why).
+		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
 }
 
 // programName returns the first word of a command as it may be shown: one that
@@ -195,7 +196,7 @@ func (s *Spec) refuseMisplaced() error {
 		return nil
 	}
 	program, setting := programName(s.Operands[0]), name+" ..."
-	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why)
+	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why).Advise("middle " + s.Operands[0])
 	if f := s.Flags.Named(strings.TrimPrefix(name, "--")); f == nil {
 		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
 	} else {
@@ -214,6 +215,9 @@ func (p Process) warnings(s *Spec) (notes []string) {
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
+	if _, hint := argv.Advice("runs " + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
+		notes = append(notes, "note: "+hint)
+	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
 	for _, variable := range p.Environ {
 		variable, _, _ = strings.Cut(variable, "=")
@@ -222,7 +226,8 @@ func (p Process) warnings(s *Spec) (notes []string) {
 		if !ours || s.Flags.Named(name) != nil || slices.Contains(others, variable) {
 			continue
 		}
-		if meant := words.Nearest(name, s.Flags.Shown()); meant != "" {
+		meant, _ := argv.Advice("flag " + name)
+		if meant = cmp.Or(meant, words.Nearest(name, s.Flags.Shown())); meant != "" {
 			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flags.Named(meant).Variable()))
 		}
 	}
@@ -232,7 +237,9 @@ func (p Process) warnings(s *Spec) (notes []string) {
 // refuseURL refuses a URL with what nobody means to be sent: white space and invisible
 // characters, variables that no shell has filled in, and what curl or --targets would.
 func refuseURL(operand string) error {
-	isOdd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$", r) }
+	isOdd := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
+	}
 	if !strings.ContainsFunc(operand, isOdd) {
 		return nil
 	}
@@ -280,13 +287,7 @@ func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice s
 // refuseNoProgram refuses a word in place of a program that cannot be one and may
 // hold a secret. It returns nil for any other.
 func refuseNoProgram(args []string) error {
-	err := argv.Usagef("operand 1 is neither a URL nor a program")
-	if len(args) == 2 {
-		err.Advise("words " + strings.Join(args, " "))
-	}
-	if len(err.Hints) == 0 {
-		err.Advise("word " + args[0])
-	}
+	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
 		if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
 			err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(parts[0]))
@@ -308,5 +309,5 @@ func (p Process) adviceOn(program string) string {
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	}
-	return "no directory in PATH has a program of that name"
+	return "no directory in PATH has a program of that name; a file is waited for by poll -- test -e FILE, and run as ./FILE"
 }

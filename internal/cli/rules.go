@@ -81,27 +81,14 @@ func (r *reader) isForOthers(t *target, rank argv.Rank) bool {
 // applies refuses a rule on variables that the probe does not set: it would
 // silently always be false, or true. It may be about an element of an answer.
 func applies(x *expr.Expr, kind status.Kind, element bool) error {
-	switch {
-	case x.Reads("gone") && !element:
-		return argv.Usagef("$gone is about an element of a list, and there is no --each").
-			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
-	case x.Reads("element") && !element:
-		return argv.Usagef("$element is the element of a list that is judged, and there is no --each").
-			Hint("the answer is $json, inside any(...), too")
-	case kind == status.KindTCP && (x.Reads(".", "[]", "isjson", "body", "unchanged", "gone", "name") ||
-		x.Reads("exit", "stdout", "stderr", "status", "header")):
-		return argv.Usagef("a TCP address gives no answer to test").
-			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
-	case x.Reads("exit") && kind != status.KindCommand:
-		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
-	case x.Reads("stdout", "stderr") && kind != status.KindCommand:
-		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
-	case x.Reads("status") && kind != status.KindHTTP:
-		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
-	case x.Reads("event") && kind != status.KindHTTP:
-		return argv.Usagef("$event is the name of a server-sent event, but the target is not an HTTP URL")
-	case x.Reads("header") && kind != status.KindHTTP:
-		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
+	of := map[bool]string{true: "element", false: "answer"}[element]
+	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
+		if !x.Reads(name) {
+			continue
+		}
+		if wrong, hint := argv.Advice("reads " + name + " " + kind.String() + " " + of); wrong != "" {
+			return argv.Usagef("%s", wrong).Hint("%s", hint)
+		}
 	}
 	return nil
 }
@@ -152,7 +139,7 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		}
 	}
 	if len(related) > 0 {
-		return err.Hint("did you mean %s?", strings.Join(related, " or "))
+		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -31,6 +32,8 @@ func usageText(err error) string {
 // badExpression names the flag or variable that an expression came from.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
+		_, hint := argv.Advice(strings.TrimLeft(origin, "-") + " " + e.Source)
+		e.Hint = cmp.Or(hint, e.Hint)
 		return argv.Usagef("%s, %w", origin, e) // which begins with a column
 	}
 	return argv.Usagef("%s: %w", origin, err)

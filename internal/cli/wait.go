@@ -66,8 +66,7 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 func (p Process) about(ctx context.Context, s *Spec) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
-		return argv.Usagef("-h is --help, and stands alone").
-			Hint("a host and a port are waited for as tcp://HOST:PORT")
+		return argv.Usagef("-h is --help, and stands alone").Advise("help " + s.Operands[0])
 	case len(s.Operands) > 0:
 		return argv.Usagef("-V is --version, and stands alone")
 	case s.IsOn("help"):

@@ -70,23 +70,14 @@ func (e *evaluator) sayTruth(n *node, v value) {
 		wanted = "null, false or missing"
 	}
 	e.verdict(v.truth(), name, v.preview(), wanted)
-	if odd := oddTruth(n, v); odd != "" && !e.negated {
-		e.note(name + " is " + odd)
-	}
+	e.noteOdd(n, v)
 }
 
-// oddTruth says why a true value may be true by mistake, "" if nothing suggests that. A
-// header may count by being there.
-func oddTruth(n *node, v value) string {
-	switch {
-	case v.kind >= kindArray && strings.TrimSpace(v.raw[1:len(v.raw)-1]) == "":
-		return or(v.kind == kindArray, "an empty list", "an empty object") + ", which is true"
-	case v.kind == kindString && !isOneOf(n.name, " header error "):
-		return "text, and any text is true: compare it"
-	case v.kind == kindNumber:
-		return v.preview() + ", and any number is true, also 0: compare it"
+// noteOdd notes what is odd about a value that decided, or was compared.
+func (e *evaluator) noteOdd(n *node, v value) {
+	if note, _, _ := findHint("odd", e.text(n)+" is "+v.preview()); note != "" && !e.negated {
+		e.note(note)
 	}
-	return ""
 }
 
 // sayComparison explains "left op right" as a statement about one side.
@@ -102,12 +93,15 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 	wanted := sign + " " + other
 	if n.kids[1].op != opLiteral {
 		wanted += ", which is " + right.preview()
+	} else if !isSame && strings.EqualFold(left.preview(), right.preview()) {
+		wanted += ", in another case"
 	}
 	if isSame && (right.hidden || left.hidden && n.kids[1].op != opLiteral) { // one tells the other
 		e.say(e.text(n) + " is " + t.String())
 		return
 	}
 	e.verdict(t, subject, left.preview(), wanted)
+	e.noteOdd(n, left)
 }
 
 // sayQuantifier explains any and all by the element that decided.

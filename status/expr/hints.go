@@ -88,7 +88,7 @@ func (p *parser) recover(err *error) {
 	case nil:
 	case *Error:
 		if message, hint, found := findHint("whole", p.src); found && !p.list {
-			problem.Message, problem.Hint = cmp.Or(message, problem.Message), hint
+			problem.Message, problem.Hint = cmp.Or(message, problem.Message), cmp.Or(hint, problem.Hint)
 		}
 		if *err = problem; !p.list && !isJQ(p.src) {
 			problem.letJQ()
@@ -99,10 +99,9 @@ func (p *parser) recover(err *error) {
 }
 
 // letJQ adds to the error of an expression that jq can decide, if it can. What is wrong in both
-// languages, such as text that is always true, is not for jq.
+// languages, such as text that is always true, or has several values, is not for jq.
 func (e *Error) letJQ() {
-	wrongInBoth := func(words string) bool { return strings.Contains(e.Message, words) }
-	if slices.ContainsFunc([]string{"always", "unexpected", "malformed", "every text", "$ENV", "cannot follow", "stands between"}, wrongInBoth) {
+	if _, _, found := findHint("not jq", e.Message+" -- "+e.Source); found {
 		return
 	}
 	query, err := gojq.Parse(e.Source)
