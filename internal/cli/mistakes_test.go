@@ -66,8 +66,8 @@ func TestMistakes(t *testing.T) {
 			})
 		}
 	}
-	if rated["A"] < 190 || rated["C"] > 0 {
-		t.Errorf("have %v, want at least 75 A and no C", rated)
+	if rated["A"] < 280 || rated["C"] > 0 {
+		t.Errorf("have %v, want at least 280 A and no C", rated)
 	}
 }
 

@@ -381,7 +381,7 @@ func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	}
 	text, err := r.process.readFile(r.run.Targets, targets.MaxSize)
 	if err != nil {
-		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err)
+		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err).Advise("open " + r.run.Targets)
 	}
 	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Keys: r.list != nil})
 	if e, ok := errors.AsType[*targets.Error](err); ok {
