@@ -215,7 +215,7 @@ func (p Process) warnings(s *Spec) (notes []string) {
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
-	if _, hint := argv.Advice("runs " + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
+	if _, hint := argv.Advice("runs:" + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
 		notes = append(notes, "note: "+hint)
 	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}

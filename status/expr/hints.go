@@ -20,7 +20,7 @@ var hintText string
 // A row of hints.txt corrects a habit from another language.
 type hintRow struct {
 	about         string
-	pattern       *regexp.Regexp
+	pattern       func() *regexp.Regexp // compiled when it is needed
 	message, hint string
 }
 
@@ -31,7 +31,7 @@ var hintTable = sync.OnceValue(func() (rows []hintRow) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if !strings.HasPrefix(line, "#") && cells[1] != "" {
-			rows = append(rows, hintRow{cells[0], regexp.MustCompile(cells[1]), cells[2], cells[3]})
+			rows = append(rows, hintRow{cells[0], lazy(cells[1]), cells[2], cells[3]})
 		}
 	}
 	return rows
@@ -43,9 +43,9 @@ func findHint(about, text string) (message, hint string, found bool) {
 		if row.about != about {
 			continue
 		}
-		if m := row.pattern.FindStringSubmatchIndex(text); m != nil {
+		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
 			expand := func(cell string) string {
-				cell = string(row.pattern.ExpandString(nil, strings.ReplaceAll(cell, "$_", "\x00"), text, m))
+				cell = string(row.pattern().ExpandString(nil, strings.ReplaceAll(cell, "$_", "\x00"), text, m))
 				return strings.ReplaceAll(cell, "\x00", text)
 			}
 			return expand(row.message), expand(row.hint), true
