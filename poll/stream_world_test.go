@@ -37,7 +37,7 @@ func newLiveServer(seed uint64) *liveServer {
 	s.kind = []string{"text/event-stream", "application/x-ndjson", "application/json", "application/json-seq"}[r.IntN(4)]
 	at := time.Duration(0)
 	for _, state := range []string{"running", "running again", []string{"done", "failed"}[r.IntN(2)]}[r.IntN(3):] {
-		at += time.Duration(1 + r.IntN(int(40*time.Second)))
+		at += time.Duration(1 + r.Int64N(int64(40*time.Second)))
 		s.phases, s.states = append(s.phases, at), append(s.states, state)
 	}
 	for range r.IntN(6) {
@@ -118,7 +118,7 @@ func (s *liveServer) handle(c streaming) {
 			return
 		}
 		select {
-		case <-time.After(time.Duration(1 + r.IntN(int(5*time.Second)))):
+		case <-time.After(time.Duration(1 + r.Int64N(int64(5*time.Second)))):
 		case <-c.r.Context().Done():
 			return
 		}
