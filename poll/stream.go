@@ -16,6 +16,7 @@ type listening struct {
 	enough  bool          // the last of them has decided
 	quick   bool          // what no rule decides is NOT_READY
 	confirm *time.Timer   // ends the attempt once its verdict would have held, nil if none has to hold
+	unshown *judged       // the last message of the attempt of which nobody was told, nil for none
 	nextOn  time.Time     // by when the next event of a message would be due, if they came evenly
 }
 
@@ -43,7 +44,7 @@ func (w *wait) checkStream() error {
 
 // listen begins an attempt. It returns its context.
 func (w *wait) listen(ctx context.Context) (listening context.Context, stop func()) {
-	w.begun, w.told, w.enough = time.Now(), 0, false
+	w.begun, w.told, w.enough, w.unshown = time.Now(), 0, false, nil
 	w.quick = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
 	if w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
