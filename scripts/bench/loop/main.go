@@ -1,5 +1,5 @@
 // Command loop is the least that listening costs a Go program: a loop of bufio.Scanner over the lines of a program, or of
-// what a URL answers. It ends with the first line that is TEXT, or that meets the condition TEXT if it is to ask.
+// what a URL answers. It ends with the first line that is TEXT, or that meets the condition TEXT if it is to ask, and prints it.
 //
 //	loop is TEXT URL|PROGRAM...
 //	loop ask TEXT URL|PROGRAM...
@@ -41,7 +41,8 @@ func run(args []string) error {
 	defer end()
 	for s := bufio.NewScanner(lines); s.Scan(); {
 		if isEnough(s.Bytes()) {
-			return nil
+			_, err := fmt.Printf("%s\n", s.Bytes())
+			return err
 		}
 	}
 	return errors.New("no line was enough")
