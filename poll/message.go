@@ -17,8 +17,8 @@ const (
 // tell judges a message, and reports whether the attempt is to end with it. Of those that come fast, and
 // that no rule decides, the reason is not made.
 func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
-	if w.classify != nil { // a list has no messages
-		return false
+	if w.classify != nil || w.enough { // a list has no messages, and nothing is asked for behind the last
+		return w.enough
 	}
 	now := time.Now()
 	if w.told++; w.told == 1 {
@@ -36,6 +36,7 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	if w.enough = w.decided(); w.enough {
 		return true
 	}
+	w.pending = w.Status.Ends()
 	if w.confirm != nil {
 		w.confirm.Stop()
 		if hold := w.toHold(); hold > 0 {

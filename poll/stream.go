@@ -14,6 +14,7 @@ type listening struct {
 	told    int           // how many messages
 	first   time.Duration // until the first of them
 	enough  bool          // the last of them has decided
+	pending bool          // its verdict ends the wait once it has come again
 	quick   bool          // what no rule decides is NOT_READY
 	confirm *time.Timer   // ends the attempt once its verdict would have held, nil if none has to hold
 	unshown *judged       // the last message of the attempt of which nobody was told, nil for none

@@ -117,8 +117,8 @@ func (l *listener) noteBeat(n int, isMessage bool) {
 	now := time.Now()
 	switch {
 	case n == 0 && !isMessage:
-	case isMessage || n > heartbeat:
-		l.lastBeat = time.Time{}
+	case isMessage || n > heartbeat: // of which the parts before may have been some
+		l.lastBeat, l.longest = time.Time{}, 0
 	default:
 		if !l.lastBeat.IsZero() {
 			l.longest = max(l.longest, now.Sub(l.lastBeat))
