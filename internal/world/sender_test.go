@@ -233,4 +233,3 @@ func (s *sender) send(text string) error {
 	}
 	return nil
 }
-
