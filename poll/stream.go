@@ -43,9 +43,10 @@ func (w *wait) checkStream() error {
 
 // listen begins an attempt. It returns its context.
 func (w *wait) listen(ctx context.Context) (listening context.Context, stop func()) {
-	w.begun, w.told, w.enough = time.Now(), 0, false
+	w.begun, w.told, w.enough, w.confirm = time.Now(), 0, false, nil
 	w.quick = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
-	if w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
+	holds := w.p.SuccessThreshold.For > 0 || w.p.ErrorThreshold.For > 0
+	if !holds || w.startDue() { // which is sent once, and so has no other stream
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
