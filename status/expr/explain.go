@@ -101,7 +101,9 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 		return
 	}
 	e.verdict(t, subject, left.preview(), wanted)
-	e.noteOdd(n, left)
+	if n.sign == "!=" { // a word such as in is none of those that a hint looks for
+		e.noteOdd(n, left)
+	}
 }
 
 // sayQuantifier explains any and all by the element that decided.
