@@ -36,9 +36,11 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	if w.enough = w.decided(); w.enough {
 		return true
 	}
-	if hold := w.toHold(); hold > 0 {
+	switch hold := w.toHold(); {
+	case w.confirm == nil:
+	case hold > 0:
 		w.confirm.Reset(hold)
-	} else if w.confirm != nil {
+	default:
 		w.confirm.Stop()
 	}
 	if !isShown {

@@ -228,7 +228,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	ctx, stop := w.listen(ctx)
+	ctx, stop := w.listen(ctx, w.startDue())
 	defer stop()
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0

@@ -447,6 +447,8 @@ func Environment(o *Observation) *expr.Env {
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+	case o.Part:
+		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
 	case o.Within != nil:
 		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == detail.Gone
 		env.Body = o.Within.Bytes()

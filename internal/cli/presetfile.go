@@ -141,7 +141,23 @@ func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, e
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseOfStanza(preset); err != nil {
+		return nil, err
+	}
 	return s.withSettings(preset, kinds, rank)
+}
+
+// refuseOfStanza refuses what a stanza of a file says of the wait, where its group judges other objects, too.
+func refuseOfStanza(group presets.Preset) error {
+	for _, p := range group.Stanzas() {
+		for _, setting := range p.Settings {
+			if p.File != "" && setting.Key != "id" {
+				return argv.Usagef("%s: %s is about the whole wait, and preset %s judges other objects, too", setting.At, setting.Key, group.Name).
+					Hint("give --%s, or name the stanza alone: %s", setting.Key, p.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // withSettings returns a spec that has the settings of a preset, too, of flags that are not set.

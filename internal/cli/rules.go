@@ -125,6 +125,10 @@ func (t *target) readPreset() error {
 	if omitted != nil {
 		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
+	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
+	if t.kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
+		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
+	}
 	t.poller.Rules.Preset = preset
 	return nil
 }
