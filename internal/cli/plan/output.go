@@ -28,7 +28,7 @@ type output struct {
 func (o *output) flags(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "or json"},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "table or json"},
 		{Name: "svg", Value: "FILE", To: argv.Var(&o.svg, parseSVG), Usage: charts},
 	}
 }
