@@ -234,7 +234,7 @@ func UntilWith[T any](
 	})
 	outcome, err := p.Run(ctx)
 	if err == nil && outcome.Resumed {
-		err = errors.New("the wait had succeeded in an earlier run, whose value is not known")
+		err = errors.New("the wait succeeded in an earlier run, whose value is not known")
 	}
 	return value, err
 }

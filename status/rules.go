@@ -126,7 +126,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	}
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
-		v.Reason += "; the start is sent once, and its answer names nothing to follow"
+		v.Reason += "; the start is sent once, and its answer names no URL to follow"
 		v.Advice.Code = detail.AdviceFollow
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
@@ -424,7 +424,7 @@ func Environment(o *Observation) *expr.Env {
 		env.Error = cmp.Or(o.Failure.Class, "other")
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
-		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+		env.Doc = expr.Unreadable("the answer is longer than the part of it that poll keeps")
 	case o.Within != nil:
 		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == detail.Gone
 		env.Body = o.Within.Bytes()

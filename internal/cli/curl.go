@@ -52,7 +52,7 @@ func isJSONDocument(body []byte) bool {
 func parseCookie(text string) (string, error) {
 	if !strings.Contains(text, "=") {
 		return "", argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
-			Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
+			Hint("poll sends back the cookies of answers anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
 	return strings.Trim(text, "; "), nil
 }

@@ -146,7 +146,7 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold = &past, past.Attempts+1, poll.Threshold{}
-	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
 		return ", and its result is not printed again: " + again.Reason

@@ -293,7 +293,7 @@ func parsePid(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
 		return 0, argv.Usagef("%q is not the number of a process", text).
-			Hint("a shell has that of the last program in the background in $!")
+			Hint("$! is that of the shell's last background program")
 	}
 	return int(n), nil
 }

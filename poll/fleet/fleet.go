@@ -114,7 +114,7 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 	case isURL && (scheme == "redis" || scheme == "rediss" || scheme == "unix"):
 		return openServer(scheme, where, config)
 	case isURL:
-		return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
+		return nil, "", errors.New("it is neither a directory nor a redis://, rediss:// or unix:/// URL")
 	case missing != nil && regexp.MustCompile(likeAddress).MatchString(where[len(filepath.VolumeName(where)):]):
 		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
@@ -219,7 +219,7 @@ func (f *Fleet) checkClock(at int64) error {
 		f.clock, f.moved = at, now
 	}
 	if now.Sub(time.UnixMicro(at)).Abs() > 24*time.Hour || now.Sub(f.moved) > time.Second {
-		return errors.New("its clock stands, or is not within a day of ours")
+		return errors.New("its clock stands still, or is more than a day off")
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (f *Fleet) failed(key string, err error) {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		why = "it does not answer in time"
 	}
-	f.say("alone", fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
+	f.say("alone", fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
 }
 
 // say tells something once.

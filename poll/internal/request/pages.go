@@ -166,7 +166,7 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
 	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
-		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
+		err = errors.New("the expression for the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
