@@ -336,11 +336,11 @@ func TestTally(t *testing.T) {
 	}{
 		"a rule that was asked":  {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
 		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
-		"always unknown":        {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
-		"never tested, URL":       {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never tested, command":   {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
+		"always unknown":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
+		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
+		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
 		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; add `and $exit in [0, 1]`"},
-		"never tested, custom":    {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
+		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
 		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
 		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},
 	} {

@@ -24,9 +24,9 @@ type ruleCount struct {
 	exit           int    // that came with the last answer it was not asked about, 0 for none
 }
 
-// Add counts the results of the rules behind the verdict on o, and drops them from it. An answer that
-// only leads elsewhere, one that asks for patience, and an element that is not there are not counted:
-// the rules are not meant for them.
+// Add counts the results of the rules behind the verdict on o, and drops them from it. An
+// answer that only leads elsewhere, one that asks for a wait, and an element that is not
+// there are not counted: the rules are not meant for them.
 func (t *Tally) Add(o *Observation, v *Verdict) {
 	answers := v.answers
 	v.answers = nil

@@ -1,13 +1,14 @@
-// Package fleet lets processes that poll the same place be polite to it together: they share
-// its rate, its closing and its answers, in a directory of one machine or in Redis.
+// Package fleet lets processes that poll the same place keep to its limit together: they
+// share its rate, its refusals and its answers, in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
 //
-// No wait fails because of the store. If it is away, slow or full, or its records make no sense,
-// each process goes on alone, at its part of the last shared rate, and notes that once.
+// No wait fails because of the store. If it is unreachable, slow or full, or its records
+// make no sense, each process goes on alone, at its share of the last rate, and notes that
+// once.
 package fleet
 
 import (
@@ -47,8 +48,8 @@ const (
 
 // Options say how a [Fleet] is used.
 type Options struct {
-	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that is
-	// not known begins with a quarter.
+	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that
+	// is not known begins with a quarter of PerSecond.
 	PerSecond float64
 	Known     bool
 	// Name is that of the limit. All with the same name keep to one, at any place.
