@@ -2,8 +2,10 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,8 +15,10 @@ const (
 	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
 		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated nextcontinuationtoken lastevaluatedkey continue " +
 		"more moreresults truncated incompleteresults"
-	nextAround = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
-	nextInside = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor nextcontinuationtoken nextpageurl nextpagelink"
+	nextAround  = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
+	pageNumbers = "page currentpage pagenumber number" // of which the first page is 1, or 0
+	pageTotals  = "pages totalpages pagecount pagetotal lastpage"
+	nextInside  = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor nextcontinuationtoken nextpageurl nextpagelink"
 )
 
 // NextPage returns the path of the member by which a document says, as many APIs do, that
@@ -48,7 +52,13 @@ func Errors(document []byte) (member string) { return filled(document, "", 0, "e
 // filled returns the path of the first member of an object with one of the names that says
 // something, also inside of objects that are so deep.
 func filled(object json.RawMessage, path string, depth int, names string) (member string) {
-	for _, m := range membersOf(object) {
+	members := membersOf(object)
+	if names != "errors" {
+		if member = counted(members); member != "" {
+			return path + "." + member
+		}
+	}
+	for _, m := range members {
 		name, at := flattened(m.name), path+"."+m.name
 		inside := nextInside
 		if slices.Contains(strings.Fields(nextAround), name) {
@@ -66,4 +76,33 @@ func filled(object json.RawMessage, path string, depth int, names string) (membe
 		}
 	}
 	return ""
+}
+
+// counted returns the name of the member by which an object says how many pages there are, if
+// another member says that this page is not the last one, or of a cursor that nothing contradicts.
+func counted(members []member) (name string) {
+	page, pages, cursor, more := -1, 0, "", true
+	for _, m := range members {
+		n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`))
+		switch flat := flattened(m.name); {
+		case err == nil && slices.Contains(strings.Fields(pageNumbers), flat):
+			page = n
+			if flat == "number" || n == 0 { // of Spring, whose first page is 0
+				page++
+			}
+		case err == nil && slices.Contains(strings.Fields(pageTotals), flat):
+			pages, name = n, m.name
+		case flat == "cursor" && m.raw[0] != '{' && hasContent(string(m.raw)):
+			cursor = m.name
+		case strings.HasPrefix(flat, "has") && string(m.raw) == "false":
+			more = false
+		}
+	}
+	if page < 0 || page >= pages {
+		name = ""
+	}
+	if more {
+		return cmp.Or(name, cursor)
+	}
+	return name
 }

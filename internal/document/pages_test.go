@@ -57,8 +57,20 @@ func TestNextPage(t *testing.T) {
 		`{"DistributionList":{"IsTruncated":true,"Items":[]}}`:                          ".DistributionList.IsTruncated",
 		`{"data":{"next_page_token":"x"}}`:                                              ".data.next_page_token",
 		`{"data":{"next":"/b","marker":"x"},"nextOffset":0}`:                            "",
-		`[{"next":"/b"}]`: "",
-		``:                "",
+		`[{"next":"/b"}]`:                                     "",
+		`{"jobs":[],"page":1,"totalPages":9}`:                 ".totalPages",
+		`{"jobs":[],"page":9,"totalPages":9}`:                 "",
+		`{"jobs":[],"page":0,"page_count":2}`:                 ".page_count",
+		`{"jobs":[],"page":0,"page_count":1}`:                 "",
+		`{"content":[],"number":1,"totalPages":2}`:            "",
+		`{"content":[],"page":{"number":0,"totalPages":2}}`:   ".page.totalPages",
+		`{"data":[],"meta":{"current_page":1,"last_page":3}}`: ".meta.last_page",
+		`{"jobs":[],"pages":9}`:                               "",
+		`{"jobs":[],"cursor":"abc"}`:                          ".cursor",
+		`{"jobs":[],"cursor":""}`:                             "",
+		`{"entries":[],"cursor":"abc","has_more":false}`:      "",
+		`{"jobs":[],"cursor":{"line":3}}`:                     "",
+		``:                                                    "",
 	} {
 		if have := document.NextPage([]byte(text)); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
