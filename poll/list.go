@@ -169,11 +169,11 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 	switch next := l.reader.NextPage(last); {
 	case next == "" || !l.Whole:
 	case o.Kind == status.KindCommand:
-		words := next + " tells of another page: a command has to print all, as many do by a flag"
+		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: detail.Advice{Code: detail.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // what the request layer does not see, since it does not know where the list is
-		l.reader.Partial = cmp.Or(l.reader.Partial, next+" tells of another page")
+		l.reader.Partial = cmp.Or(l.reader.Partial, next+" names another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {

@@ -49,7 +49,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
 		if page > 0 && problem == "" && len(some) == 0 && r.isNull(last) {
-			problem = "it holds no list, and the page before tells of more"
+			problem = "it holds no list, and the page before names another one"
 		}
 		if problem != "" && page > 0 {
 			problem = fmt.Sprintf("page %d: %s", page+1, problem)

@@ -190,7 +190,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	}
 	// A page is not the last one if its document names a further page.
 	if member := document.NextPage(a.Body); member != "" {
-		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
+		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = detail.AdviceNext
 		return location{}, f
