@@ -155,5 +155,5 @@ func (l *list) note(s *Spec) string {
 	case l.Expect > 0:
 		return ""
 	}
-	return "the list is complete once two answers, 5s apart, show nothing new"
+	return "the list is complete once two answers, 5s apart, show no new element"
 }

@@ -268,7 +268,7 @@ func (j *jobs) isUnclear(end poll.Event) bool {
 
 // holds says that the log keeps the same line from starting anything again.
 func (j *jobs) holds() string {
-	return "nothing is sent by the same line while there is its job log: rm '" + j.path + "'"
+	return "the same line sends nothing while its job log exists: rm '" + j.path + "'"
 }
 
 // exit returns the exit code of a target that had ended before.

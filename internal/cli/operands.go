@@ -309,5 +309,5 @@ func (p Process) adviceOn(program string) string {
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	}
-	return "no directory in PATH has a program of that name; a file is waited for by poll -- test -e FILE, and run as ./FILE"
+	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
 }

@@ -242,7 +242,7 @@ func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
 		f := s.Flags.Named(setting.Flag)
 		switch {
 		case f == nil || f.Hidden:
-			return given, argv.Usagef("%s: an entry has no such key", setting.Flag).
+			return given, argv.Usagef("%s: an entry cannot have this key", setting.Flag).
 				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
 				Hint("an entry has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 		case f.WholeRun:

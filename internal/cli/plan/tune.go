@@ -57,7 +57,7 @@ func (t *tuning) factor() (float64, error) {
 	case t.overshoot > 0:
 		return 1 + t.overshoot, nil
 	case t.wait == 0:
-		return 0, argv.Usagef("nothing to tune for").Hint("poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s")
+		return 0, argv.Usagef("poll tune needs a goal").Hint("poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s")
 	case t.wait < t.base:
 		return 0, argv.Usagef("--wait: %v is below the first wait of %v", t.wait, t.base)
 	}
