@@ -40,7 +40,7 @@ type Stanza struct {
 // kind is the path of what an object is.
 var kind = sync.OnceValue(func() *expr.Expr { return valuesOf(".kind")[0] })
 
-// An Object is what a verdict says of one of the objects in an answer.
+// An Object is the verdict on one of the objects in an answer.
 type Object struct {
 	ID     string // that names it
 	Stanza string // that has judged it, "" for none

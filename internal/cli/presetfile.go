@@ -185,14 +185,14 @@ const leastInterval = 100 * time.Millisecond
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
-		return argv.Usagef("%s: %s is less than the %s that a preset may say", setting.At, value, leastInterval)
+		return argv.Usagef("%s: %s is below %s, the least for a preset", setting.At, value, leastInterval)
 	}
 	if setting.Key != "follow" {
 		return nil
 	}
 	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
 	if value == "none" || otherHost.MatchString(value) {
-		return argv.Usagef("%s: a preset says what path or field to follow; none, and another host, are typed: --follow %s", setting.At, value)
+		return argv.Usagef("%s: a preset follows a path or a field only; type none, or another host: --follow %s", setting.At, value)
 	}
 	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Check(); err != nil {
 		return argv.Usagef("%s: %w", setting.At, err)

@@ -137,7 +137,7 @@ func (t *target) readPreset() error {
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {
-		return err.Hint("the file of that name: --preset ./%s", name)
+		return err.Hint("to use the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
 	list, members := presets.All(), "stanzas of that group"
