@@ -10,7 +10,7 @@ import (
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
 	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
+	errOver       = fmt.Errorf("%w: poll waits for nothing any more", Cancelled)
 )
 
 // A score is how far a group is.

@@ -23,11 +23,12 @@ type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
 	AtLeast int
-	// Percent, unless it is 0, takes the place of AtLeast: so many percent of all targets, rounded
-	// up, must succeed. How many there are is known once every list has the elements that it Expects.
+	// Percent, from 0 to 100, takes the place of AtLeast unless it is 0: so many percent of
+	// all targets, rounded up, must succeed. The number of targets is known once every list
+	// has the elements that it Expects.
 	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
-	// other targets are waited for even so.
+	// group waits for the other targets even so.
 	FailFast bool
 
 	// Parallel is how many attempts are made at once; 0 means 50.

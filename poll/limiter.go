@@ -4,9 +4,9 @@ import (
 	"time"
 )
 
-// A Limiter says when requests may go to a place, so that all that ask there stay within what
-// it allows: the targets of a [Group], and others if the Limiter shares what it knows with
-// them. It may be used from several goroutines.
+// A Limiter says when requests may go to a place, so that all its clients stay within its
+// limit: the targets of a [Group], and other processes if the Limiter is shared with them. It
+// may be used from several goroutines.
 //
 // No call fails. A Limiter that has to ask elsewhere takes as long as that takes, within
 // bounds of its own, and goes on alone where it gets no answer.
@@ -16,11 +16,12 @@ type Limiter interface {
 	// still valid, and a later time if not. closed says in words why nothing may go until then,
 	// if the place has asked for that; "" means that it is only the turn of others.
 	Next(place string, had time.Time) (at time.Time, closed string)
-	// Done reports what came of a request, if it was refused or its answer says what remains.
+	// Done reports the outcome of a request, if it was refused or its answer says what
+	// remains.
 	Done(place string, f Feedback)
 }
 
-// A Feedback is what came of a request.
+// A Feedback is the outcome of a request, as a [Limiter] needs it.
 type Feedback struct {
 	Sent    time.Time     // when it was sent: one from before the last refusal says nothing new
 	Refused bool          // for load

@@ -12,9 +12,9 @@ import (
 // of that: others who were told the same begin again at once.
 const closedSpread = 0.1
 
-// A Pacer is a [Limiter] in memory: it spaces the requests of one process. What an idle place
-// could have had is not saved up: its next request may go now, and the one after that when
-// the rate allows it.
+// A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle place
+// saves nothing up: its next request may go now, and the one after that when the rate
+// allows it.
 //
 // A refusal cuts the rate to half of what was sent. From second to second it doubles up to
 // where it was refused, and then grows slowly.
@@ -56,8 +56,8 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
-// Done tells what came of a request. A place stays closed for up to a tenth longer than it
-// asked for.
+// Done reports the outcome of a request. A place stays closed for up to a tenth longer than
+// it asked for.
 func (p *Pacer) Done(name string, f Feedback) {
 	if !f.Refused && f.Reset <= 0 {
 		return

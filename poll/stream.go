@@ -43,11 +43,12 @@ func (w *wait) checkStream() error {
 	return nil
 }
 
-// listen begins an attempt. It returns its context.
-func (w *wait) listen(ctx context.Context) (listening context.Context, stop func()) {
-	w.begun, w.told, w.enough, w.unshown = time.Now(), 0, false, nil
+// listen begins an attempt. It returns its context. No other attempt begins the stream anew if it is the only
+// one, of a request that is sent once.
+func (w *wait) listen(ctx context.Context, isOnly bool) (listening context.Context, stop func()) {
+	w.begun, w.told, w.enough, w.unshown, w.confirm = time.Now(), 0, false, nil, nil
 	w.quick = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
-	if w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
+	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -65,7 +65,7 @@ func (r *reader) readDetail(t *target) (err error) {
 	compile := func(text string) (*expr.Expr, error) {
 		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
 	}
-	fits := func(x *expr.Expr) error { return applies(x, t.kind, s.Each != "") }
+	fits := func(x *expr.Expr) error { return cmp.Or(mayShow(x), applies(x, t.kind, s.Each != "")) }
 	t.poller.Rules.Detail, err = compileAll(s.Origin("detail"), s.Detail, compile, fits, r.isForOthers(t, s.Rank("detail")))
 	return err
 }
@@ -125,6 +125,10 @@ func (t *target) readPreset() error {
 	if omitted != nil {
 		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
+	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
+	if t.kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
+		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
+	}
 	t.poller.Rules.Preset = preset
 	return nil
 }
@@ -133,7 +137,7 @@ func (t *target) readPreset() error {
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {
-		return err.Hint("the file of that name: --preset ./%s", name)
+		return err.Hint("to use the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
 	list, members := presets.All(), "stanzas of that group"

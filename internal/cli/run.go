@@ -141,18 +141,18 @@ func (w *wait) lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *po
 // look looks at a target once more for its result, and returns what came of that.
 func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
-		return ", and the " + h.Method + " is not sent again for its result"
+		return ", and the " + h.Method + " is not sent again to get its result"
 	}
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold = &past, past.Attempts+1, poll.Threshold{}
-	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
-		return ", and its result is not printed again: " + again.Reason
+		return ", and poll does not print its result again: " + again.Reason
 	}
 	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	return ", and it was looked at again for its result"
+	return ", and poll asked again for its result"
 }
 
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not
@@ -237,7 +237,9 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (
 	end := w.endingOf(goal, ended)
 	err := w.process.deliver(ctx, func() error {
 		if goal != nil {
-			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
+			err := w.reporter.WriteSummary(w.output, *goal, int(end.code))
+			w.writeStepSummary(end)
+			return err
 		}
 		return w.writeResult(ended.result, end.code)
 	})
@@ -254,6 +256,19 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (
 		}
 	}
 	return end, nil
+}
+
+// writeStepSummary adds how several targets ended to the page of a workflow run of GitHub:
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions#adding-a-job-summary
+func (w *wait) writeStepSummary(end ending) {
+	file := w.spec.Getenv("GITHUB_STEP_SUMMARY")
+	isSlice := w.spec.Slice > 0 && !end.isOver // another follows
+	if w.spec.Getenv("GITHUB_ACTIONS") != "true" || file == "" || isSlice {
+		return
+	}
+	if err := system.AppendFile(file, []byte(w.reporter.StepSummary())); err != nil {
+		w.reporter.AfterEnd("no step summary was written: " + err.Error())
+	}
 }
 
 // endingOf returns how all ended: goal is nil for a single wait.

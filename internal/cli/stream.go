@@ -23,7 +23,7 @@ func checkStream(t *target) error {
 			Hint(`--stream --until '$stdout contains "ready"' for a line of a command, --until '.state == "done"' for an event`)
 	}
 	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
-		return argv.Usagef("preset %s wants all objects done, and a message is one of them", p.Name).
+		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
 			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
 	}
 	return nil
@@ -37,9 +37,9 @@ func streamNote(s *Spec) string {
 	name := programName(filepath.Base(s.Operands[0]))
 	switch follows := follows(name, s.Operands[1:]); {
 	case !s.listens() && follows:
-		return "note: " + name + " does not end by itself, and its output is judged when it ends: --stream judges each line as it comes"
+		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
 	case s.listens() && !follows && !isViewer(name):
-		return "note: the line that decides ends " + name + "; to let a server run on: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
+		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
 	}
 	return ""
 }

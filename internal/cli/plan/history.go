@@ -47,7 +47,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case name == "" && h.forget:
 		return argv.Usagef("--forget needs the NAME of a history")
 	case name == "" && len(names) == 0:
-		warn(h.streams, "nothing is remembered in "+saved.Dir)
+		warn(h.streams, "there are no past runs in "+saved.Dir)
 		return nil
 	case name == "":
 		return h.show(ctx, l, saved, names)
@@ -61,7 +61,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	if err := saved.Forget(ctx, name); err != nil {
 		return err
 	}
-	warn(h.streams, name+" is forgotten")
+	warn(h.streams, "the history of "+name+" is removed")
 	return nil
 }
 

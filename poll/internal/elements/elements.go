@@ -41,7 +41,7 @@ type Reader struct {
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
 func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, err error) {
 	if o.Truncated {
-		return nil, nil, errors.New("the answer is longer than what is kept of it")
+		return nil, nil, errors.New("the answer is longer than the part of it that poll keeps")
 	}
 	r.Partial = ""
 	var pages []*expr.Doc // and the objects that hold the list
@@ -49,7 +49,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
 		if page > 0 && problem == "" && len(some) == 0 && r.isNull(last) {
-			problem = "it holds no list, and the page before tells of more"
+			problem = "it holds no list, and the page before names another one"
 		}
 		if problem != "" && page > 0 {
 			problem = fmt.Sprintf("page %d: %s", page+1, problem)

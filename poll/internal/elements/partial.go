@@ -30,7 +30,7 @@ func partial(o *status.Observation, page *expr.Doc, held int) string {
 	case o.Moved && !o.Following.Start: // what a start answers is about what it has started
 		return "it is that of " + o.Redirect
 	case err == nil && n > held:
-		return fmt.Sprintf("it tells of %d", n)
+		return fmt.Sprintf("it counts %d in all", n)
 	case bytes.Contains(page.Bytes(), []byte(`rrors"`)): // as a name, perhaps
 		if member := document.Errors(page.Bytes()); member != "" {
 			return "there is " + member

@@ -25,8 +25,9 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 	}
 	both := [...]*stream.Lines{
 		stream.NewLines(s.MaxBody, func(m stream.Message) bool {
-			o.stdout.kept, o.stdout.size = slices.Concat(m.Data, []byte("\n")), m.Size+1
-			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data))})
+			o.stdout.kept, o.stdout.size, o.part = slices.Concat(m.Data, []byte("\n")), m.Size+1, m.Part
+			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
+				Answer: detail.Answer{Part: m.Part}})
 		}),
 		stream.NewLines(tailSize, func(m stream.Message) bool {
 			return tell(status.Observation{Stderr: bytes.Clone(m.Data), Answer: detail.Answer{StderrCut: m.Size > int64(len(m.Data))}})

@@ -25,6 +25,7 @@ type outputs struct {
 
 	chunks  chan chunk    // of a stream, to who listens
 	unheard chan struct{} // closed when nobody listens any more
+	part    bool          // the last line is part of a document that was cut
 }
 
 // A chunk is a part of an output. Its bytes hold until the next one is taken.
@@ -93,7 +94,7 @@ func (o *outputs) finish() {
 
 // observe hands the kept outputs to an observation.
 func (o *outputs) observe(obs *status.Observation) {
-	obs.Body, obs.Size = o.stdout.kept, o.stdout.size
+	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }

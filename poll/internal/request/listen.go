@@ -51,7 +51,8 @@ type listener struct {
 // listener returns what reads an answer if that goes on, nil if it does not.
 func (c *client) listener(a *answer, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
-	if !c.Stream || a.asked.Tell == nil || a.asked.single || !a.Good() || coding != "" && coding != "identity" {
+	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
+	if !c.Stream || a.asked.Tell == nil || a.asked.single || !a.Good() || isPart || coding != "" && coding != "identity" {
 		return nil
 	}
 	l := &listener{client: c, answer: a, body: resp.Body}
