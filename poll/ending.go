@@ -108,7 +108,7 @@ func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // threshold returns how much of the last verdict ends the wait; zero if it never ends by it.
 func (w *wait) threshold() Threshold {
-	switch v := w.last.verdict; {
+	switch v := &w.last.verdict; {
 	case v.Final:
 		return Threshold{Times: 1}
 	case v.Status == status.Success:

@@ -185,7 +185,7 @@ func (s httpSession) Check() error { return nil }
 func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook, Tell: a.tell()}
 	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
-		attempt.Pace, attempt.Timeout = around.pace, around.timeout
+		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
 		if around.admit(ctx, s.Place()) != nil {
 			return status.Observation{Kind: status.KindHTTP, Failure: cause.Failure(ctx, ErrAttemptTimeout.Error())}
 		}

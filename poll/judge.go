@@ -28,7 +28,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
-	w.annotate(&o, took)
+	w.annotate(&o, time.Now(), took)
 	if w.enough { // which the last message was
 		w.last.took = took
 	} else {
@@ -52,10 +52,10 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	w.StartedWithin = w.StartedWithin || w.sessions.started()
 }
 
-// annotate says in an observation what the run knows of it.
-func (w *wait) annotate(o *status.Observation, took time.Duration) {
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
-	w.noteChange(o)
+// annotate says in an observation that was complete at now what the run knows of it.
+func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, now.Sub(w.Start)-took, w.p.Target
+	w.noteChange(o, now)
 }
 
 // judge gives an observation its verdict.
@@ -124,18 +124,18 @@ func (w *wait) record(j *judged) {
 
 // noteChange sets how long the answers have been equal, and reports whether this one differs from
 // the one before. A truncated answer counts as different: the part that is missing may be.
-func (w *wait) noteChange(o *status.Observation) (changed bool) {
+func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	if o.Failure == nil {
 		sum := crc32.ChecksumIEEE(o.Body) // whose table takes the least time to make
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}
 		if changed = sum != w.Sum || w.Changed.IsZero() || o.Truncated; changed {
-			w.Sum, w.Changed = sum, time.Now()
+			w.Sum, w.Changed = sum, now
 		}
 	}
 	if !w.Changed.IsZero() {
-		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
+		o.Unchanged = now.Sub(w.Changed).Truncate(time.Millisecond)
 	}
 	return changed
 }

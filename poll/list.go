@@ -240,7 +240,7 @@ func (l *list) isAbsent(w *wait) bool { return w.element.lastAnswer != l.complet
 // would be.
 func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(answer.observation, w, last)
-	changed := w.noteChange(&o)
+	changed := w.noteChange(&o, time.Now())
 	v := w.p.Rules.Classify(ctx, o)
 	l.lead.tally.Add(&o, &v)
 	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {

@@ -17,8 +17,8 @@ const (
 // tell judges a message, and reports whether the attempt is to end with it. Of those that come fast, and
 // that no rule decides, the reason is not made.
 func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
-	if w.classify != nil { // a list has no messages
-		return false
+	if w.classify != nil || w.enough { // a list has no messages, and nothing is asked for behind the last
+		return w.enough
 	}
 	now := time.Now()
 	if w.told++; w.told == 1 {
@@ -26,28 +26,37 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	}
 	w.Messages, w.Heard = w.Messages+1, now
 	o.Message = true
-	w.annotate(&o, 0)
+	w.annotate(&o, now, 0)
 	isShown := w.nextOn.Sub(now) <= eventBurst
 	if isShown || !w.quick || o.Failure != nil || w.p.Rules.Decides(ctx, o) {
-		w.judge(ctx, &o, 0)
+		w.judge(ctx, new(o), 0)
 	} else {
-		w.record(&judged{observation: &o, verdict: status.Verdict{Status: status.NotReady}, begun: now})
+		w.pass(o, now)
 	}
 	if w.enough = w.decided(); w.enough {
 		return true
 	}
-	switch hold := w.toHold(); {
-	case w.confirm == nil:
-	case hold > 0:
-		w.confirm.Reset(hold)
-	default:
+	w.pending = w.Status.Ends()
+	if w.confirm != nil {
 		w.confirm.Stop()
+		if hold := w.toHold(); hold > 0 {
+			w.confirm.Reset(hold)
+		}
 	}
 	if !isShown {
 		return false
 	}
 	w.nextOn = now.Add(max(0, w.nextOn.Sub(now)) + eventEvery)
 	return !w.run.news(w.event(EventMessage, time.Now()))
+}
+
+// pass records a message that decides nothing, and of which nobody is told, in place of the one before.
+func (w *wait) pass(o status.Observation, now time.Time) {
+	if w.unshown == nil {
+		w.unshown = &judged{observation: new(status.Observation)}
+	}
+	*w.unshown.observation, w.unshown.verdict, w.unshown.begun = o, status.Verdict{Status: status.NotReady}, now
+	w.record(w.unshown)
 }
 
 // explainLast makes the reason of the last message, if it has none.

@@ -135,18 +135,20 @@ func (broken) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	return poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))
 }
 
-// What nobody saw between two runs does not count.
+// What nobody saw between two runs does not count, unless the next look was planned so late, as a server has asked.
 func TestSteadyAfterAGap(t *testing.T) {
-	for gap, want := range map[time.Duration]time.Duration{2 * time.Second: 0, 10 * time.Second: 3 * time.Second} {
+	for _, test := range []struct{ gap, planned, want time.Duration }{
+		{2 * time.Second, time.Second, 0}, {10 * time.Second, time.Second, 3 * time.Second}, {10 * time.Second, 9 * time.Second, 0},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			last := time.Now().Add(-gap)
+			last := time.Now().Add(-test.gap)
 			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
-				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(time.Second)}
+				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(test.planned)}
 			p.Past.Previous = time.Second
 			began := time.Now()
-			if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || time.Since(began) != want {
-				t.Errorf("%s unseen: %s after %s, want %s", gap, o.Ending, time.Since(began), want)
+			if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || time.Since(began) != test.want {
+				t.Errorf("%s unseen of %s planned: %s after %s, want %s", test.gap, test.planned, o.Ending, time.Since(began), test.want)
 			}
 		})
 	}

@@ -14,8 +14,10 @@ type listening struct {
 	told    int           // how many messages
 	first   time.Duration // until the first of them
 	enough  bool          // the last of them has decided
+	pending bool          // its verdict ends the wait once it has come again
 	quick   bool          // what no rule decides is NOT_READY
 	confirm *time.Timer   // ends the attempt once its verdict would have held, nil if none has to hold
+	unshown *judged       // the last message of the attempt of which nobody was told, nil for none
 	nextOn  time.Time     // by when the next event of a message would be due, if they came evenly
 }
 
@@ -44,7 +46,7 @@ func (w *wait) checkStream() error {
 // listen begins an attempt. It returns its context. No other attempt begins the stream anew if it is the only
 // one, of a request that is sent once.
 func (w *wait) listen(ctx context.Context, isOnly bool) (listening context.Context, stop func()) {
-	w.begun, w.told, w.enough, w.confirm = time.Now(), 0, false, nil
+	w.begun, w.told, w.enough, w.unshown, w.confirm = time.Now(), 0, false, nil, nil
 	w.quick = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
 	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}

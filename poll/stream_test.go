@@ -394,6 +394,18 @@ var hostile = []struct {
 		s.hold()
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
 		want: `5.2s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "SUCCESS twice, a server that is down between, and nothing newer", handle: func(s streaming) {
+		if s.n == 2 {
+			s.w.WriteHeader(http.StatusServiceUnavailable)
+		} else if s.r.Header.Get("Last-Event-ID") == "" {
+			s.sse().say("id: 7\n" + done)
+		}
+	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.Times = 2 },
+		want: `700ms succeeded, 4 attempts, 3 messages: .state is "done"`},
+	{name: "quiet after a message that came in parts", handle: func(s streaming) {
+		s.sse().say("id: 7\n", "~1s", "event: x\n", "~1s", pending)
+		s.say("~40s", done).hold()
+	}, want: `42.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
 	{name: "SUCCESS for a time, of what is sent once", handle: func(s streaming) {
 		s.sse().say(done, "~6s", done).hold()
 	}, change: func(p *poll.Poller, h *poll.HTTP) { h.Body, p.SuccessThreshold.For = []byte("x"), 5*time.Second },
@@ -532,6 +544,21 @@ func TestAttempt_Tell_rules(t *testing.T) {
 			return status.Observation{}
 		})}
 		if o, err := p.Run(t.Context()); err != nil || o.State.Messages != 100 {
+			t.Errorf("%v after %d messages", err, o.State.Messages)
+		}
+	})
+}
+
+// What a function tells behind the message that decides is not heard.
+func TestAttempt_Tell_afterTheLast(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := poll.Poller{Rules: conditions(t, isDone), MaxAttempts: 1, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			for _, state := range []string{"a", "done", "b"} {
+				a.Tell(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil))
+			}
+			return status.Observation{}
+		})}
+		if o, err := p.Run(t.Context()); err != nil || o.State.Messages != 2 {
 			t.Errorf("%v after %d messages", err, o.State.Messages)
 		}
 	})

@@ -106,7 +106,7 @@ func (w *wait) goOn(past State, now time.Time) {
 			*t = now
 		}
 	}
-	if !w.Last.IsZero() && now.Sub(w.Last) > w.Previous+maxUnobserved { // what it was in between is not known
+	if !w.Last.IsZero() && now.Sub(w.Last) > max(w.Previous, w.Due.Sub(w.Last))+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
@@ -234,7 +234,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn || w.streams() {
-		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout}
+		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout, anew: w.pending}
 		if p, ok := as[Placer](w.probe); ok {
 			around.admitted.Store(new(p.Place()))
 		}

@@ -108,6 +108,7 @@ type surroundings struct {
 	sessions *sessions
 	pace     request.Pace // nil = none
 	timeout  time.Duration
+	anew     bool                   // a stream has to say again what it has said
 	admitted atomic.Pointer[string] // the place to which the first request may go at once; nil once one has gone
 }
 

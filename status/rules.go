@@ -152,7 +152,7 @@ func (r Rules) Decides(ctx context.Context, o Observation) bool {
 		if r.Own[i].isBarred(&o) {
 			continue
 		}
-		if a := e.ask(&o, &r.Own[i]); a.result.Matched() || a.result.Abandoned() {
+		if a := e.answer(&o, &r.Own[i]); a.result.Matched() || a.result.Abandoned() {
 			return true
 		}
 	}
@@ -299,7 +299,14 @@ func (o *Observation) isStray() bool {
 	return isAbsent && (o.Moved || o.Following.Monitor == detail.MonitorCreated)
 }
 
+// ask asks a rule, and notes its answer.
 func (e *evaluation) ask(o *Observation, rule *Rule) answer {
+	a := e.answer(o, rule)
+	e.answers = append(e.answers, a)
+	return a
+}
+
+func (e *evaluation) answer(o *Observation, rule *Rule) answer {
 	if e.env == nil {
 		e.env = e.environment(o)
 	}
@@ -314,7 +321,6 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	if a.asked {
 		a.result = x.Eval(e.env)
 	}
-	e.answers = append(e.answers, a)
 	return a
 }
 

@@ -25,6 +25,7 @@ type result struct {
 	How      poll.Ending
 	Code     int                      // of a command line, -1 of none
 	Ends     map[string][]poll.Ending // by the names of targets
+	At       map[string]time.Time     // of the ends
 	Reason   string                   // of the last end
 	Said     []string                 // all that was said, in which no secret may be
 	Deadline time.Time                // of the last run
@@ -33,7 +34,9 @@ type result struct {
 	Runs     int
 }
 
-func newResult() *result { return &result{Code: -1, Ends: make(map[string][]poll.Ending)} }
+func newResult() *result {
+	return &result{Code: -1, Ends: make(map[string][]poll.Ending), At: make(map[string]time.Time)}
+}
 
 // must returns a value that cannot be wrong.
 func must[T any](value T, err error) T {
@@ -55,7 +58,7 @@ func (p *plan) untilText() string {
 	case p.Plain, p.Until == nil: // a preset says it
 		return ""
 	}
-	return p.Until.text()
+	return p.ofState(p.Until.text())
 }
 
 // rules returns the conditions of a plan.
@@ -70,7 +73,7 @@ func (p *plan) rules() (rules status.Rules) {
 		rules.Own[0].Here = p.Gone
 	}
 	if p.ErrorIf != nil && !p.Mine && !p.Plain {
-		add(status.Error, p.ErrorIf.text())
+		add(status.Error, p.ofState(p.ErrorIf.text()))
 	}
 	if p.NotYet && !p.Gone && p.Probe == "" {
 		add(status.NotReady, "$status == 404")
@@ -84,7 +87,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 	if p.HTTP2 {
 		transport.Protocols = http2
 	}
-	h := poll.HTTP{Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
+	h := poll.HTTP{Stream: p.Stream != nil, Header: http.Header{"Authorization": {"Bearer " + token}}, Transport: transport}
 	if p.User {
 		h.Header = nil
 	}
@@ -152,11 +155,12 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 		case poll.EventStart:
 			began[e.N] = e.At
 		case poll.EventAttempt:
-			isOne := w.List == nil && w.Rate == 0 && !w.Share // of a list, and of redirects that wait for their turn, the time is that of each request
+			isOne := w.List == nil && w.Rate == 0 && !w.Share && (w.Stream == nil || w.Probe != "") // of a list, and of redirects that wait for their turn, the time is that of each request
 			if took := e.At.Sub(began[e.N]); isOne && w.Attempt > 0 && took > w.Attempt+50*time.Millisecond {
 				w.blame("on time", "an attempt took %s", took)
 			}
 		case poll.EventEnd:
+			res.At[e.Target] = e.At
 			res.Ends[e.Target] = append(res.Ends[e.Target], e.Outcome.Ending)
 			res.How, res.Reason, res.Attempts = e.Outcome.Ending, e.Outcome.Reason, e.Outcome.State.Attempts
 			e.State.Session = nil // which may hold cookies

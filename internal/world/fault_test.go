@@ -33,47 +33,57 @@ const (
 	aRefusal // a start that was not processed
 	aRun     // a look by a command
 	aConnect
+	aStream
+	aProgram // that streams
 )
 
 // troubles are all kinds of fault.
 var troubles = map[string]trouble{
-	"busy":        {aLook | aRun | aRefusal, "", busy},
-	"5xx":         {aLook | aRun, "", code(500, 502, 503, 504, 408, 425)},
+	"busy":        {aLook | aRun | aRefusal | aStream | aProgram, "", busy},
+	"5xx":         {aLook | aRun | aStream | aProgram, "", code(500, 502, 503, 504, 408, 425)},
 	"5xx start":   {aStart, "the start was answered 5xx", code(500, 502, 504)},
-	"4xx":         {aLook | aRun | aRefusal, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
-	"missing":     {aLook | aRun, "404", code(404, 410)},
-	"reset":       {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
+	"4xx":         {aLook | aRun | aRefusal | aStream, "4xx", code(400, 401, 403, 409, 422, 501, 505)},
+	"missing":     {aLook | aRun | aStream, "404", code(404, 410)},
+	"reset":       {aLook | aRun | aConnect | aStream | aProgram, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"reset start": {aStart, "the start's answer was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"lost start":  {aRefusal, "the start was lost", func(_ *request, rep *reply, _ *rand.Rand) { rep.reset = true }},
 	"cut":         {aLook | aRun, "", cut},
 	"cut start":   {aStart, "the start's answer was cut", cut},
-	"hang":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
+	"hang":        {aLook | aRun | aConnect | aStream | aProgram, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
 	"hang start":  {aStart, "the start was not answered", func(_ *request, rep *reply, _ *rand.Rand) { rep.hang = true }},
-	"slow":        {aLook | aRun | aConnect, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
+	"slow":        {aLook | aRun | aConnect | aStream | aProgram, "", func(_ *request, rep *reply, r *rand.Rand) { rep.late = drawn(r, time.Second, 40*time.Second) }},
 	"dribble":     {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.dribble = drawn(r, time.Millisecond, time.Second) }},
-	"login":       {aLook | aRefusal, "a redirect to the login page", redirect("/login")},
-	"elsewhere":   {aLook | aRefusal, "a redirect to another origin", redirect("http://b.testPATH")},
-	"loop":        {aLook | aRefusal, "a redirect loop", redirect("")},
-	"slash":       {aLook, "", slash},
-	"empty":       {aLook | aRun, "", page(200, "")},
-	"html":        {aLook | aRun, "", page(200, "<html><h1>state: done</h1></html>")},
-	"204":         {aLook, "", page(204, "")},
-	"lie":         {aLook | aRun, "a document that tells of an error", lie},
+	"login":       {aLook | aRefusal | aStream, "a redirect to the login page", redirect("/login")},
+	"elsewhere":   {aLook | aRefusal | aStream, "a redirect to another origin", redirect("http://b.testPATH")},
+	"loop":        {aLook | aRefusal | aStream, "a redirect loop", redirect("")},
+	"slash":       {aLook | aStream, "", slash},
+	"empty":       {aLook | aRun | aStream | aProgram, "", page(200, "")},
+	"html":        {aLook | aRun | aStream | aProgram, "", page(200, "<html><h1>state: done</h1></html>")},
+	"204":         {aLook | aStream, "", page(204, "")},
+	"lie":         {aLook | aRun | aStream, "a document that tells of an error", lie},
 	"206":         {aLook, "", func(_ *request, rep *reply, r *rand.Rand) { rep.code, rep.honest = 206, false }},
 	"twice":       {aLook | aRun, "", twice},
 	"stale":       {aLook | aRun, "", stale},
 	"304":         {aLook, "", unasked},
-	"103":         {aLook | aStart, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
-	"garbage":     {aLook, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},
+	"103":         {aLook | aStart | aStream, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.early = true }},
+	"garbage":     {aLook | aStream, "", func(_ *request, rep *reply, _ *rand.Rand) { rep.garbage, rep.honest = true, false }},
 	"null page":   {aLook, "", nullPage},
 	"error page":  {aLook, "an error beside an empty list", errorPage},
 	"part page":   {aLook, "", partPage},
+	"stream cut":  {aStream, "", endStream("stream cut")},
+	"stream end":  {aStream | aProgram, "", endStream("stream end")},
+	"stream mute": {aStream | aProgram, "", endStream("stream mute")},
 }
 
 var troubleNames = sorted(troubles)
 
 func page(code int, body string) func(*request, *reply, *rand.Rand) {
 	return func(_ *request, rep *reply, _ *rand.Rand) { rep.lie(code, body) }
+}
+
+// endStream has a stream end so, after some bytes.
+func endStream(how string) func(*request, *reply, *rand.Rand) {
+	return func(_ *request, rep *reply, _ *rand.Rand) { rep.stream = how }
 }
 
 func lie(_ *request, rep *reply, r *rand.Rand) {

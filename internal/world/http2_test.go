@@ -59,6 +59,9 @@ func (p *process) write(q *request, rep *reply, rw http.ResponseWriter) (isWhole
 	if rep.hang || rep.reset || rep.garbage {
 		return false
 	}
+	if rep.streams {
+		return p.writeStream(q, rep, rw)
+	}
 	if rep.early {
 		rw.WriteHeader(http.StatusEarlyHints)
 	}

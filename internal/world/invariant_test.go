@@ -20,6 +20,7 @@ type invariant struct {
 var invariants = []invariant{
 	{"true", checkTrue}, {"whole", checkWhole}, {"once", checkOnce}, {"quiet", checkQuiet}, {"on time", checkOnTime},
 	{"awake", checkAwake}, {"polite", checkPolite}, {"told", checkTold}, {"resumable", checkResumable},
+	{"prompt", checkPrompt}, {"resumes", func(w *world, _ *result) bool { return w.saw["Last-Event-ID"] }},
 }
 
 // isSuccess reports whether a sighting shows what is waited for.
@@ -77,7 +78,7 @@ func (w *world) isDone(l *life) bool {
 	default:
 		for _, a := range w.wholesOf(l) {
 			if !a.part || a.shown[l.ID] != "" {
-				count(w.isSuccess(sighting{a.shown[l.ID], true, a.made}), a.made)
+				count(w.isSuccess(sighting{doc: a.shown[l.ID], honest: true, at: a.made}), a.made)
 			}
 		}
 	}
@@ -261,6 +262,9 @@ func checkAwake(w *world, res *result) bool {
 	if w.Unless && w.List != nil && w.List.Next != "auto" { // the first look of a run may have the name of the next page wrong
 		return false
 	}
+	if s := w.Stream; s != nil && (s.Every == 0 && w.Threshold > 1 || (s.Replay || s.Named) && w.Threshold+int(w.Steady+w.Healing) > 1) { // nobody says it that often in a row
+		return false
+	}
 	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || isLeaving || w.saw["clock jumps"] && w.Caller == "step" {
 		return false
 	}
@@ -283,7 +287,7 @@ func checkAwake(w *world, res *result) bool {
 		}
 		doc := l.docAt(last.Add(time.Second))
 		hasFailed := !w.isGone() && !w.Unless && w.Errors == 0 && w.fails(doc) // no look confirms an ERROR in time
-		if l.started.IsZero() || !w.isSuccess(sighting{doc, true, last}) && !hasFailed {
+		if l.started.IsZero() || !w.isSuccess(sighting{doc: doc, honest: true, at: last}) && !hasFailed {
 			return false
 		}
 	}
@@ -321,6 +325,9 @@ func (p *plan) margin() time.Duration {
 	}
 	if p.Threshold > 0 {
 		margin += time.Duration(p.Threshold) * max(time.Second, p.Interval)
+		if p.Stream != nil {
+			margin += time.Duration(p.Threshold) * p.Stream.Every
+		}
 	}
 	return margin
 }
@@ -358,7 +365,7 @@ func checkPolite(w *world, res *result) bool {
 				most++
 			}
 		}
-		if n := len(l.seen); n > most && w.List == nil && w.Line.Learn == 0 {
+		if n := len(l.seen); n > most && w.List == nil && w.Stream == nil && w.Line.Learn == 0 {
 			w.blame("polite", "in %s, the schedule has %d looks, and there were %d looks", took, most, n)
 		}
 	}

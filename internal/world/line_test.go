@@ -66,7 +66,10 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Gone, "--gone")
 	add(p.Probe == "" && !p.Gone && !p.Unless && !p.Plain && p.presetName() == "", "--until", p.untilText())
 	add(p.Unless, "--not-ready-if", "not ("+p.untilText()+")")
-	add(p.ErrorIf != nil && !p.Mine && !p.Plain, "--error-if", p.ErrorIf)
+	if p.ErrorIf != nil {
+		add(!p.Mine && !p.Plain, "--error-if", p.ofState(p.ErrorIf.text()))
+	}
+	add(p.Stream != nil, "--stream")
 	add(p.presetName() != "", "--preset", p.presetName())
 	add(p.NotYet && !p.Gone && p.Probe == "", "--not-ready-if", "$status == 404")
 	add(p.Threshold > 0, "--success-threshold", p.Threshold)

@@ -32,11 +32,13 @@ var secrets = []string{token, body, cookie, password, basic}
 // A process is a run that may be killed: from then on nothing of it reaches a server or the world.
 type process struct {
 	*world
-	conns []net.Conn
-	pages map[string][]*listPage // of the look at a list that is under way, by key
-	began time.Time
-	dead  bool
-	stop  context.CancelCauseFunc
+	conns   []net.Conn
+	lastIDs map[string]string      // of the last events that came as a whole, by key
+	retries map[string]time.Time   // when a stream may be asked for again, by key
+	pages   map[string][]*listPage // of the look at a list that is under way, by key
+	began   time.Time
+	dead    bool
+	stop    context.CancelCauseFunc
 }
 
 // A kill ends a process at a moment of its own time, or at a request, before it is processed or
@@ -56,7 +58,7 @@ var errKilled = errors.New("killed")
 func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p = &process{world: w, pages: make(map[string][]*listPage), began: time.Now()}
+	p = &process{world: w, pages: make(map[string][]*listPage), lastIDs: make(map[string]string), retries: make(map[string]time.Time), began: time.Now()}
 	ctx, p.stop = context.WithCancelCause(context.Background())
 	w.processes = append(w.processes, p)
 	for _, l := range w.lives {
@@ -145,6 +147,7 @@ func (p *process) take(host string, r *http.Request) (*request, *reply) {
 	p.mu.Lock()
 	q := p.read(host, r)
 	p.eavesdrop(q, string(sent))
+	p.checkResumes(q)
 	p.mu.Unlock()
 	return q, p.receive(q)
 }
@@ -195,6 +198,10 @@ func (p *process) isDead() bool {
 // send sends a reply, and reports whether the connection can be used further.
 func (p *process) send(q *request, rep *reply, c net.Conn, in io.Reader) bool {
 	time.Sleep(rep.late)
+	if rep.streams && !rep.hang && !rep.reset && !rep.garbage {
+		p.after(q, rep, p.sendStream(q, rep, c, in))
+		return false
+	}
 	text := rep.bytes()
 	switch {
 	case rep.hang:

@@ -37,10 +37,22 @@ func secretIn(text string) string {
 
 // patience checks that a server is left alone for as long as it has asked for that.
 func (p *process) patience(q *request) {
-	until, asked := p.hints[q.key]
-	if asked && time.Now().Before(until.Add(-time.Millisecond)) && !p.Line.Twice {
+	until := p.hints[q.key]
+	if retry := p.retries[q.key]; retry.After(until) {
+		until = retry
+	}
+	if time.Now().Before(until.Add(-time.Millisecond)) && !p.Line.Twice {
 		p.blame("polite", "%s came %s before the wait was over that the answer before it asked for", q.URL, time.Until(until))
 	}
+}
+
+// left returns how long it is to the deadline.
+func (p *process) left() time.Duration {
+	begun := p.world.began
+	if p.isLine() {
+		begun = p.began
+	}
+	return time.Until(begun.Add(p.Timeout))
 }
 
 // after notes what a request has come to.
@@ -53,6 +65,9 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	if q.fault != nil {
 		p.troubled = time.Now()
 	}
+	if delete(p.retries, q.key); rep.retry > 0 && rep.retry+3*time.Second < p.left() { // or the last look comes before
+		p.retries[q.key] = time.Now().Add(rep.retry)
+	}
 	if delete(p.hints, q.key); delivered && rep.hint > 0 {
 		p.hints[q.key] = time.Now().Add(rep.hint)
 		p.longest[q.key], p.saw["hint"] = p.hints[q.key], true
@@ -62,7 +77,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	}
 	isJudged := delivered || rep.cut > 0 || rep.garbage // what was lost before its first byte may be asked for again at once
 	switch {
-	case q.life == nil:
+	case q.life == nil, rep.streams: // whose messages are noted as they are delivered
 	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept
 		q.life.flying--
 	case !q.starts && !rep.isRedirect() && isJudged:
@@ -70,7 +85,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 		if rep.doc == "" && q.life.Method != "" && isLate && !p.NotYet && !p.Gone {
 			q.life.excuse = "it was started long ago, and is not there"
 		}
-		q.life.seen = append(q.life.seen, sighting{rep.doc, rep.honest && delivered, rep.at})
+		q.life.seen = append(q.life.seen, sighting{doc: rep.doc, honest: rep.honest && delivered, at: rep.at})
 		if q.life.Answer == "303" {
 			q.life.flying = 0
 		}

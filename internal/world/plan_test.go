@@ -46,6 +46,7 @@ type plan struct {
 	Jump      time.Duration `json:",omitzero"` // by which that of the caller jumps between two runs
 	HTTP2     bool          `json:",omitzero"`
 	Share     bool          `json:",omitzero"` // a directory is shared with other processes
+	Stream    *streaming    `json:",omitzero"` // nil for answers
 	Line      lineFlags     `json:",omitzero"`
 }
 
@@ -98,6 +99,7 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	p.drawProbe(r)
 	p.drawPreset(r)
+	p.drawStream()
 	if n := len(p.Ops); n > 1 && maybe(4) && (p.List == nil || p.List.Known == nil) {
 		p.AtLeast, p.FailFast = 1+r.IntN(n), maybe(2)
 	}
@@ -112,6 +114,7 @@ func newPlan(seed uint64, only string) *plan {
 	p.HTTP2 = maybe(10) && !p.isLine() // which would need encryption
 	isSeveral := p.Probe == "" && (p.Caller == "group" || p.Caller == "list")
 	p.Share = p.isLine() && maybe(3) || isSeveral && maybe(30) // since files take long
+	p.Share = p.Share && p.Stream == nil
 	if p.isLine() && p.Share && p.Ops[0].Method == "" && maybe(2) {
 		p.Line.Log, p.Line.Twice = "", true
 	}
@@ -123,7 +126,7 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	p.drawFaults(r)
 	p.drawKills(r)
-	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
+	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Stream == nil && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
 	if p.Unless { // by which any answer without a body is SUCCESS
 		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return f.Kind == "204" })
 	}
@@ -259,10 +262,13 @@ func (p *plan) drawPhases(r *rand.Rand, method string) (all []phase) {
 func (p *plan) drawFaults(r *rand.Rand) {
 	share, last := pick(r, 0, .05, .15, .4), pick(r, 5, 15, 40)
 	looks := map[string]int{"": aLook, byCommand: aRun, byTCP: aConnect}[p.Probe]
+	if p.Stream != nil {
+		looks = map[string]int{"": aStream, byCommand: aProgram}[p.Probe]
+	}
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
 		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
 		isPage := strings.HasSuffix(name, "page")                                     // of which there are few else
-		return isBelieved || isPage && p.List == nil || !isPage && r.IntN(3) > 0
+		return isBelieved || isPage && p.List == nil || !isPage && !strings.HasPrefix(name, "stream ") && r.IntN(3) > 0
 	})
 	keys := []string{"list", "list!"}
 	if len(p.Ops) == 1 && !p.Gone && p.Probe == "" { // of several none is the first to connect, and --gone takes nobody for gone

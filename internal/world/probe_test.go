@@ -52,7 +52,7 @@ func (p *plan) drawProbe(r *rand.Rand) {
 }
 
 // look has a server asked, and returns its reply, nil if none has come when the context ends.
-func (p *process) look(ctx context.Context, url string) *reply {
+func (p *process) look(ctx context.Context, url string) (*request, *reply) {
 	r := must(http.NewRequest("GET", url, nil))
 	p.mu.Lock()
 	q := p.read(home, r)
@@ -68,10 +68,10 @@ func (p *process) look(ctx context.Context, url string) *reply {
 	case rep := <-came:
 		rep.hint = 0 // which has no place in what a program says
 		p.after(q, rep, !rep.reset && rep.cut == 0)
-		return rep
+		return q, rep
 	case <-ctx.Done():
 		p.after(q, new(reply), false)
-		return nil
+		return q, nil
 	}
 }
 
@@ -83,7 +83,10 @@ type program struct {
 
 // Probe runs the program. What the server says is on its standard output, and how on standard error.
 func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
-	rep := g.look(ctx, g.url)
+	q, rep := g.look(ctx, g.url)
+	if rep != nil && rep.streams && !rep.reset {
+		return g.listen(ctx, a, q, rep)
+	}
 	if rep == nil {
 		o := poll.Observe(ctx, nil, ctx.Err())
 		o.Kind = status.KindCommand
@@ -108,7 +111,7 @@ func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
 
 // connect connects to the port of an operation.
 func (p *process) connect(ctx context.Context, port string) (net.Conn, error) {
-	rep := p.look(ctx, "http://a.test/ops/"+port)
+	_, rep := p.look(ctx, "http://a.test/ops/"+port)
 	code := syscall.ECONNREFUSED
 	switch {
 	case rep == nil:

@@ -64,6 +64,9 @@ func simulate(t *testing.T, p *plan) *report {
 		w.saw["object of a preset"], w.saw["list within an object"] = p.Object, p.List != nil && p.List.Within
 		w.saw["success for a time"], w.saw["error threshold"], w.saw["error for a time"] = p.Steady > 0, p.Errors > 0, p.Healing > 0
 		w.saw["shared directory"] = p.Share
+		if p.Stream != nil {
+			w.saw["stream of "+p.Stream.Kind] = true
+		}
 		w.saw["learned"] = p.isLine() && p.Line.Learn > 0
 		w.saw["HTTP/2"] = p.HTTP2 && p.Probe == ""
 		w.saw["probe "+cmp.Or(p.Probe, "http")] = true

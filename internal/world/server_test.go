@@ -46,7 +46,10 @@ type reply struct {
 	hang    bool
 	early   bool
 	garbage bool
-	hop     bool // it leads to the same resource
+	hop     bool          // it leads to the same resource
+	streams bool          // it is a stream
+	stream  string        // how that ends too early, "" if it does not
+	retry   time.Duration // how long its client was asked to wait at least
 }
 
 // lie makes the reply another one.
@@ -126,7 +129,7 @@ func (w *world) answer(q *request) *reply {
 		}
 	}
 	rep.at = time.Now()
-	isHit := kind.on&aLook != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
+	isHit := kind.on&(aLook|aStream) != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {
 	case q.starts && q.ContentLength > 0 && q.Header.Get("Content-Type") == "":
@@ -134,7 +137,9 @@ func (w *world) answer(q *request) *reply {
 	case q.starts && kind.on&aRefusal == 0:
 		w.start(q, rep)
 	case q.life != nil:
-		rep.about(q.life, time.Now(), w.enclosed)
+		if rep.about(q.life, time.Now(), w.enclosed); w.Stream != nil && rep.doc != "" {
+			rep.streams, rep.head = true, nil
+		}
 	case strings.HasPrefix(q.key, "list"):
 		w.listAnswer(q, rep)
 	case q.key == "/login":

@@ -82,6 +82,8 @@ func (p *plan) isSound() bool {
 	n := len(p.Ops)
 	isFaulty := func(f fault) bool { return troubles[f.Kind].make == nil }
 	switch {
+	case p.Stream != nil && (n == 0 || !p.Stream.isSound(p)):
+		return false
 	case n == 0 || p.AtLeast > n || p.Timeout < time.Second, !p.isPresetSound(), p.ErrorIf != nil && !p.ErrorIf.isSound():
 		return false
 	case !slices.Contains([]string{"", byCommand, byTCP}, p.Probe), p.Probe == byCommand && p.isLine(), p.User && (p.Renewal > 0 || p.Probe != ""):

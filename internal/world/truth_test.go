@@ -44,9 +44,10 @@ type life struct {
 
 // A sighting is an answer about an operation.
 type sighting struct {
-	doc    string // what it truly was; "" if it was not there
-	honest bool   // and the answer said so, and was delivered whole
-	at     time.Time
+	doc     string // what it truly was; "" if it was not there
+	honest  bool   // and the answer said so, and was delivered whole
+	at      time.Time
+	message bool // of a stream
 }
 
 // state returns what the operation is at a moment.

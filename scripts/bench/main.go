@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // rounds is how often everything is measured.
@@ -54,31 +56,60 @@ func bench() error {
 
 // A workshop has what is measured.
 type workshop struct {
-	dir         string // of a file with targets
-	poll, floor string // programs
-	server      *httptest.Server
-	asked       atomic.Int64 // requests
+	dir               string // of a file with targets
+	poll, floor, loop string // programs
+	server            *httptest.Server
+	asked             atomic.Int64 // requests
 }
 
 // prepare builds poll, as it is released, and the floor. It runs in the root of the module.
 func prepare(dir string) (*workshop, error) {
-	b := &workshop{dir: dir, poll: filepath.Join(dir, "poll"), floor: filepath.Join(dir, "floor")}
-	for program, pkg := range map[string]string{b.poll: ".", b.floor: "./scripts/bench/floor"} {
+	b := &workshop{dir: dir, poll: filepath.Join(dir, "poll"), floor: filepath.Join(dir, "floor"), loop: filepath.Join(dir, "loop")}
+	for program, pkg := range map[string]string{b.poll: ".", b.floor: "./scripts/bench/floor", b.loop: "./scripts/bench/loop"} {
 		cmd := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_docs", "-ldflags=-s -w", "-o", program, pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 		}
 	}
-	var text bytes.Buffer
-	for i := range targets {
-		fmt.Fprintln(&text, i+1)
-	}
 	b.server = httptest.NewServer(b.jobs())
-	return b, os.WriteFile(filepath.Join(dir, "targets"), text.Bytes(), 0o644)
+	return b, errors.Join(b.write("targets", targets, "%d\n", ""), b.write("log", lines, logLine, "ready\n"))
 }
 
-// jobs answers with a job, or at /list with many.
+const (
+	logLine = "%08d GET /jobs/42 was answered within 12 ms, as most requests of that kind are\n"
+	ndjson  = `{"id":%d,"state":"running","note":"a message as they come from a watch or an event stream"}` + "\n"
+)
+
+// write writes a file of n numbered lines, and a last one.
+func (b *workshop) write(name string, n int, format, last string) error {
+	var text bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&text, format, i+1)
+	}
+	return os.WriteFile(filepath.Join(b.dir, name), append(text.Bytes(), last...), 0o644)
+}
+
+// stream sends many messages, or one that says when it was sent.
+func (b *workshop) stream(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/ndjson" {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		for i := range lines {
+			fmt.Fprintf(w, ndjson, i+1)
+		}
+		fmt.Fprintln(w, `{"state":"done"}`)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "data: {\"state\":\"running\"}\n\n")
+	w.(http.Flusher).Flush()
+	time.Sleep(200 * time.Millisecond)
+	fmt.Fprintf(w, "data: {\"state\":\"done\",\"at\":%d}\n\n", time.Now().UnixNano())
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
+// jobs answers with a job, at /list with many, and with streams.
 func (b *workshop) jobs() http.Handler {
 	const job = `{"id":%d,"state":"running","note":%q}`
 	note := strings.Repeat("x", 230)
@@ -89,7 +120,11 @@ func (b *workshop) jobs() http.Handler {
 	all := `{"jobs":[` + strings.Join(list, ",") + `]}`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/list" {
+		switch r.URL.Path {
+		case "/ndjson", "/events":
+			b.stream(w, r)
+			return
+		case "/list":
 			fmt.Fprint(w, all)
 			return
 		}

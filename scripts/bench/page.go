@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"runtime"
 )
 
@@ -43,7 +44,7 @@ func page(results []result) []byte {
 func (r result) row() string {
 	var floor, ratio, limit, peer string
 	if installed(r.peer) != nil {
-		peer = fmt.Sprintf("%s %.2f", r.peer[0], r.toPeer)
+		peer = fmt.Sprintf("%s %.2f", filepath.Base(r.peer[0]), r.toPeer)
 	}
 	if r.floor > 0 {
 		floor, ratio = r.unit.show(r.floor), fmt.Sprintf("%.2f", r.ratio)

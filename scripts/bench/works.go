@@ -12,6 +12,7 @@ const (
 	targets  = 10_000
 	elements = 5_000
 	hanging  = 50 // commands that ignore TERM
+	lines    = 100_000
 	isDone   = `.state=="done"`
 )
 
@@ -44,6 +45,9 @@ func (b *workshop) works() []work {
 	poll := func(flags string, more ...string) []string { return words(b.poll+" -q "+flags, more...) }
 	floor := func(args string) []string { return words(b.floor + " " + args) }
 	attempts := "--interval 0 --max-attempts N# --until " + isDone + " " + url
+	loop := func(how, text string, of ...string) []string { return append([]string{b.loop, how, text}, of...) }
+	cat, ndjson := words("cat "+filepath.Join(b.dir, "log")), url+"/ndjson"
+	says := words("sh -c", `sleep 0.2; echo "{\"at\":$(date +%s%N)}"; exec sleep 60`)
 	list := "--rate 0 --parallel-max-host 50 --max-attempts N# --until " + isDone + " --targets " + filepath.Join(b.dir, "targets") + " " + url + "/{}"
 	return []work{{
 		name: "start", measure: cpu, unit: ms, limit: limit{ratio: 1.35},
@@ -61,6 +65,24 @@ func (b *workshop) works() []work {
 		about: "CPU of `poll --interval 0 --until '" + isDone + "' URL` by 2,000 attempts less one, beside a loop of net/http with a timeout",
 		gap:   "poll has timers for the attempt and the run, a verdict with its reason, the hints of the header, and events",
 		poll:  poll(attempts), floor: floor("http N# " + url), peer: words("curl -s -o /dev/null " + url + "/[1-N#]"),
+	}, {
+		name: "100,000 lines of a command", measure: cpu, unit: ms, limit: limit{ratio: 1.2},
+		about: "CPU of `poll --stream --until '$stdout == \"ready\"' -- cat FILE`, beside a loop of bufio.Scanner that asks the same rule; peer: one that compares texts",
+		gap:   "poll keeps the time, the number and a checksum of each message, and a copy of the last",
+		poll:  poll(`--stream --until $stdout=="ready" --`, cat...), floor: loop("ask", `$stdout=="ready"`, cat...), peer: loop("is", "ready", cat...),
+	}, {
+		name: "100,000 documents of a URL", measure: cpu, unit: ms, limit: limit{ratio: 1.2},
+		about: "the same of `poll --stream --until '" + isDone + "' URL` and NDJSON",
+		gap:   "poll, besides, finds the end of each document itself",
+		poll:  poll("--stream --until " + isDone + " " + ndjson), floor: loop("ask", isDone, ndjson), peer: loop("is", `{"state":"done"}`, ndjson),
+	}, {
+		name: "the end is known after its line", measure: known, unit: ms, limit: limit{cost: 10},
+		about: "time from a line of a command that goes on to the end of poll and of the command, beside the same loop",
+		poll:  poll("--stream --until .at --", says...), floor: loop("ask", ".at", says...),
+	}, {
+		name: "the end is known after its event", measure: known, unit: ms, limit: limit{cost: 10},
+		about: "the same of server-sent events",
+		poll:  poll("--stream --until " + isDone + " " + url + "/events"), floor: loop("ask", `$stdout contains "done"`, url+"/events"),
 	}, {
 		name: "memory, a command", measure: peak(300), unit: mib, limit: limit{cost: 20}, about: "peak of resident memory in 300 attempts",
 		poll: poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),

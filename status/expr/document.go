@@ -30,10 +30,25 @@ type Doc struct {
 	lines   []string // the documents
 	problem string   // why it is not one document
 
+	decode sync.Once
+	tree   any // the document as gojq takes it
+
 	isElement bool
-	index     sync.Once
-	members   []member // of an element: its rules read few of them, and often
+	mu        sync.Mutex
+	indexes   []index // of an element's objects: its rules read few of them, and often
 }
+
+// An index has the members of an object.
+type index struct {
+	raw     string
+	members []member
+}
+
+const (
+	// leastIndexed is how long an object is that gets an index, in bytes, and mostIndexes how many do.
+	leastIndexed = 512
+	mostIndexes  = 8
+)
 
 // A member is one of the members of an object.
 type member struct {
@@ -73,22 +88,37 @@ func (d *Doc) Name() string { return d.name }
 // Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
-// member finds a member of the root of an element. known is false if v is not that, or has none of that name.
+// member finds a member of a long object in an element. known is false if v is none, or if there are too many.
 func (d *Doc) member(v value, key string) (found value, known bool) {
-	if d == nil || !d.isElement || len(v.raw) != len(d.text) || unsafe.StringData(v.raw) != unsafe.StringData(d.text) {
+	if d == nil || !d.isElement || v.kind != kindObject || len(v.raw) < leastIndexed {
 		return value{}, false
 	}
-	d.index.Do(func() {
-		gjson.Parse(d.text).ForEach(func(key, v gjson.Result) bool {
-			d.members = append(d.members, member{key.Str, fromResult(v)})
-			return true
-		})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := slices.IndexFunc(d.indexes, func(x index) bool {
+		return len(x.raw) == len(v.raw) && unsafe.StringData(x.raw) == unsafe.StringData(v.raw)
 	})
-	i := slices.IndexFunc(d.members, func(m member) bool { return m.key == key })
-	if i < 0 {
-		return value{}, false
+	if at < 0 {
+		if len(d.indexes) == mostIndexes {
+			return value{}, false
+		}
+		at, d.indexes = len(d.indexes), append(d.indexes, newIndex(v.raw))
 	}
-	return d.members[i].value, true
+	for _, m := range d.indexes[at].members {
+		if m.key == key {
+			return m.value, true
+		}
+	}
+	return missing(), true
+}
+
+func newIndex(raw string) index {
+	x := index{raw: raw}
+	gjson.Parse(raw).ForEach(func(key, v gjson.Result) bool {
+		x.members = append(x.members, member{key.Str, fromResult(v)})
+		return true
+	})
+	return x
 }
 
 // value is the document as one value, unknown if it is not exactly one.
@@ -100,6 +130,16 @@ func (d *Doc) value() value {
 		return unknown(d.problem)
 	}
 	return d.root
+}
+
+// decoded is the document as gojq takes it, which does not change it; nil if it is unknown.
+func (d *Doc) decoded() any {
+	d.decode.Do(func() {
+		if v := d.value(); v.kind != kindUnknown {
+			d.tree = v.decoded()
+		}
+	})
+	return d.tree
 }
 
 // all is the list of the documents, unknown if they cannot be read.

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -130,7 +129,10 @@ type Result struct {
 // is Unknown, such as .state != "x" without a .state. It reads only env, so except for the context
 // it is a pure function; a nil env is an empty one. A program in jq can read the clock.
 func (x *Expr) Eval(env *Env) Result {
-	r := Result{expr: x, env: cmp.Or(env, &Env{})}
+	if env == nil {
+		env = new(Env)
+	}
+	r := Result{expr: x, env: env}
 	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: r.env, steps: new(int)})
 	r.Tri = r.value.truth()
 	return r

@@ -111,7 +111,7 @@ func (e *evaluator) jq(x *Expr) (v value) {
 	defer cancel()
 	input, root := any(nil), e.env.dot().value()
 	if root.kind != kindUnknown {
-		input = root.decoded()
+		input = e.env.dot().decoded()
 	} else if x.Reads(".") {
 		return root
 	}

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -80,6 +81,34 @@ func TestRequires(t *testing.T) {
 		}
 		if have := x.Requires(".kind"); !slices.Equal(have, want) {
 			t.Errorf("%s: have %q, want %q", source, have, want)
+		}
+	}
+}
+
+// Of a long object in an element each condition reads the same as of a short one, in whatever order they are asked.
+func TestObjects_long(t *testing.T) {
+	t.Parallel()
+	conditions := map[string]Tri{
+		`.m.a == 1`: True, `.m.ab == 3`: True, `.m.n.a == 1`: True, `.m.none == null`: True, `.m.none == 1`: Unknown, `.m["x.y"] == 4`: True, `.m.l.1 == 6`: True,
+		`jq: .m.a = 7 | .m.a == 7`: True, `jq: .m.a == 1 and .m.l == [5, 6]`: True, `any(.m.l[]; . > $element.m.a)`: True,
+	}
+	for _, pad := range []int{1, 600} {
+		object := fmt.Sprintf(`{"m":{"pad":"%0*d","a":1,"a":2,"a\u0062":3,"x.y":4,"l":[5,6],"n":{"a":1,"pad":"%[1]*[2]d"}}}`, pad, 0)
+		x, _ := CompileObjects(".items[]")
+		objects, _ := x.Of(NewDoc([]byte(`{"items":[` + object + `]}`)))
+		for range 2 {
+			for source, want := range conditions {
+				if strings.HasPrefix(source, "jq:") { // in which the last of equal members counts
+					source = strings.ReplaceAll(source, ".m.a == 1", ".m.a == 2")
+				}
+				condition, err := Compile(source)
+				if err != nil {
+					t.Fatal(source, err)
+				}
+				if have := condition.Eval(&Env{Element: objects[0]}).Tri; have != want {
+					t.Errorf("%s of %d: have %v, want %v", source, pad, have, want)
+				}
+			}
 		}
 	}
 }

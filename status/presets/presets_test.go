@@ -232,7 +232,7 @@ func sampled(p Preset) []string {
 	return append([]string{p.Name}, p.Aliases...)
 }
 
-func presetSamples(t *testing.T) map[string][]presetSample {
+func presetSamples(t testing.TB) map[string][]presetSample {
 	samples := map[string][]presetSample{}
 	for _, p := range All() {
 		for _, name := range sampled(p) {
@@ -422,7 +422,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	}
 }
 
-func readLines[T any](t *testing.T, name string) (all []T) {
+func readLines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {

@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/internal/detail"
@@ -16,12 +17,15 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 	o := &c.outputs
 	defer close(o.unheard)
 	tell := func(line status.Observation) (enough bool) {
-		line.Kind, decided = status.KindCommand, &line
-		return s.Tell(line)
+		line.Kind = status.KindCommand
+		if enough = s.Tell(line); enough {
+			decided = new(line)
+		}
+		return enough
 	}
 	both := [...]*stream.Lines{
 		stream.NewLines(s.MaxBody, func(m stream.Message) bool {
-			o.stdout.kept, o.stdout.size, o.part = append(bytes.Clone(m.Data), '\n'), m.Size+1, m.Part
+			o.stdout.kept, o.stdout.size, o.part = slices.Concat(m.Data, []byte("\n")), m.Size+1, m.Part
 			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
 				Answer: detail.Answer{Part: m.Part}})
 		}),

@@ -18,6 +18,7 @@ type Attempt struct {
 	Last    bool          // no other may follow: the whole answer is asked for
 	Pace    Pace          // nil = no limiter
 	Timeout time.Duration // of each request if Pace is set, or of all until a stream begins; waiting for a slot does not count; 0 = none
+	Anew    bool          // no event that has been told is taken for known: it is to be told again
 	// Tell judges a message of a Stream, and reports whether it is enough.
 	Tell func(status.Observation) (enough bool)
 }

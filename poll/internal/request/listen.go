@@ -118,8 +118,8 @@ func (l *listener) noteBeat(n int, isMessage bool) {
 	now := time.Now()
 	switch {
 	case n == 0 && !isMessage:
-	case isMessage || n > heartbeat:
-		l.lastBeat = time.Time{}
+	case isMessage || n > heartbeat: // of which the parts before may have been some
+		l.lastBeat, l.longest = time.Time{}, 0
 	default:
 		if !l.lastBeat.IsZero() {
 			l.longest = max(l.longest, now.Sub(l.lastBeat))
@@ -144,8 +144,7 @@ func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
 func (l *listener) ended(ctx context.Context, err error) *answer {
 	a := l.client.unanswered(ctx, err, true, l.answer.asked)
 	a.Ended, a.Hint, a.Quota = true, l.answer.Hint, l.answer.Quota
-	if ctx.Err() != nil { // a stream that follows has to say anew what this one has said
-		l.client.memory.LastID = ""
+	if ctx.Err() != nil {
 		return a
 	}
 	f := a.Failure

@@ -126,6 +126,9 @@ func (s *Session) Credentials() string {
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.attempt = a
 	s.attempt.Tell = nil // a result is no stream
+	if a.Anew {
+		s.client.memory.LastID = ""
+	}
 	switch s.phase {
 	case startDue:
 		o = s.start(ctx, a)

@@ -32,7 +32,7 @@ const mostID = 4 << 10
 
 // NewEvents returns what finds events, of which at most limit bytes are kept.
 func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
-	return &Events{lines: lines{limit: limit + room, ends: "\r\n"}, tell: tell, memory: memory, id: memory.LastID}
+	return &Events{lines: lines{limit: limit + room, cr: true}, tell: tell, memory: memory, id: memory.LastID}
 }
 
 // Write tells the events that p completes.

@@ -36,8 +36,8 @@ func (b *buffer) reset() { b.kept, b.size = b.kept[:0], 0 }
 
 // lines cuts bytes into lines.
 type lines struct {
-	limit int64  // of what is kept of a line, in bytes
-	ends  string // the characters that end one
+	limit int64 // of what is kept of a line, in bytes
+	cr    bool  // a carriage return ends one, too
 	held  buffer
 	crlf  bool // a carriage return has ended a line: a line feed that follows is part of that end
 }
@@ -50,7 +50,7 @@ func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)
 			p = p[1:]
 		}
 		l.crlf = false
-		end := bytes.IndexAny(p, l.ends)
+		end := l.end(p)
 		if end < 0 {
 			l.held.add(p, l.limit)
 			return false
@@ -68,6 +68,20 @@ func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)
 	return enough
 }
 
+// end returns where the first line of p ends, -1 if it does not.
+func (l *lines) end(p []byte) int {
+	end := bytes.IndexByte(p, '\n')
+	if l.cr {
+		if end >= 0 {
+			p = p[:end]
+		}
+		if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
+			return cr
+		}
+	}
+	return end
+}
+
 // Lines finds the lines of a text. Lines that are a JSON document are one message: from one that is only
 // "{" or "[", over others that begin with a blank, to one that is only "}" or "]". Empty lines are
 // none.
@@ -80,7 +94,7 @@ type Lines struct {
 
 // NewLines returns what finds lines, of which at most limit bytes are kept.
 func NewLines(limit int64, tell Tell) *Lines {
-	return &Lines{lines: lines{limit: limit, ends: "\n"}, tell: tell}
+	return &Lines{lines: lines{limit: limit}, tell: tell}
 }
 
 // Write tells the lines that p completes.

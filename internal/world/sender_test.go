@@ -1,0 +1,235 @@
+package world
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A sender sends a stream.
+type sender struct {
+	*request
+	process *process
+	streaming
+	rep    *reply
+	put    func(text string) error // sends some bytes
+	gone   <-chan struct{}         // closed when nobody reads any more
+	r      *rand.Rand
+	fault  string
+	left   int // bytes until the fault, -1 for none
+	half   int // messages until one whose end is missing by the fault, less than 0 for none
+	lastID string
+}
+
+var errStreamFault = errors.New("the fault of a stream")
+
+// newSender returns the sender of a reply.
+func (p *process) newSender(q *request, rep *reply, put func(string) error, gone <-chan struct{}) *sender {
+	s := &sender{request: q, process: p, streaming: *p.Stream, rep: rep, put: put, gone: gone, r: p.dice(q.key+" stream", q.n), left: -1, half: -2, lastID: q.Header.Get("Last-Event-ID")}
+	if s.fault = rep.stream; s.fault != "" && s.r.IntN(2) == 0 {
+		s.half = s.r.IntN(4)
+	} else if s.fault != "" {
+		s.left = s.r.IntN(400)
+	}
+	return s
+}
+
+// run sends all until the stream ends, and reports whether it ended in order.
+func (s *sender) run() (inOrder bool) {
+	err := s.sendAll()
+	if s.fault == "stream mute" && err == errStreamFault {
+		<-s.gone
+	}
+	s.process.mu.Lock()
+	defer s.process.mu.Unlock()
+	s.process.tell("%s: the stream ends: %v", s.key, err)
+	return err == nil || err == errStreamFault && s.fault == "stream end"
+}
+
+// sendAll sends what the operation is, and was, until it is not there any more.
+func (s *sender) sendAll() error {
+	if s.Retry > 0 {
+		if err := s.send(fmt.Sprintf("retry: %d%s", s.Retry.Milliseconds(), s.end())); err != nil {
+			return err
+		}
+		s.rep.retry = s.Retry
+	}
+	known, _ := strconv.Atoi(s.lastID) // an ID is the number of a phase, from 1
+	next, said, alive := known, time.Time{}, time.Now()
+	if now := s.phase(); !s.Replay && !s.IDs || known == 0 && !s.Replay || known > now+1 {
+		next = now
+	}
+	for {
+		now, err := s.phase(), error(nil)
+		switch {
+		case s.life.docAt(time.Now()) == "":
+			return nil
+		case next <= now:
+			err = s.message(next, now)
+			next, said, alive = next+1, time.Now(), time.Now()
+		case s.Every > 0 && time.Since(said) >= s.Every:
+			err = s.message(now, now)
+			said, alive = time.Now(), time.Now()
+		case s.Beat > 0 && time.Since(alive) >= s.Beat:
+			err = s.send(map[string]string{"events": ": beat" + s.end() + s.end()}[s.Kind] + map[bool]string{true: "\n"}[s.Kind != "events"])
+			alive = time.Now()
+		}
+		if err != nil {
+			return err
+		}
+		if next > now {
+			if err := s.pause(s.quiet(now, said, alive)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// quiet returns for how long there is nothing to say, and some time on the way.
+func (s *sender) quiet(now int, said, alive time.Time) time.Duration {
+	until := time.Now().Add(time.Hour)
+	if now+1 < len(s.life.Phases) {
+		until = s.life.started.Add(s.life.Phases[now+1].At)
+	}
+	if at := said.Add(s.Every); s.Every > 0 && at.Before(until) {
+		until = at
+	}
+	if at := alive.Add(s.Beat); s.Beat > 0 && at.Before(until) {
+		until = at
+	}
+	return time.Until(until) + time.Duration(s.r.IntN(40))*time.Millisecond
+}
+
+func (s *sender) end() string {
+	if s.Ends == "" {
+		return "\n"
+	}
+	return s.Ends
+}
+
+// phase returns the number of the phase that the operation is in.
+func (s *sender) phase() (n int) {
+	for i, p := range s.life.Phases {
+		if time.Since(s.life.started) >= p.At {
+			n = i
+		}
+	}
+	return n
+}
+
+func (s *sender) pause(d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-s.gone:
+		return io.ErrClosedPipe
+	}
+}
+
+// message sends the document of a phase, which may be over, after one about something else.
+func (s *sender) message(phase, now int) error {
+	at := time.Now()
+	if phase < now {
+		at = s.life.started.Add(s.life.Phases[phase].At)
+	}
+	doc := s.life.docAt(at)
+	if s.Named && s.r.IntN(3) == 0 {
+		if err := s.send("event: log" + s.end() + "data: " + s.oneLine(s.allIsWell()) + s.end() + s.end()); err != nil {
+			return err
+		}
+		s.noteMessage(sighting{doc: doc, at: time.Now(), message: true}, "")
+	}
+	if doc == "" { // it was not there
+		return nil
+	}
+	text, whole, id := s.framed(s.enclosed(doc), phase)
+	if s.half--; s.half == -1 { // whole messages came before
+		return cmp.Or(s.send(text[:whole-1]), errStreamFault)
+	}
+	if err := s.send(text[:whole]); err != nil {
+		return err
+	}
+	s.noteMessage(sighting{doc: doc, honest: true, at: time.Now(), message: true}, id)
+	return s.send(text[whole:])
+}
+
+// oneLine returns a document without line feeds.
+func (s *sender) oneLine(doc string) string {
+	var b bytes.Buffer
+	json.Compact(&b, []byte(doc))
+	return b.String()
+}
+
+// framed returns a document as a message, after how many bytes that is whole, and its ID.
+func (s *sender) framed(doc string, phase int) (text string, whole int, id string) {
+	switch s.Kind {
+	case "events":
+		if s.IDs {
+			id = strconv.Itoa(phase + 1)
+			text = "id: " + id + s.end()
+		}
+		if s.Named {
+			text += "event: state" + s.end()
+		}
+		for line := range strings.SplitSeq(doc, "\n") {
+			text += "data: " + line + s.end()
+		}
+		return text + s.end(), len(text) + 1, id // a carriage return ends a line, whatever follows
+	case "records":
+		text = "\x1e" + s.oneLine(doc)
+	default:
+		text = s.oneLine(doc)
+	}
+	if s.process.Probe == byCommand {
+		return text + "\n", len(text) + 1, ""
+	}
+	return text + "\n", len(text), ""
+}
+
+// noteMessage notes a message that was delivered as a whole.
+func (s *sender) noteMessage(seen sighting, id string) {
+	s.process.mu.Lock()
+	defer s.process.mu.Unlock()
+	if s.process.dead {
+		return
+	}
+	if s.life.seen = append(s.life.seen, seen); id != "" {
+		s.process.lastIDs[s.key] = id
+	}
+	s.process.tell("%s: message %.50q, honest %v", s.key, seen.doc, seen.honest)
+}
+
+// send sends some bytes, in parts, until a fault comes.
+func (s *sender) send(text string) error {
+	for len(text) > 0 {
+		select {
+		case <-s.gone:
+			return io.ErrClosedPipe
+		default:
+		}
+		if s.left == 0 {
+			return errStreamFault
+		}
+		n := min(1+s.r.IntN(60), len(text))
+		if s.left > 0 {
+			n = min(n, s.left)
+			s.left -= n
+		}
+		if err := s.put(text[:n]); err != nil {
+			return err
+		}
+		if text = text[n:]; s.Slow && text != "" && s.r.IntN(8) == 0 {
+			if err := s.pause(drawn(s.r, time.Millisecond, 300*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A streaming is how servers, or programs, push what an operation is.
+type streaming struct {
+	Kind   string        `json:",omitzero"` // see contentTypes
+	Ends   string        `json:",omitzero"` // a line of an event, "" for a line feed
+	Named  bool          `json:",omitzero"` // events have names, and some are about something else
+	IDs    bool          `json:",omitzero"` // events have IDs, and what is older than that of the client is not sent
+	Replay bool          `json:",omitzero"` // a stream begins with all that was so before
+	Every  time.Duration `json:",omitzero"` // the state is said again, 0 if it is said when it changes
+	Beat   time.Duration `json:",omitzero"` // between signs of life, 0 for none
+	Retry  time.Duration `json:",omitzero"` // the least time until the next stream, 0 if none is named
+	Slow   bool          `json:",omitzero"` // there may be pauses within a message
+}
+
+// contentTypes are those of the kinds of streams; of a program there is none.
+var contentTypes = map[string]string{
+	"events": "text/event-stream", "lines": "application/x-ndjson", "records": "application/json-seq", "documents": "application/json",
+}
+
+// drawStream makes a plan one of streams, by chance of its own: other plans stay as they are.
+func (p *plan) drawStream() {
+	r := rand.New(rand.NewPCG(p.Seed, 43))
+	if r.IntN(4) > 0 || p.List != nil || p.Gone || p.Probe == byTCP {
+		return
+	}
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	s := &streaming{Kind: pick(r, append(sorted(contentTypes), "events", "events")...), Replay: maybe(3), Slow: maybe(3)}
+	if s.Kind == "events" {
+		s.Ends, s.IDs, s.Named = pick(r, "", "\r", "\r\n"), maybe(2), maybe(2) && p.presetName() == ""
+		if maybe(3) {
+			s.Retry = drawn(r, 10*time.Millisecond, 8*time.Second).Round(time.Millisecond)
+		}
+	}
+	if maybe(2) {
+		s.Every = drawn(r, 200*time.Millisecond, 10*time.Second)
+	}
+	if maybe(2) {
+		s.Beat = drawn(r, time.Second, 20*time.Second)
+	}
+	if p.Probe == byCommand {
+		s = &streaming{Kind: "lines", Replay: s.Replay, Every: s.Every, Slow: s.Slow}
+	}
+	p.Stream = s
+	for i := range p.Ops {
+		p.Ops[i].Method, p.Ops[i].Answer = "", ""
+	}
+}
+
+// isSound reports whether such streams can be.
+func (s *streaming) isSound(p *plan) bool {
+	isKind := contentTypes[s.Kind] != "" && (s.Kind == "events" || s.Ends == "" && !s.Named && !s.IDs && s.Retry == 0)
+	isAlone := p.List == nil && !p.Gone && p.Ops[0].Method == "" && !p.Share && !p.Unless && !p.Line.Twice
+	return isKind && isAlone && p.Probe != byTCP && (p.Probe == "" || s.Kind == "lines" && s.Beat == 0) && !(s.Named && p.presetName() != "")
+}
+
+// ofState returns a condition that holds of the events that are about the operation.
+func (p *plan) ofState(condition string) string {
+	if p.Stream != nil && p.Stream.Named {
+		return `$event == "state" and (` + condition + ")"
+	}
+	return condition
+}
+
+// sendStream sends a stream as HTTP/1.1 has it.
+func (p *process) sendStream(q *request, rep *reply, c io.Writer, in io.Reader) (inOrder bool) {
+	gone := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, in)
+		close(gone)
+	}()
+	put := func(text string) error {
+		_, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(text), text)
+		return err
+	}
+	head := "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: " + contentTypes[p.Stream.Kind] + "\r\n"
+	if _, err := io.WriteString(c, head+strings.Join(append(rep.head, "", ""), "\r\n")); err != nil {
+		return false
+	}
+	if inOrder = p.newSender(q, rep, put, gone).run(); inOrder {
+		io.WriteString(c, "0\r\n\r\n")
+	}
+	return inOrder
+}
+
+// writeStream sends a stream as HTTP/2 has it.
+func (p *process) writeStream(q *request, rep *reply, rw http.ResponseWriter) (inOrder bool) {
+	rw.Header().Set("Content-Type", contentTypes[p.Stream.Kind])
+	flush := http.NewResponseController(rw).Flush
+	flush()
+	return p.newSender(q, rep, func(text string) error {
+		if _, err := io.WriteString(rw, text); err != nil {
+			return err
+		}
+		return flush()
+	}, q.Context().Done()).run()
+}
+
+// listen runs a program that prints lines, each of which is judged.
+func (g program) listen(ctx context.Context, a poll.Attempt, q *request, rep *reply) status.Observation {
+	defer g.after(q, rep, true)
+	enough, stop := context.WithCancel(ctx)
+	defer stop()
+	line := ""
+	g.newSender(q, rep, func(text string) error {
+		if err := ctx.Err(); err != nil { // nobody reads any more
+			return err
+		}
+		if line += text; strings.HasSuffix(line, "\n") {
+			if a.Tell(status.Observation{Kind: status.KindCommand, Body: []byte(line), Size: int64(len(line))}) {
+				stop()
+			}
+			line = ""
+		}
+		return nil
+	}, enough.Done()).run()
+	return poll.Observe(ctx, nil, errors.New("the program has ended"))
+}
+
+// checkResumes: a stream is asked for with the ID of the last event that was delivered as a whole.
+func (p *process) checkResumes(q *request) {
+	have, want := q.Header.Get("Last-Event-ID"), p.lastIDs[q.key]
+	p.saw["Last-Event-ID"] = p.saw["Last-Event-ID"] || have != ""
+	isAnew := have == "" && p.Threshold+p.Errors+int(p.Steady+p.Healing) > 0 // what it has said is to be said again
+	if p.Stream != nil && !isAnew && have != want && q.host == home && q.life != nil {
+		p.blame("resumes", "%s was asked for with the ID %q, and that of the last event was %q", q.URL, have, want)
+	}
+}
+
+// promptness is how long after its message an end is known, at most.
+const promptness = 10 * time.Millisecond
+
+// checkPrompt: the message that decides ends the wait.
+func checkPrompt(w *world, res *result) (exercised bool) {
+	isBroken := len(w.Faults) > 0 && w.Threshold+int(w.Steady) > 1 // by an attempt that failed, in a row of messages
+	if w.Stream == nil || isBroken || w.saw["clock jumps"] || len(w.processes) > 1 && w.Caller != "step" || len(w.Kills) > 0 || w.isLine() && (len(w.Ops) > 1 || w.Line.Log == "slice") {
+		return false
+	}
+	for _, l := range w.lives {
+		end := res.At[fmt.Sprint(l.ID)]
+		if end.IsZero() {
+			end = res.End
+		}
+		at, decided := w.decisive(l)
+		if late := end.Sub(at); decided && late > promptness {
+			w.blame("prompt", "the end of %d was known %s after its message", l.ID, late)
+		}
+		exercised = exercised || decided
+	}
+	return exercised
+}
+
+// decisive returns when the message came that decides.
+func (w *world) decisive(l *life) (at time.Time, is bool) {
+	row, since := 0, time.Time{}
+	for _, s := range l.seen {
+		if s.message && s.honest && w.Errors == 0 && w.Healing == 0 && w.fails(s.doc) {
+			return s.at, true
+		}
+		if row++; !w.isSuccess(s) {
+			row = 0
+		} else if row == 1 {
+			since = s.at
+		}
+		if row >= max(1, w.Threshold) && s.at.Sub(since) >= w.Steady && s.message {
+			return s.at, true
+		}
+	}
+	return at, false
+}
