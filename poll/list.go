@@ -234,9 +234,6 @@ func (l *list) note(found []elements.Element) {
 	}
 }
 
-// isAbsent reports whether the last complete answer does not hold an element.
-func (l *list) isAbsent(w *wait) bool { return w.element.lastAnswer != l.completeAnswers }
-
 // judge judges a target by its element in a complete answer, whose last page is where it
 // would be.
 func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Doc) {
@@ -263,7 +260,7 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 		w.Absent = 0
 	}
 	switch {
-	case !l.isAbsent(w):
+	case e.lastAnswer == l.completeAnswers:
 		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, detail.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:

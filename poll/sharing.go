@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -29,16 +28,6 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// ask makes the attempt of this identity the question; nil is none.
-func (h *sharing) ask(identity []byte, begin func() ask.Question) {
-	if bytes.Equal(identity, h.identity) {
-		return
-	}
-	if h.leave(); identity != nil {
-		h.question, h.identity = begin(), identity
-	}
-}
-
 // answered shares the answer to an attempt that this process was to make. It shares no failure:
 // others may not have the same one.
 func (h *sharing) answered(probe Probe, o status.Observation) {
@@ -64,9 +53,9 @@ func (h *sharing) closeTurn() (taken, unshared int) {
 	return taken, unshared
 }
 
-// leave ends the question.
+// leave ends the question, if there is one.
 func (h *sharing) leave() {
-	if h.question != nil {
+	if h != nil && h.question != nil {
 		h.question.Close()
 		h.question, h.identity, h.next = nil, nil, time.Time{}
 	}

@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"context"
 	"sync/atomic"
 	"time"
@@ -53,34 +54,25 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// A passage is what comes of a step of admission.
-type passage int
-
-const (
-	inLine   passage = iota // the semaphore of the step has to be released by another
-	asking                  // the question of the step is to be asked
-	admitted                // the attempt is to begin
-)
-
-// advance has a source that is due take its steps before the attempt, until it has to wait for one,
-// or to ask.
-func (s *source) advance() passage {
+// advance has a source that is due take its steps, up to one at which something is asked, or to the
+// attempt. It reports false if the source is in line: another has to release a semaphore first.
+func (s *source) advance() bool {
 	for {
 		for s.step == stepClaim && !s.shares() || s.step < stepWorker && s.isTaken() || s.step == stepTurn && !s.isLimited() {
 			s.step++
 		}
 		if s.step == stepAttempt {
-			return admitted
+			return true
 		}
 		hasOwnTurn := s.step == stepTurn && s.p.Limiter != nil // which others do not wait for
 		if !hasOwnTurn && !s.acquired[s.step] {
 			if !s.place.steps[s.step].acquire(s) {
-				return inLine
+				return false
 			}
 			s.acquired[s.step] = true
 		}
 		if s.step == stepClaim || s.step == stepTurn {
-			return asking
+			return true
 		}
 		s.step++
 	}
@@ -156,9 +148,11 @@ func (s *source) claim() {
 	session, _ := as[Sharer](s.probe)
 	h.turn = ask.Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() ask.Question {
-		return s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent)
-	})
+	if !bytes.Equal(identity, h.identity) { // another question; nil is none
+		if h.leave(); identity != nil {
+			h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent), identity
+		}
+	}
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
