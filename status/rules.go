@@ -281,9 +281,6 @@ func (o *Observation) isStray() bool {
 }
 
 func (e *evaluation) ask(o *Observation, rule *Rule) answer {
-	if e.env == nil {
-		e.env = e.environment(o)
-	}
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
@@ -293,16 +290,19 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
 	a.asked = present && counts && (!hopeless || x.Reads("error"))
 	if a.asked {
-		a.result = x.Eval(e.env)
+		a.result = x.Eval(e.environment(o))
 	}
 	e.answers = append(e.answers, a)
 	return a
 }
 
+// environment returns what rules can see of o. It is made when the first is asked.
 func (e *evaluation) environment(o *Observation) *expr.Env {
-	env := Environment(o)
-	env.Context = e.ctx
-	return env
+	if e.env == nil {
+		e.env = Environment(o)
+		e.env.Context = e.ctx
+	}
+	return e.env
 }
 
 // Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for

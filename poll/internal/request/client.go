@@ -61,12 +61,7 @@ func newClient(r Request) (*client, error) {
 	if known, ok := r.Transport.(connect.Known); ok {
 		b.Transport, b.through = known.RoundTripper, known.ID
 	}
-	return b.client(r.Header), nil
-}
-
-// client returns a client that has its base in common with others.
-func (b *base) client(header http.Header) *client {
-	return &client{base: b, header: header}
+	return &client{base: b, header: r.Header}, nil
 }
 
 // secrets returns the texts that no error may repeat.

@@ -174,9 +174,8 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := s.client.client(s.client.header)
-	own.renewed = slices.Clone(s.client.renewed)
-	own.withheld = s.client.withheld
+	c := s.client
+	own := &client{base: c.base, header: c.header, renewed: slices.Clone(c.renewed), withheld: c.withheld}
 	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: detail.MonitorBuilt}
 	fork.outer = layers(own, nil)
 	return fork, nil
