@@ -113,7 +113,7 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	for i, object := range objects {
 		env := *e.env
 		env.Element = object
-		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none}
+		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none, detail: e.detail}
 		one, v := part.object(o, p)
 		if part.isMany || p.ID != nil {
 			one.ID = p.id(&env, i+1)

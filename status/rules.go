@@ -79,6 +79,9 @@ type Rules struct {
 	Preset *Preset
 	// Strict makes a good answer that no rule matches an ERROR.
 	Strict bool
+	// Detail are expressions for the answer's own words. The first value that is a text is added
+	// to the reason of a verdict that is not SUCCESS, in place of that of a rule's Detail.
+	Detail []*expr.Expr
 }
 
 // Until returns rules of which any condition that holds is SUCCESS, as of a line with several --until.
@@ -120,7 +123,14 @@ func Until(conditions ...string) (Rules, error) {
 //
 // Once ctx is done, Classify abandons rules that take long.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
-	v := r.decide(ctx, &o)
+	e := evaluation{ctx: ctx, admitted: r.Admits(&o), answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
+	v := r.decide(&e, &o)
+	if r.Detail != nil && v.Status != Success && !v.Abandoned {
+		if e.env == nil {
+			e.env = e.environment(&o)
+		}
+		v.Reason = e.detailed(v.Reason, r.Detail)
+	}
 	if o.Page > 0 {
 		v.Reason = fmt.Sprintf("page %d of the list: %s", o.Page, v.Reason)
 	}
@@ -149,8 +159,7 @@ func (r Rules) Decides(ctx context.Context, o Observation) bool {
 	return r.Preset != nil
 }
 
-func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, admitted: r.Admits(o), answers: make([]answer, 0, len(r.Own))}
+func (r Rules) decide(e *evaluation, o *Observation) Verdict {
 	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
 		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
 			return v
@@ -222,6 +231,16 @@ type evaluation struct {
 	none    bool     // the answer has no object
 	words   string   // why a preset has not decided
 	objects []Object // what it says of each object
+
+	detail []*expr.Expr // in place of those of rules, nil for none
+}
+
+// detailed adds the answer's own words to a reason that does not have them.
+func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
+	if words := firstText(detail, e.env); words != "" && !strings.Contains(reason, words) {
+		return strings.TrimPrefix(reason+": "+words, ": ")
+	}
+	return reason
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
@@ -330,8 +349,11 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 	if reason == "" {
 		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
 	}
-	if detail := firstText(a.rule.Detail, e.env); detail != "" {
-		reason = strings.TrimPrefix(reason+": "+detail, ": ")
+	switch {
+	case e.detail == nil:
+		reason = e.detailed(reason, a.rule.Detail)
+	case a.rule.Status != Success:
+		reason = e.detailed(reason, e.detail)
 	}
 	if f := o.Failure; f != nil && a.rule.Expr.Reads("error") {
 		reason += ": " + f.Reason

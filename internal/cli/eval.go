@@ -66,7 +66,7 @@ func (q *evaluation) flags() argv.Flags {
 
 // ruleFlags returns the flags that ask for the verdict of a wait.
 func ruleFlags() []string {
-	return []string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"}
+	return []string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "detail", "preset"}
 }
 
 // An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.

@@ -44,6 +44,9 @@ func (r *reader) readRules(t *target) error {
 		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
 	t.readGone()
+	if err := r.readDetail(t); err != nil {
+		return err
+	}
 	has := func(s status.Status) bool {
 		return slices.ContainsFunc(t.poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
 	}
@@ -55,6 +58,17 @@ func (r *reader) readRules(t *target) error {
 		return err
 	}
 	return unmet
+}
+
+// readDetail reads what of an answer is added to the reason.
+func (r *reader) readDetail(t *target) (err error) {
+	s := t.spec
+	compile := func(text string) (*expr.Expr, error) {
+		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
+	}
+	fits := func(x *expr.Expr) error { return applies(x, t.kind, s.Each != "") }
+	t.poller.Rules.Detail, err = compileAll(s.Origin("detail"), s.Detail, compile, fits, r.isForOthers(t, s.Rank("detail")))
+	return err
 }
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle

@@ -27,6 +27,7 @@ type Spec struct {
 
 	// conditions
 	Until, ErrorIf, ThrottledIf, NotReadyIf []string
+	Detail                                  []string
 	Gone, Strict                            bool
 	Preset                                  string
 	preset                                  *presets.Preset // of that name
@@ -161,6 +162,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "gone", To: argv.BoolVar(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
+		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, To: argv.TextsVar(&s.Detail), Usage: "the answer's own words on why it is not done"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
 		{Name: "error-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.ErrorThreshold, parseThreshold), Distinctive: true, Usage: "ERROR verdicts needed in a row, or for how long"},
 	}.In(groupConditions, ofAll)
