@@ -109,14 +109,14 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 // their probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		events, seen, gone := make(chan *Event, mostEvents), make(chan struct{}), make(chan struct{})
+		events, seen, gone := make(chan *Event, maxEvents), make(chan struct{}), make(chan struct{})
 		l := newLoop(ctx, *g, func(e Event) bool {
 			select {
 			case events <- &e:
 			case <-gone:
 				return false
 			}
-			if !e.ofStart { // of others up to mostEvents wait
+			if !e.ofStart { // of others up to maxEvents wait
 				return true
 			}
 			select {
@@ -154,8 +154,8 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 	}
 }
 
-// mostEvents is how many events of a group wait for their consumer at most.
-const mostEvents = 100
+// maxEvents is how many events of a group wait for their consumer at most.
+const maxEvents = 100
 
 // Why the targets of a group that have not ended are cancelled.
 var (

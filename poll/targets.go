@@ -78,8 +78,8 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
 }
 
-// mostFailures is how many failures of a group are named.
-const mostFailures = 3
+// maxFailures is how many failures of a group are named.
+const maxFailures = 3
 
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
@@ -88,7 +88,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
-		if len(l.Failures) < mostFailures {
+		if len(l.Failures) < maxFailures {
 			l.Failures = append(l.Failures, o.Err())
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// mostAnswer is the size of an answer that is shared, at most.
-	mostAnswer = 64 << 10
+	// maxAnswer is the size of an answer that is shared, at most.
+	maxAnswer = 64 << 10
 	// firstLook is the shortest time after which an answer is looked for.
 	firstLook = 20 * time.Millisecond
 	// usualAsks is how many requests of a process have a lease of the usual length.
@@ -55,7 +55,7 @@ func (w *wait) Claim(now time.Time) ask.Turn {
 	var at, askID int64
 	var left time.Duration
 	w.f.refresh(w.place)
-	length := min(leaseTime*(1+w.f.asks.Load()/usualAsks), mostLease)
+	length := min(leaseTime*(1+w.f.asks.Load()/usualAsks), maxLease)
 	shared := change(w.f, w.key, func(rec *lease, when int64) {
 		if w.lastSeen == 0 {
 			w.lastSeen = max(rec.Number, when-1)
@@ -153,7 +153,7 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 	if answer == nil {
 		w.askID = 0
 	}
-	if len(answer) > mostAnswer {
+	if len(answer) > maxAnswer {
 		w.f.say("long", "an answer of more than 64 KiB is not shared: each process asks for itself")
 	}
 	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another process asks
@@ -186,7 +186,7 @@ func (w *wait) sealed(answer []byte, number int64) *string {
 	switch {
 	case answer == nil:
 		return nil
-	case len(answer) > mostAnswer:
+	case len(answer) > maxAnswer:
 		return new("")
 	}
 	return new(base64.StdEncoding.EncodeToString(w.seal().Seal(nil, nil, answer, w.about(number))))
@@ -212,13 +212,13 @@ func (w *wait) about(number int64) []byte { return fmt.Appendf(nil, "%s %d", w.k
 const (
 	// leaseTime is how long a lease lasts that is not renewed, in microseconds: so long others wait.
 	leaseTime = 5_000_000
-	// mostLease is how long one of a process is that asks for thousands: to renew that many often
+	// maxLease is how long one of a process is that asks for thousands: to renew that many often
 	// costs more than to ask.
-	mostLease = 6 * leaseTime
+	maxLease = 6 * leaseTime
 	// forgottenAfter is the time after which a wait does not go on from the step of others, in microseconds.
 	forgottenAfter = 60_000_000
-	// mostSteps is more than any wait takes.
-	mostSteps = 1 << 30
+	// maxSteps is more than any wait takes.
+	maxSteps = 1 << 30
 	// leaseVersion changes with the meaning of a lease.
 	leaseVersion = 3
 )
@@ -238,11 +238,11 @@ type lease struct {
 }
 
 func (l lease) isValid() bool {
-	return l.V == leaseVersion && l.Number > 0 && l.Number < math.MaxInt64 && l.Answered >= 0 && l.Answered <= l.Number && l.Step >= 0 && l.Step < mostSteps
+	return l.V == leaseVersion && l.Number > 0 && l.Number < math.MaxInt64 && l.Answered >= 0 && l.Answered <= l.Number && l.Step >= 0 && l.Step < maxSteps
 }
 
 // isHeld reports whether a process asks. No lease is longer, unless a clock was set.
-func (l *lease) isHeld(now int64) bool { return l.Expires > now && l.Expires <= now+mostLease }
+func (l *lease) isHeld(now int64) bool { return l.Expires > now && l.Expires <= now+maxLease }
 
 // take begins a request with a number above two others. The waits of others get the answer to it,
 // and not the one before.
