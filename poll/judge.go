@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// judged is an attempt that has ended.
-type judged struct {
+// judgement is an attempt that has ended.
+type judgement struct {
 	observation *status.Observation
 	verdict     status.Verdict
 	begun       time.Time // when it was looked; the answer may have come much later
@@ -24,12 +24,12 @@ const freshFor = 10 * time.Second
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.unsent {
-		w.last = &judged{observation: &o}
+		w.last = &judgement{observation: &o}
 		return
 	}
 	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
 	w.annotate(&o, took)
-	if w.enough { // which the last message was
+	if w.stream.decided { // which the last message was
 		w.last.took = took
 	} else {
 		ctx, cancel := w.context(w.p.AttemptTimeout)
@@ -60,7 +60,7 @@ func (w *wait) annotate(o *status.Observation, took time.Duration) {
 
 // judge gives an observation its verdict.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
-	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
+	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
 	if o.Taken { // another has looked since this one did
 		j.begun = w.Last
 	}
@@ -77,7 +77,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.told == 0 && !w.streams() { // too little time was kept, and a later run needs more
+		if took > w.median() && w.stream.messages == 0 && !w.streams() { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -88,8 +88,8 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Hints = w.tally.FirstHints()
 	}
 	w.record(j)
-	if w.told > 0 { // as long as that takes, and no longer, a look may be needed
-		took = w.first
+	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
+		took = w.stream.firstAfter
 	}
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
@@ -97,7 +97,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 }
 
 // record makes j the last attempt.
-func (w *wait) record(j *judged) {
+func (w *wait) record(j *judgement) {
 	v := &j.verdict
 	if j.observation.Ended && v.Status == status.NotReady { // of the operation it says nothing: what the messages said holds
 		w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
@@ -165,7 +165,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	took, done := w.last.took, w.last.verdict
 	missing := "done, but its result could not be fetched: " + what
 	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{}, Threshold{Times: 1}, new(status.Tally)
-	w.classify = func(ctx context.Context, result *judged) status.Verdict {
+	w.classify = func(ctx context.Context, result *judgement) status.Verdict {
 		v := w.p.Rules.Classify(ctx, *result.observation)
 		if v.Status == status.Success {
 			return done
@@ -179,7 +179,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	}
 	w.probe = resultProbe{look, place}
 	w.Streak = 0
-	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
+	w.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: missing}}
 	w.answered(w.look(pace, nil)) // which has no messages
 	w.last.took += took
@@ -199,30 +199,30 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 		return false
 	}
 	now := time.Now()
-	if w.told++; w.told == 1 {
-		w.first = now.Sub(w.begun)
+	if w.stream.messages++; w.stream.messages == 1 {
+		w.stream.firstAfter = now.Sub(w.stream.begun)
 	}
 	w.Messages, w.Heard = w.Messages+1, now
 	o.Message = true
 	w.annotate(&o, 0)
-	isShown := w.nextOn.Sub(now) <= eventBurst
-	if isShown || !w.quick || o.Failure != nil || w.p.Rules.Decides(ctx, o) {
+	isShown := w.stream.nextEvent.Sub(now) <= eventBurst
+	if isShown || !w.stream.isTerse || o.Failure != nil || w.p.Rules.Decides(ctx, o) {
 		w.judge(ctx, &o, 0)
 	} else {
-		w.record(&judged{observation: &o, verdict: status.Verdict{Status: status.NotReady}, begun: now})
+		w.record(&judgement{observation: &o, verdict: status.Verdict{Status: status.NotReady}, begun: now})
 	}
-	if w.enough = w.decided(); w.enough {
+	if w.stream.decided = w.decided(); w.stream.decided {
 		return true
 	}
 	if hold := w.toHold(); hold > 0 {
-		w.confirm.Reset(hold)
-	} else if w.confirm != nil {
-		w.confirm.Stop()
+		w.stream.hold.Reset(hold)
+	} else if w.stream.hold != nil {
+		w.stream.hold.Stop()
 	}
 	if !isShown {
 		return false
 	}
-	w.nextOn = now.Add(max(0, w.nextOn.Sub(now)) + eventEvery)
+	w.stream.nextEvent = now.Add(max(0, w.stream.nextEvent.Sub(now)) + eventEvery)
 	return !w.run.news(w.event(EventMessage, time.Now()))
 }
 

@@ -189,7 +189,7 @@ func (l *loop) concludeList(s *source) {
 			if list.forks == nil || w.p.Past == nil {
 				w.record(lead.last)
 			} else { // it goes on from its own last look
-				w.last = &judged{observation: lead.last.observation, verdict: status.Verdict{Status: w.Status, Reason: lead.Reason}}
+				w.last = &judgement{observation: lead.last.observation, verdict: status.Verdict{Status: w.Status, Reason: lead.Reason}}
 			}
 		}
 	}
