@@ -18,7 +18,7 @@ type judgement struct {
 	took        time.Duration
 }
 
-// freshFor is how long after a start a 404 may mean that the operation cannot be seen yet.
+// freshFor is how long after its start an operation may not be visible yet: a 404 is not believed.
 const freshFor = 10 * time.Second
 
 // answered judges what an attempt saw.

@@ -95,8 +95,8 @@ type Threshold struct {
 	// Times is how many consecutive verdicts there have to be. 0 means 1.
 	Times int
 	// For is how long the verdict has to hold, from the first look that sees it to one that sees it
-	// still. 0 means that it need not. Where more than 2 s beyond the schedule's wait have passed
-	// between two runs, or two steps, it begins anew: what it was in between is not known.
+	// still. 0 means that it need not. The time begins anew if the pause between two runs, or two steps,
+	// was more than 2 s longer than the schedule's wait: the verdict in between is not known.
 	For time.Duration
 }
 

@@ -22,8 +22,8 @@ type Attempt struct {
 	// count. It must be called by one goroutine at a time, and not after the attempt; by that of Look, if
 	// the consumer of the events minds.
 	//
-	// How an attempt ends whose messages have not decided says nothing of the operation if it is an
-	// error that may pass. The next one comes after a wait with jitter, and the schedule begins anew.
+	// An attempt that no message has decided, and that ends with an error that may pass, says nothing of
+	// the operation. The next attempt comes after a wait with jitter, and the schedule begins anew.
 	Tell func(status.Observation) (decided bool)
 }
 

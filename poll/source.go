@@ -97,8 +97,8 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// shares reports whether the next attempt may be another process's. Each process makes its own
-// starts, and its own looks by a function, unless AnswersName vouches for that.
+// shares reports whether another process may make the next attempt. A start is never shared, and a look
+// by a function of Wrap only under an AnswersName.
 func (s *source) shares() bool {
 	if s.p.Answers == nil {
 		return false

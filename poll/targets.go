@@ -132,8 +132,8 @@ func (l *loop) addList(lead *wait) {
 	l.lists++
 }
 
-// openList begins a list, unless its elements are all that is left to look at, or had ended
-// before.
+// openList begins a list. It ends the list at once if an earlier run has listed all elements of a start,
+// which are looked at alone now, or if all known elements had ended before.
 func (l *loop) openList(s *source) {
 	list, lead := s.list, s.wait
 	if forks, ok := as[Forker](lead.probe); ok && forks.Lists() {

@@ -14,7 +14,7 @@ import (
 )
 
 // readRules reads the conditions, which have to be about what the target answers.
-func (r *reader) readRules(t *target) error {
+func (r *targetReader) readRules(t *target) error {
 	s, unmet := t.spec, error(nil) // why a condition for SUCCESS is left out
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
@@ -61,7 +61,7 @@ func (r *reader) readRules(t *target) error {
 }
 
 // readDetail reads what of an answer is added to the reason.
-func (r *reader) readDetail(t *target) (err error) {
+func (r *targetReader) readDetail(t *target) (err error) {
 	s := t.spec
 	compile := func(text string) (*expr.Expr, error) {
 		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
@@ -89,7 +89,7 @@ func (t *target) readGone() {
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
 // variable says it; and a TCP address gives no answer, so among several targets what is said
 // of all their answers is not said of it.
-func (r *reader) isForOthers(t *target, rank argv.Rank) bool {
+func (r *targetReader) isForOthers(t *target, rank argv.Rank) bool {
 	return rank == argv.Variable || r.several && t.kind == status.KindTCP && rank < argv.Entry
 }
 

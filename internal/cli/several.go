@@ -45,7 +45,7 @@ func (s *Spec) perSecond() float64 {
 
 // readGroup reads the goal of several targets, the limits of them together, and what is to be
 // said before it begins.
-func (w *wait) readGroup(r *reader) (err error) {
+func (w *wait) readGroup(r *targetReader) (err error) {
 	s, n, isOpen := w.spec, len(r.targets), false
 	if r.list != nil {
 		n, isOpen = r.list.size, !r.list.known // others may join
@@ -136,9 +136,9 @@ func goalWords(n, need int, thing string) string {
 	return fmt.Sprintf("at least %d of %s", need, of)
 }
 
-// A list is what the command line says about the elements of an answer, each of which is a
+// A elementList is what the command line says about the elements of an answer, each of which is a
 // target.
-type list struct {
+type elementList struct {
 	poll.Elements
 	known bool // beforehand, by their keys
 	size  int  // how many there are then, and otherwise at least
@@ -174,8 +174,8 @@ func (s *Spec) hasPlaceholder() bool {
 }
 
 // readList reads what names the elements, and how many there are at least.
-func (s *Spec) readList() (l *list, err error) {
-	l = new(list)
+func (s *Spec) readList() (l *elementList, err error) {
+	l = new(elementList)
 	if l.Each, err = expr.CompileEach(s.Each); err != nil {
 		return nil, badExpression(s.Origin("each"), err)
 	}
@@ -199,7 +199,7 @@ func (s *Spec) followsEach() bool {
 }
 
 // batches returns a target for each batch of the keys that a file has, and the keys.
-func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
+func (r *targetReader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
 	var keys []string
 	for _, e := range entries {
 		keys = append(keys, e.Item)
@@ -229,7 +229,7 @@ func (r *reader) batches(entries []*targets.Entry, template *targets.Template) (
 
 // withKeys returns the elements with these keys. With a template, the target is asked about those that
 // have not ended.
-func (l *list) withKeys(keys []string, t *target, template *targets.Template) *poll.Elements {
+func (l *elementList) withKeys(keys []string, t *target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
 	if template == nil {
@@ -250,7 +250,7 @@ func (l *list) withKeys(keys []string, t *target, template *targets.Template) *p
 }
 
 // goal says in words what is waited for: need elements, or the part of them, such as all.
-func (l *list) goal(need int, part string) string {
+func (l *elementList) goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
 		of = " of the answer"
@@ -269,7 +269,7 @@ func (l *list) goal(need int, part string) string {
 }
 
 // note says which elements those are, "" if there is nothing to say.
-func (l *list) note(s *Spec) string {
+func (l *elementList) note(s *Spec) string {
 	switch {
 	case l.known:
 		return "the elements are those of " + s.targetsFile()

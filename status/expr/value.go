@@ -102,11 +102,11 @@ func fromResult(r gjson.Result) value {
 	return value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
 }
 
-// of returns v as a value that was made of all these parts.
+// of returns v as a value that was computed from these parts: it is as secret as they are, and its evidence is theirs.
 func (v value) of(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
-		v.evidence = v.evidence.and(parts[i].evidence)
+		v.evidence = v.evidence.both(parts[i].evidence)
 	}
 	return v
 }
@@ -223,15 +223,15 @@ type evidence struct {
 // isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
 func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found }
 
-// and returns the evidence of an outcome that needs both: one that found something is enough, as in
+// both returns the evidence of an outcome that needs both: one that found something is enough, as in
 // .state == "done" and not .error.
-func (e evidence) and(other evidence) evidence {
+func (e evidence) both(other evidence) evidence {
 	worse := or(other.lacks && !e.lacks, other, e)
 	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks}
 }
 
-// or returns the evidence of one of two outcomes. Where each has to show something, that is one that
-// rests on absence, if there is one; where one is enough, it is one that does not.
-func (e evidence) or(other evidence, each bool) evidence {
+// either returns the evidence of one of two outcomes. With each, both have to show something, and an outcome
+// that rests on absence outweighs the other. Otherwise one is enough, and such an outcome gives way.
+func (e evidence) either(other evidence, each bool) evidence {
 	return or(other.isAbsent() == each, other, e)
 }

@@ -145,8 +145,8 @@ func (p Preset) With(presets []Preset) Preset {
 	return p
 }
 
-// isGate reports whether a stanza ends nothing: it is about a state in which no object is done, whatever
-// its kind.
+// isGate reports whether a stanza has no rule that ends a wait. A gate matches objects of any kind in a
+// state that is not final, such as being deleted.
 func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }

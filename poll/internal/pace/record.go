@@ -103,7 +103,7 @@ func (l *Record) Rate(r Rules, at int64) float64 {
 	return min(rate, r.Most)
 }
 
-// Free reports whether a place has no limit, and neither refused nor said anything so far.
+// Free reports whether no limit of a place is known: none was given, and no answer has told of one.
 func (l *Record) Free() bool { return l.Base >= most && l.Closed == 0 && l.Pace == 0 }
 
 // gap is the time between two slots, 0 for as good as no limit.
