@@ -110,9 +110,6 @@ func CompileObjects(source string) (x *Objects, err error) {
 	return x, nil
 }
 
-// String returns the source of the expression.
-func (x *Objects) String() string { return x.src }
-
 // Has reports whether a path is one of the alternatives.
 func (x *Objects) Has(path string) bool {
 	for _, one := range x.paths {

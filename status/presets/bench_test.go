@@ -26,7 +26,7 @@ func BenchmarkObjects(b *testing.B) {
 	for i := range 1000 {
 		list = append(list, objectOf(kinds[i%4][0], kinds[i%4][1], i))
 	}
-	group, _ := Lookup(groupName)
+	group, _ := Lookup("k8s")
 	for i := range 40 - len(group.stanzas) {
 		kind := fmt.Sprintf("Kind%d", i)
 		if i == 0 {

@@ -66,9 +66,6 @@ var presetText string
 //go:embed k8s.txt
 var groupText string
 
-// groupName is the name of the group.
-const groupName = "k8s"
-
 // All returns all presets but those of AWS's waiters, with those for related APIs side by side.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
