@@ -41,18 +41,6 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 	h.next = h.question.Answered(answer)
 }
 
-// closeTurn ends the turn of an attempt. taken is 1 if another process made the attempt, and
-// unshared is 1 if it should have been shared and was not.
-func (h *sharing) closeTurn() (taken, unshared int) {
-	if h.answer != nil {
-		taken = 1
-	} else if h.turn.Unshared {
-		unshared = 1
-	}
-	h.turn, h.answer = ask.Turn{}, nil
-	return taken, unshared
-}
-
 // leave ends the question, if there is one.
 func (h *sharing) leave() {
 	if h != nil && h.question != nil {

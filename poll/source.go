@@ -133,8 +133,8 @@ func (s *source) look() {
 		s.lookForResult(pace)
 	}
 	for _, w := range s.all() {
-		if w.p.Finalize != nil {
-			w.finalize()
+		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
+			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
 	}
 }
