@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"io"
-	"os"
 	"os/exec"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -61,38 +58,43 @@ func (p Process) helpNames() []string {
 // a flag.
 func (p Process) helpCommand() *argv.Command {
 	return &argv.Command{
-		NamesFlag: true,
-		Operands:  "[all|FLAG|TOPIC|COMMAND]",
-		Summary:   "help on poll, all flags, a flag, a topic or a command",
-		Offers:    func() []argv.Candidate { return argv.Candidates(p.helpNames()...) },
+		NamesFlag:   true,
+		Operands:    "[all|FLAG|TOPIC|COMMAND]",
+		Summary:     "help on poll, all flags, a flag, a topic or a command",
+		Offers:      func() []argv.Candidate { return argv.Candidates(p.helpNames()...) },
+		OwnsSignals: true,
 		Run: func(ctx context.Context, l *argv.Line) error {
-			text, err := p.helpOn(strings.Join(l.Operands, ""))
-			if err != nil {
+			text, isPage, err := p.helpOn(strings.Join(l.Operands, ""))
+			switch {
+			case err != nil:
 				return err
+			case isPage:
+				return p.showPage(ctx, text)
 			}
 			return l.Write(ctx, text)
 		},
 	}
 }
 
-func (p Process) helpOn(name string) (string, error) {
+// helpOn returns the help on a name, which may be a page of the documentation.
+func (p Process) helpOn(name string) (text string, isPage bool, err error) {
 	flags := withManual(waitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
 	switch {
 	case name == "":
-		return shortHelp(), nil
+		return shortHelp(), false, nil
 	case name == "all":
-		return p.fullHelp(), nil
+		return p.fullHelp(), false, nil
 	case c != nil:
-		return c.Help(helpText(c.Name)), nil
+		return c.Help(helpText(c.Name)), false, nil
 	case missing == nil:
-		return string(page), nil
+		return string(page), true, nil
 	case f != nil && !f.Hidden:
-		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", nil
+		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", false, nil
 	}
 	meant := words.Nearest(name, slices.Concat(p.helpNames(), flags.Shown()))
-	return "", argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
+	return "", false, argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
 }
 
 // manualPage is the manual page in the macros of man(7), which a test generates.
@@ -123,16 +125,8 @@ func (p Process) showManual() bool {
 	if err != nil {
 		return false
 	}
-	dropped := make(chan os.Signal, 1) // never read
-	if p.release != nil {
-		p.release()
-	}
-	signal.Notify(dropped, os.Interrupt)
-	defer signal.Stop(dropped)
-	c := exec.Command(man, "-l", "-")
-	c.Stdin = strings.NewReader(manualPage)
-	c.Stdout, c.Stderr = os.Stdout, io.Discard // a man that does not know -l says so
-	return c.Run() == nil
+	c := exec.Command(man, "-l", "-") // a man that does not know -l says so
+	return p.lend(c, manualPage)
 }
 
 // completionScripts make the shells ask poll for candidates.

@@ -56,15 +56,20 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
 	w.report.Show, err = s.values("show", s.Show, func(e *expr.Expr) error {
-		switch {
-		case e.Reads("ENV"):
-			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
-		case !e.Reads():
-			return argv.Usagef("%s is the same for every answer", e)
-		}
-		return appliesToSome(e, kinds, s.Each != "")
+		return cmp.Or(mayShow(e), appliesToSome(e, kinds, s.Each != ""))
 	})
 	return err
+}
+
+// mayShow refuses a value that is not of an answer.
+func mayShow(e *expr.Expr) error {
+	switch {
+	case e.Reads("ENV"):
+		return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+	case !e.Reads():
+		return argv.Usagef("%s is the same for every answer", e)
+	}
+	return nil
 }
 
 // values compiles the expressions of a flag, and checks each. A variable that does not fit is

@@ -66,7 +66,7 @@ func (r *targetReader) readDetail(t *target) (err error) {
 	compile := func(text string) (*expr.Expr, error) {
 		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
 	}
-	fits := func(x *expr.Expr) error { return applies(x, t.kind, s.Each != "") }
+	fits := func(x *expr.Expr) error { return cmp.Or(mayShow(x), applies(x, t.kind, s.Each != "")) }
 	t.poller.Rules.Detail, err = compileAll(s.Origin("detail"), s.Detail, compile, fits, r.isForOthers(t, s.Rank("detail")))
 	return err
 }

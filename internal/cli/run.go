@@ -237,7 +237,9 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 	end := w.endingOf(goal, ended)
 	err := w.process.deliver(ctx, func() error {
 		if goal != nil {
-			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
+			err := w.reporter.WriteSummary(w.output, *goal, int(end.code))
+			w.writeStepSummary(end)
+			return err
 		}
 		return w.writeResult(ended.result, end.code)
 	})
@@ -254,6 +256,19 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 		}
 	}
 	return end, nil
+}
+
+// writeStepSummary adds how several targets ended to the page of a workflow run of GitHub:
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions#adding-a-job-summary
+func (w *wait) writeStepSummary(end ending) {
+	file := w.spec.Getenv("GITHUB_STEP_SUMMARY")
+	isSlice := w.spec.Slice > 0 && !end.isOver // another follows
+	if w.spec.Getenv("GITHUB_ACTIONS") != "true" || file == "" || isSlice {
+		return
+	}
+	if err := system.AppendFile(file, []byte(w.reporter.StepSummary())); err != nil {
+		w.reporter.AfterEnd("no step summary was written: " + err.Error())
+	}
 }
 
 // endingOf returns how all ended: goal is nil for a single wait.

@@ -15,6 +15,18 @@ import (
 // WriteFile replaces the content of a file, completely or not at all.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
+// AppendFile adds text to a file, which has to be a regular one: nothing else may hold up its writer.
+func AppendFile(path string, text []byte) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
+	if err == nil {
+		err = write(path, os.O_WRONLY|os.O_APPEND, 0, text)
+	}
+	return cause(err)
+}
+
 // CheckFile returns a path if WriteFile could write the file, and otherwise an error that names it.
 func CheckFile(path string) (string, error) {
 	if err := cause(replace(path, nil, true)); err != nil {

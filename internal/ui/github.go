@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"fmt"
+	"html"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -28,4 +31,36 @@ func Annotation(getenv func(string) string, what, message string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer(":", "%3A", ",", "%2C")
 	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
+}
+
+// summaryRows is how many targets a step summary lists: GitHub drops one of more than 1 MiB.
+const summaryRows = 500
+
+// StepSummary returns how several targets ended, those first that are not done, as Markdown for the
+// page of a workflow run; "" for a single wait. It is a table in HTML, in which no text of an answer
+// is Markdown.
+func (r *Reporter) StepSummary() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.newest.Summary == nil {
+		return ""
+	}
+	rows := slices.DeleteFunc(slices.Clone(r.board.rows), func(row *Row) bool { return row == nil })
+	rank := func(row *Row) int { return slices.Index([]bool{row.isMissed(), !row.over(), true}, true) }
+	slices.SortStableFunc(rows, func(a, b *Row) int { return rank(a) - rank(b) })
+	var text strings.Builder
+	fmt.Fprintf(&text, "<p>poll: %s</p>\n<table>\n", html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)))
+	for _, row := range rows[:min(len(rows), summaryRows)] {
+		mark := glyphsOf(true).ended(row)
+		text.WriteString("<tr>")
+		for _, cell := range []string{mark, oneLine(row.name), row.state(), clock(r.board.age(row, r.newest.At)), row.reason} {
+			text.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		text.WriteString("</tr>\n")
+	}
+	text.WriteString("</table>\n")
+	if more := r.board.size - min(len(rows), summaryRows); more > 0 {
+		fmt.Fprintf(&text, "<p>and %d more</p>\n", more)
+	}
+	return text.String() + "\n"
 }

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -25,6 +27,7 @@ type logFace struct {
 	failures     int
 	places       []string // that were reported
 	hinted       []string // the reasons that were reported for their hints
+	reasons      []string // why elements were not done, by each report
 }
 
 // A logged is the last report of a row.
@@ -58,8 +61,23 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 		l.place(ev)
 	case ev.Kind == poll.EventWait && single:
 		l.wait(row, ev)
+	case ev.Kind == poll.EventWait && row.n == 0:
+		l.elements(ev)
 	case ev.Kind == poll.EventAttempt, ev.Kind == poll.EventMessage:
 		l.attempt(row, ev, found)
+	}
+}
+
+// elements reports why elements of a list are not done, if the reasons are others than before.
+func (l *logFace) elements(ev poll.Event) {
+	var texts, kinds []string
+	for _, most := range l.r.board.commonest(2) {
+		texts, kinds = append(texts, fmt.Sprintf("%d: %s", len(most), most.reason())), append(kinds, most[0].kind)
+	}
+	slices.Sort(kinds)
+	if reasons := clauses(kinds...); reasons != "" && l.r.cfg.Face == Lines && len(l.reasons) < mostTold && !slices.Contains(l.reasons[max(0, len(l.reasons)-1):], reasons) {
+		l.reasons = append(l.reasons, reasons)
+		l.row(ev, string(status.NotReady), clauses(append([]string{l.r.board.counts()}, texts...)...))
 	}
 }
 
@@ -89,13 +107,20 @@ func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
 	b, isDrawn := l.r.board, l.r.cfg.Face == Live
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
-		return false // it decides nothing: the end reports it
+		return false // it decides nothing, which the end says
+	case b.single() && ends(ev) && (len(l.r.cfg.Show) == 0 || found.words() == ""):
+		return false // nor is what the end says
 	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostTold):
 		return false
 	case verdictOf(ev) != row.logged.verdict:
 		return true
 	}
 	return !isDrawn && row.logged.changes < mostTold && textOf(row, found) != row.logged.text
+}
+
+// ends reports whether an attempt ends a wait.
+func ends(ev poll.Event) bool {
+	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && ev.At.Sub(ev.State.Since) >= ev.Threshold.For
 }
 
 // isFirst reports whether a place or a reason is not among the reported ones, and they are few.
@@ -106,8 +131,13 @@ func isFirst(reported []string, one string) bool {
 // verdictOf returns the status and the rule of an attempt.
 func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
 
-// textOf returns the text of an attempt whose change is news.
-func textOf(row *Row, found reading) string { return row.reason + found.step() }
+// textOf returns the text of an attempt whose change is news, which that of the time is not.
+func textOf(row *Row, found reading) string {
+	return passing().ReplaceAllString(row.reason, "$1") + found.step()
+}
+
+// passing matches what is another at each attempt.
+var passing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`) })
 
 // verdict reports what an attempt saw.
 func (l *logFace) verdict(row *Row, ev poll.Event, found reading) {
@@ -199,6 +229,9 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	}
 	padding := pad("", statusWidth-len(what))
 	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, l.r.cfg.Palette.Paint(term.Tone(what), what)+padding, text)
+	if l.r.cfg.Face == Live && l.r.width() < narrow {
+		line = clock(ev.Elapsed) + " " + l.r.cfg.Palette.Paint(term.Tone(what), what) + " " + text
+	}
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 

@@ -108,12 +108,14 @@ func (out Output) printsBody() bool {
 // jq's @tsv does. So it is in the line of one of several targets.
 func (r Result) Answer() []byte { return r.answer(false) }
 
-// answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer.
+// answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer, and a newline ends it.
 func (r Result) answer(isTerminal bool) []byte {
 	o, values := r.Outcome, r.values
 	switch {
 	case o.Ending != poll.Succeeded, len(values) == 0 && o.Observation == nil:
 		return nil
+	case len(values) == 0 && isTerminal && len(o.Observation.Body) > 0:
+		return append(bytes.TrimSuffix(slices.Clip(o.Observation.Body), []byte("\n")), '\n')
 	case len(values) == 0:
 		return o.Observation.Body
 	case len(values) == 1 && values[0].Text == "" && string(values[0].JSON) == "null":

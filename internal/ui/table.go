@@ -8,12 +8,12 @@ import (
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 const (
 	wide        = 99               // columns, with fewer of which names and words leave no room for bars
-	narrow      = 60               // columns, with fewer of which a row has fewer figures
+	narrow      = 60               // columns, with fewer of which a row is a name, words and the time
 	statusWidth = len("NOT_READY") // columns of a status
 	phaseWidth  = len("next 9.9s") // the usual width, so that the words do not jump
 )
@@ -21,17 +21,20 @@ const (
 // table returns a line for each row that has had an event.
 func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
-	names, bars, states := 0, 0, statusWidth
-	for _, row := range rows {
+	names, width, bars, states := r.namesOf(rows), 0, 0, statusWidth
+	for i, row := range rows {
 		states = max(states, len(stateOf(row)))
-		names = max(names, term.Width(r.nameOf(row)))
+		width = max(width, term.Width(names[i]))
 		if r.board.single() || r.width() >= wide {
 			bars = max(bars, term.Width(row.progress.bar(r.glyphs)))
 		}
 	}
-	for _, row := range rows {
-		mark, name, word, tone := r.markOf(row, now), pad(r.nameOf(row), names), stateOf(row), row.tone()
+	for i, row := range rows {
+		mark, name, word, tone := r.markOf(row, now), pad(names[i], width), stateOf(row), row.tone()
 		facts := pad("", states-len(word)) + r.facts(row, now, bars)
+		if r.width() < narrow {
+			word, facts = "", r.wordsOn(row, now)+"  "+clock(r.board.age(row, now))
+		}
 		room := r.width() - term.Width(mark+" "+name+word)
 		line := r.cfg.Palette.Paint(tone, mark) + " " + name + r.cfg.Palette.Paint(tone, word) + r.cut(facts, room)
 		lines = append(lines, strings.TrimRight(line, " "))
@@ -39,12 +42,34 @@ func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	return lines
 }
 
-// nameOf returns the name of a row and a gap, nothing for a single wait.
-func (r *Reporter) nameOf(row *Row) string {
+// namesOf returns the names of rows, each with a gap, nothing for a single wait. On a narrow terminal
+// they lack the part that all begin with.
+func (r *Reporter) namesOf(rows []*Row) []string {
+	names, common := make([]string, len(rows)), 0
 	if r.board.single() {
-		return ""
+		return names
 	}
-	return term.CutFront(oneLine(row.name), 2*r.width()/5, r.glyphs.ellipsis) + "  "
+	for i, row := range rows {
+		names[i] = oneLine(row.name)
+	}
+	if r.width() < narrow && len(rows) > 1 {
+		common = commonPart(names)
+	}
+	for i, name := range names {
+		names[i] = term.CutFront(name[common:], 2*r.width()/5, r.glyphs.ellipsis) + "  "
+	}
+	return names
+}
+
+// commonPart returns the length of what all names begin with, up to a sign between two of their parts.
+func commonPart(names []string) int {
+	first := names[0]
+	for _, name := range names[1:] {
+		for !strings.HasPrefix(name, first) {
+			first = first[:len(first)-1]
+		}
+	}
+	return strings.LastIndexAny(first, "/:.-_ ") + 1
 }
 
 // stateOf returns the state of a row, whose mark says whether it is still that.
@@ -58,23 +83,27 @@ func pad(text string, columns int) string {
 // markOf says in a sign where a target stands.
 func (r *Reporter) markOf(row *Row, now time.Time) string {
 	switch {
-	case row.ending == poll.Succeeded:
-		return r.glyphs.good
-	case row.ending == poll.Cancelled:
-		return r.glyphs.empty
 	case row.over():
-		return r.glyphs.bad
+		return r.glyphs.ended(row)
 	case row.busy(), r.board.single():
 		return r.glyphs.frame(r.board.at(now))
 	}
 	return " "
 }
 
+// ended says in a sign how a target ended. What is not done has not failed.
+func (g glyphs) ended(row *Row) string {
+	switch meaningOf(row.ending).status {
+	case status.Success:
+		return g.good
+	case status.Error:
+		return g.bad
+	}
+	return g.empty
+}
+
 // facts says what is known of a row: figures, where there is room, and words.
 func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
-	if r.width() < narrow {
-		return " " + clock(r.board.age(row, now)) + " " + r.wordsOn(row, now)
-	}
 	text := fmt.Sprintf("  %-3s %6s", fmt.Sprintf("#%d", row.attempt), clock(r.board.age(row, now)))
 	if r.board.single() && row.limit > 0 {
 		text += "/" + words.Short(row.limit)
@@ -92,6 +121,9 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 // wait, of past runs.
 func (r *Reporter) wordsOn(row *Row, now time.Time) string {
 	text := row.reason
+	if subject, value, isValue := strings.Cut(text, " is "); isValue && r.width() < narrow && !strings.Contains(subject, " ") {
+		text = value // which is what differs
+	}
 	if row.over() {
 		return text
 	} else if row.n > 0 {

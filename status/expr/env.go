@@ -118,7 +118,11 @@ func optional(n *int) value {
 	return integer(*n)
 }
 
-func seconds(d time.Duration) value { return number(words.Number(words.InSeconds(d))) }
+func seconds(d time.Duration) value {
+	v := number(words.Number(words.InSeconds(d)))
+	v.shown = words.Short(d)
+	return v
+}
 
 // output is b, or instead if b is nil, as text without trailing newlines. If both are
 // nil, it is empty after an answer and otherwise missing. partial says which part is kept.

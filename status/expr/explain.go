@@ -73,7 +73,7 @@ func (e *evaluator) sayTruth(n *node, v value) {
 	e.noteOdd(n, v)
 }
 
-// noteOdd notes what is odd about a value that decided, or was compared.
+// noteOdd notes what is odd about a value that decided.
 func (e *evaluator) noteOdd(n *node, v value) {
 	if note, _, _ := findHint("odd", e.text(n)+" is "+v.preview()); note != "" && !e.negated {
 		e.note(note)
@@ -101,7 +101,9 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 		return
 	}
 	e.verdict(t, subject, left.preview(), wanted)
-	e.noteOdd(n, left)
+	if note, _, _ := findHint("compared", subject+" "+sign+" "+other+" is "+left.preview()); note != "" {
+		e.note(note)
+	}
 }
 
 // sayQuantifier explains any and all by the element that decided.
@@ -120,7 +122,7 @@ func (e *evaluator) sayQuantifier(n, condition *node, t *tally, v value) {
 		e.say(fmt.Sprintf("%s at %s (%d of %s)", is, at, t.counts[t.decided], words.Count(t.total, "item")))
 	default:
 		e.say(is + ": the list is empty")
-		if v.truth() == True {
+		if (v.truth() == True) != e.negated {
 			e.note(is + " because the list is empty")
 		}
 	}

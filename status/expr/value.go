@@ -74,6 +74,7 @@ type value struct {
 	kind   kind
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
+	shown  string // in place of raw in an explanation, "" for raw
 	detail string // why it is unknown, or of how many elements it is a count
 
 	hidden  bool   // it holds text of a header or of the environment, which is never shown
@@ -199,7 +200,7 @@ func (v value) preview() string {
 	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
-	start := words.Cut(v.raw, 4*previewSize) // white space goes first
+	start := words.Cut(or(v.shown == "", v.raw, v.shown), 4*previewSize) // white space goes first
 	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
 }
 

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/ui/term"
+)
+
+// showPage shows a page of the documentation: on a terminal at its width and through the pager,
+// elsewhere as it is.
+func (p Process) showPage(ctx context.Context, text string) error {
+	if !p.Streams.OutIsTerminal {
+		return p.write(ctx, text)
+	}
+	if width := p.Streams.OutWidth(); width > 0 {
+		text = folded(text, min(width, pageWidth)-1)
+	}
+	pager := "less"
+	if given, isGiven := p.Lookup("PAGER"); isGiven {
+		pager = given
+	}
+	if shell, err := exec.LookPath("sh"); err == nil && !p.Streams.Dumb && pager != "" {
+		c := exec.Command(shell, "-c", pager)
+		c.Env = os.Environ()
+		if _, isSet := p.Lookup("LESS"); !isSet {
+			c.Env = append(c.Env, "LESS=FRX") // a page that fits is only printed
+		}
+		c.Stderr = io.Discard
+		if p.lend(c, text) {
+			return nil
+		}
+	}
+	return p.write(ctx, text)
+}
+
+// lend runs a program that shows text on the terminal, and reports whether it could. What is typed then
+// belongs to it: Ctrl-C does not end poll.
+func (p Process) lend(c *exec.Cmd, text string) bool {
+	dropped := make(chan os.Signal, 1) // never read
+	if p.release != nil {
+		p.release()
+	}
+	signal.Notify(dropped, os.Interrupt)
+	defer signal.Stop(dropped)
+	c.Stdin, c.Stdout = strings.NewReader(text), os.Stdout
+	return c.Run() == nil
+}
+
+// pageWidth is how many columns a page has at most: longer lines are hard to read.
+const pageWidth = 110
+
+// folded breaks the lines of a page in Markdown at so many columns. Code stays as it is, and the cells of a
+// row stand below each other.
+func folded(page string, columns int) string {
+	var text, paragraph []string
+	isCode := false
+	end := func() {
+		if paragraph != nil {
+			text = append(text, wrapped(strings.Join(paragraph, " "), columns)...)
+			paragraph = nil
+		}
+	}
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		isFence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		isRow := strings.HasPrefix(line, "|") && !isCode
+		if isFence || isCode || isRow || line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {
+			end()
+		}
+		switch {
+		case isFence:
+			isCode = !isCode
+		case isRow && strings.Trim(line, "|-: ") == "": // the rule below a heading, or a heading without words
+		case isRow:
+			text = append(text, cells(line, columns)...)
+		case isCode, line == "":
+			text = append(text, line)
+		default:
+			paragraph = append(paragraph, line)
+		}
+	}
+	end()
+	return strings.Join(text, "\n") + "\n"
+}
+
+// cells returns the cells of a row below each other.
+func cells(row string, columns int) (lines []string) {
+	row = strings.ReplaceAll(strings.Trim(row, "| "), `\|`, "\x00") // no cell ends there
+	for i, cell := range strings.Split(row, "|") {
+		indent := strings.Repeat("  ", min(i, 1))
+		for _, line := range wrapped(strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"), columns-len(indent)) {
+			lines = append(lines, indent+line)
+		}
+	}
+	return lines
+}
+
+// wrapped breaks a paragraph between words. The lines below the first of a list's item are indented as its words.
+func wrapped(paragraph string, columns int) (lines []string) {
+	words := strings.Fields(paragraph)
+	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]
+	line, below := indent, indent
+	if slices.Contains([]string{"-", "1.", "2.", "3.", "4.", "5.", "6."}, words[0]) {
+		below += strings.Repeat(" ", len(words[0])+1)
+	}
+	for _, word := range words {
+		if strings.TrimSpace(line) != "" && term.Width(line)+term.Width(word) > columns {
+			lines, line = append(lines, strings.TrimRight(line, " ")), below
+		}
+		line += word + " "
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
