@@ -121,7 +121,7 @@ func (s commandSession) Leave() json.RawMessage { return nil }
 // Adopt returns an error if o is no answer of a command. Nothing else is to be taken over.
 func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
 	if o.Kind != status.KindCommand || o.Exit == nil {
-		return errors.New("it is no answer of a command")
+		return errors.New("it is not the answer of a command")
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package poll waits for an asynchronous operation: it looks again and again,
-// with growing pauses, until the operation is done or has failed.
+// Package poll waits for an asynchronous operation: it looks again and again, with growing
+// waits in between, until the operation is done or has failed.
 //
 // [GetJSON] requests a URL until the answer meets a condition, as [Get] does:
 //
@@ -13,8 +13,8 @@
 //	})
 //
 // An error of the function does not end the wait, since the next call may succeed.
-// [Permanent] marks an error that does, and [Throttled] one that asks for a longer
-// pause. The wait ends with ctx; [UntilWith] sets other limits and schedules.
+// [Permanent] marks an error that does, and [Throttled] one that asks for a longer wait.
+// The wait ends with ctx; [UntilWith] sets other limits and schedules.
 //
 // A [Poller] has every setting. Its [Probe] looks once: [HTTP] sends a request, [Command]
 // runs a program, [TCP] opens a connection, and a [ProbeFunc] does whatever a Go program
@@ -32,15 +32,16 @@
 //
 // Each answer becomes one of four verdicts: SUCCESS and ERROR end the wait, NOT_READY and
 // THROTTLED go on with it. A wait that the server asks for, as with Retry-After, makes a
-// pause longer. The deadline is the earlier of ctx's and Timeout's, and the pause before
-// it is cut short to leave time for one more look.
+// wait between attempts longer. The deadline is the earlier of ctx's and Timeout's, and the
+// last wait before it is cut short to leave time for one more look.
 //
 // The error says how the wait ended: errors.Is(err, poll.TimedOut) and errors.Is(err,
 // context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)
 // when ctx was canceled. [Poller.Events] reports every wait and attempt as it happens.
 //
-// What a wait keeps is a [State], with a JSON form: Past goes on with it in another process,
-// and [Poller.Step] makes one attempt of a wait that a workflow engine drives.
+// A [State] is what a later run needs to continue a wait. It has a JSON form: Past
+// continues from it in another process, and [Poller.Step] makes one attempt of a wait that
+// a workflow engine drives.
 //
 // A [Group] waits for many Pollers, until all of them, or as many as are needed, have
 // succeeded. Its requests share a [Limiter], so that no place gets more of them than it

@@ -150,7 +150,7 @@ type Outcome struct {
 	// Value is what [Poller.Finalize] has made of the Observation; poll itself sets none.
 	Value any
 	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,
-	// and rules that were never asked or never decidable, with what to write instead.
+	// and rules that were never tested or always unknown, with what to write instead.
 	Notes []string
 }
 

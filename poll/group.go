@@ -23,11 +23,12 @@ type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
 	AtLeast int
-	// Percent, unless it is 0, takes the place of AtLeast: so many percent of all targets, rounded
-	// up, must succeed. How many there are is known once every list has the elements that it Expects.
+	// Percent, from 0 to 100, takes the place of AtLeast unless it is 0: so many percent of
+	// all targets, rounded up, must succeed. The number of targets is known once every list
+	// has the elements that it Expects.
 	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
-	// other targets are waited for even so.
+	// group waits for the other targets even so.
 	FailFast bool
 
 	// Parallel is how many attempts are made at once; 0 means 50.
@@ -161,7 +162,7 @@ const maxEvents = 100
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
 	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
+	errOver       = fmt.Errorf("%w: poll waits for nothing any more", Cancelled)
 )
 
 // A score is how far a group is.

@@ -93,16 +93,16 @@ type HTTP struct {
 	//
 	//   - "" or "none": nowhere. An answer is one page.
 	//   - "auto": where the Link header says, with rel="next" (RFC 8288). An answer without one
-	//     whose document tells of another page, as by .next_page_token, is a failure.
+	//     whose document names another page, as by .next_page_token, is a failure.
 	//   - an expression of package status/expr: its value in a page is the URL or the path
 	//     of the next one, which begins with http://, https://, / or ?.
 	//   - a URL, a path or parameters, with expressions in braces, as in Follow:
 	//     "?page_token={.next}".
 	//
-	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
-	// a document that tells of another page, that is a failure, too. A page that cannot be
-	// had, or names an earlier one as the next, makes the whole attempt a failure. The answer to a
-	// request that starts operations is one page.
+	// If a value is null, false, "" or missing, the page is the last one; if it is missing
+	// from a document that names another page, that is a failure, too. A page that cannot
+	// be read, or that names an earlier one as the next, makes the whole attempt a failure.
+	// The answer to a request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.
@@ -110,18 +110,18 @@ type HTTP struct {
 	// LocationTrusted sends the credentials, and the body after a redirect, to every
 	// origin that a redirect or an answer names, even over http.
 	LocationTrusted bool
-	// Stream asks for an answer that goes on, and judges each of its messages as it comes: the data of a
-	// server-sent event (text/event-stream), or a JSON document, of application/x-ndjson, of
-	// application/json-seq, or of application/json without a length. Any other answer is judged as without
-	// Stream. How the stream ends says nothing of the operation: the next attempt comes after a wait, of
-	// at least what its retry field or Retry-After says, and with the last event's ID; so it does if the stream
-	// says nothing for a minute, or for three of the heartbeats that it has shown. A request that starts an operation
-	// is sent once, whatever becomes of its stream. The AttemptTimeout holds until the header has come. The wait
-	// needs a rule for SUCCESS.
+	// Stream asks for a stream, and judges each of its messages as it comes: the data of a server-sent event
+	// (text/event-stream), or a JSON document, of application/x-ndjson, of application/json-seq, or of
+	// application/json without a length. Any other answer is judged as without Stream. The end of the stream
+	// says nothing of the operation: the next attempt comes after a wait, no shorter than its retry field or
+	// Retry-After says, and sends the last event's ID. A stream that is silent for a minute, or for three of
+	// the heartbeats that it has shown, is ended. A request that starts an operation is sent once, whatever
+	// becomes of its stream. The AttemptTimeout holds until the header has come. The wait needs a rule for
+	// SUCCESS.
 	Stream bool
 
 	// Transport sends the requests; nil means [http.DefaultTransport]. Another one may go
-	// through anything, so what is answered through it is not shared by [Answers].
+	// through anything, so its answers are not shared by [Answers].
 	Transport http.RoundTripper
 }
 

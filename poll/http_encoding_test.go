@@ -43,7 +43,7 @@ func encodedBy(t *testing.T, code int, coding, body string) http.RoundTripper {
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	const plain = `{"state":"done"}`
-	const unasked = "the answer is encoded in a way that was not asked for"
+	const unasked = "the answer has an encoding that the request did not ask for"
 	for _, test := range []struct {
 		name, header, body string
 		want               string // the body, or the reason why there is none
@@ -64,7 +64,7 @@ func TestEncodings(t *testing.T) {
 		{name: "part of it", header: "gzip", body: "x", code: 206, asks: "Range: bytes=0-0", want: "x"},
 		{name: "no gzip", header: "gzip", body: "what is it?", want: "gzip: invalid header"},
 		{name: "broken off", header: "gzip", body: gzipped(plain)[:20], want: "the answer breaks off after"},
-		{name: "a part", body: plain, code: 206, want: "HTTP 206 Partial Content, and the whole was asked for"},
+		{name: "a part", body: plain, code: 206, want: "HTTP 206 Partial Content, but the request asked for the whole"},
 		{name: "a part that was asked for", body: plain, code: 206, asks: "Range: bytes=0-15", want: plain},
 	} {
 		h := HTTP{URL: "http://api.example.com/", Header: http.Header{}, Transport: encodedBy(t, max(test.code, 200), test.header, test.body)}

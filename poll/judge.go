@@ -214,9 +214,11 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	if w.stream.decided = w.decided(); w.stream.decided {
 		return true
 	}
-	if hold := w.toHold(); hold > 0 {
+	switch hold := w.toHold(); {
+	case w.stream.hold == nil:
+	case hold > 0:
 		w.stream.hold.Reset(hold)
-	} else if w.stream.hold != nil {
+	default:
 		w.stream.hold.Stop()
 	}
 	if !isShown {

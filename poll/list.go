@@ -27,27 +27,26 @@ import (
 // With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
 // to a start tells at once, each of them is looked at by itself.
 type Elements struct {
-	// Each is where the elements are in an answer.
+	// Each is the path of the elements in an answer.
 	Each *expr.Each
 	// Keys are the expressions whose values, joined by slashes, name an element. Nil means
 	// the key of a member of an object and otherwise the first of .id, .name and
 	// .metadata.name that all elements of the first answer have.
 	Keys []*expr.Expr
-	// Known names the elements that are waited for. Others are ignored. Nil means all that
-	// there are.
+	// Known names the elements to wait for. Others are ignored. Nil means all elements.
 	Known []string
 	// Expect is how many elements there are at least. 0 means that this is not known: at least
 	// one. A negative number means that there may be none.
 	Expect int
-	// Whole means that an answer which tells of another page, as by .next_page_token, is not
-	// taken for all of the list: it is NOT_READY. [HTTP.Next] sees to that by itself where the list
+	// Whole means that an answer which names another page, as by .next_page_token, does not
+	// hold all of the list: it is NOT_READY. [HTTP.Next] does that by itself where the list
 	// is not within an object.
 	Whole bool
 
 	// Past holds, by key, the states of elements that this run goes on from; see
 	// [Poller.Past]. They are known from the beginning.
 	Past map[string]State
-	// Resumed means that a later run goes on from this one. Where the number of elements is unknown,
+	// Resumed means that a later run continues this one. Where the number of elements is unknown,
 	// the last look before the deadline then does not count as the second one: the later run looks.
 	Resumed bool
 
@@ -170,11 +169,11 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	switch next := l.reader.NextPage(last); {
 	case next == "" || !l.Whole:
 	case o.Kind == status.KindCommand:
-		words := next + " tells of another page: a command has to print all, as many do by a flag"
+		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: detail.Advice{Code: detail.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // what the request layer does not see, since it does not know where the list is
-		l.reader.Partial = cmp.Or(l.reader.Partial, next+" tells of another page")
+		l.reader.Partial = cmp.Or(l.reader.Partial, next+" names another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {

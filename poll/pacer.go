@@ -8,9 +8,9 @@ import (
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
-// A Limiter says when requests may go to a place, so that all that ask there stay within what
-// it allows: the targets of a [Group], and others if the Limiter shares what it knows with
-// them. It may be used from several goroutines.
+// A Limiter says when requests may go to a place, so that all its clients stay within its
+// limit: the targets of a [Group], and other processes if the Limiter is shared with them. It
+// may be used from several goroutines.
 //
 // No call fails. A Limiter that has to ask elsewhere takes as long as that takes, within
 // bounds of its own, and goes on alone where it gets no answer.
@@ -20,11 +20,12 @@ type Limiter interface {
 	// still valid, and a later time if not. closed says in words why nothing may go until then,
 	// if the place has asked for that; "" means that it is only the turn of others.
 	Next(place string, had time.Time) (at time.Time, closed string)
-	// Done reports what came of a request, if it was refused or its answer says what remains.
+	// Done reports the outcome of a request, if it was refused or its answer says what
+	// remains.
 	Done(place string, f Feedback)
 }
 
-// A Feedback is what came of a request.
+// A Feedback is the outcome of a request, as a [Limiter] needs it.
 type Feedback struct {
 	Sent    time.Time     // when it was sent: one from before the last refusal says nothing new
 	Refused bool          // for load
@@ -39,9 +40,9 @@ type Feedback struct {
 // of that: others who were told the same begin again at once.
 const closedSpread = 0.1
 
-// A Pacer is a [Limiter] in memory: it spaces the requests of one process. What an idle place
-// could have had is not saved up: its next request may go now, and the one after that when
-// the rate allows it.
+// A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle place
+// saves nothing up: its next request may go now, and the one after that when the rate
+// allows it.
 //
 // A refusal cuts the rate to half of what was sent. From second to second it doubles up to
 // where it was refused, and then grows slowly.
@@ -83,8 +84,8 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
-// Done tells what came of a request. A place stays closed for up to a tenth longer than it
-// asked for.
+// Done reports the outcome of a request. A place stays closed for up to a tenth longer than
+// it asked for.
 func (p *Pacer) Done(name string, f Feedback) {
 	if !f.Refused && f.Reset <= 0 {
 		return

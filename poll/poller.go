@@ -45,10 +45,11 @@ type Poller struct {
 	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
 	// group.
 	Limiter Limiter
-	// Answers shares what is answered with those who ask the same; nil means with nobody.
-	// AnswersName names the question, and says that asking it changes nothing, for requests and
-	// commands of which that is not known. What a function of [Wrap] makes of answers is shared only
-	// under a name: all who use the name have to use the same function.
+	// Answers shares answers with processes that ask the same question; nil shares none.
+	// AnswersName names the question, and asserts that asking it changes nothing, for
+	// requests and commands that might. Answers that a function of [Wrap] has changed are
+	// shared only under a name, and all processes that use the name have to use the same
+	// function.
 	Answers     Answers
 	AnswersName string
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
@@ -90,13 +91,15 @@ type Poller struct {
 	Finalize func(Outcome) Outcome
 }
 
-// A Threshold is how much of a verdict ends a wait. The zero value is the first one.
+// A Threshold says how often in a row, or for how long, a verdict has to be seen before it
+// ends a wait. With the zero value the first one ends it.
 type Threshold struct {
-	// Times is how many consecutive verdicts there have to be. 0 means 1.
+	// Times is the number of consecutive verdicts. 0 means 1.
 	Times int
-	// For is how long the verdict has to hold, from the first look that sees it to one that sees it
-	// still. 0 means that it need not. The time begins anew if the pause between two runs, or two steps,
-	// was more than 2 s longer than the schedule's wait: the verdict in between is not known.
+	// For is how long the verdict has to hold, from the first attempt that sees it to the
+	// beginning of the last one. 0 means no time. The time begins anew if the pause between two
+	// runs, or two steps, was more than 2 s longer than the schedule's wait: what the verdict was
+	// in between is not known.
 	For time.Duration
 }
 
@@ -234,7 +237,7 @@ func UntilWith[T any](
 	})
 	outcome, err := p.Run(ctx)
 	if err == nil && outcome.Resumed {
-		err = errors.New("the wait had succeeded in an earlier run, whose value is not known")
+		err = errors.New("the wait succeeded in an earlier run, whose value is not known")
 	}
 	return value, err
 }

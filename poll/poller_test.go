@@ -154,7 +154,7 @@ func TestAPollerThatCannotRun(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]poll.Poller{
 		"there is no probe": {},
-		"the elements of an answer are waited for by a group": {Probe: &operation{}, Elements: &poll.Elements{}},
+		"only a group waits for the elements of an answer": {Probe: &operation{}, Elements: &poll.Elements{}},
 		"a rule has no Expr": {Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}},
 	} {
 		if outcome, err := p.Run(t.Context()); !errors.Is(err, poll.Failed) || outcome.Reason != want {

@@ -17,13 +17,15 @@ type Attempt struct {
 	Previous status.Status // of the previous attempt; None for the first
 	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
-	// Tell, unless it is nil, judges a message of an answer that goes on, and reports whether the attempt is
-	// to end with it: it decides the wait, or nobody listens any more. What the attempt returns then does not
-	// count. It must be called by one goroutine at a time, and not after the attempt; by that of Look, if
-	// the consumer of the events minds.
+	// Tell, unless it is nil, judges a message of a stream, and reports whether the attempt
+	// has to end with it: the message decides the wait, or nobody listens any more. The
+	// observation that Look returns then does not count. Tell must be called by one
+	// goroutine at a time, and not after the attempt. A single wait yields its events on
+	// that goroutine; if their consumer minds, Look itself has to call Tell.
 	//
-	// An attempt that no message has decided, and that ends with an error that may pass, says nothing of
-	// the operation. The next attempt comes after a wait with jitter, and the schedule begins anew.
+	// If no message has decided, the end of the attempt says nothing of the operation,
+	// unless it is an error that cannot pass. The next attempt comes after a wait with
+	// jitter, and the schedule begins anew.
 	Tell func(status.Observation) (decided bool)
 }
 
@@ -84,9 +86,9 @@ type (
 	}
 	// A Sharer has answers that can be shared with other processes.
 	Sharer interface {
-		// Identity returns all that makes the next attempt; nil if its answer must not be
-		// shared, because it may change something. With a name, its user vouches that it does
-		// not.
+		// Identity returns all that the next attempt consists of; nil if its answer must
+		// not be shared, because the attempt may change something. A name asserts that it
+		// changes nothing.
 		Identity(name string) []byte
 		// Leave returns what an answer left in the session: where to look next, and what makes
 		// the next request conditional.

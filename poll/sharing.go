@@ -8,14 +8,15 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Answers has processes that would ask the same thing share what was answered: one of them
-// asks, and the others judge its answer, each by their own rules. A Fleet of package fleet is one.
-// They may be used from several goroutines.
+// Answers lets processes that would ask the same question share the answer: one of them
+// asks, and the others judge its answer, each by their own rules. A Fleet of package fleet
+// is one. They may be used from several goroutines.
 type Answers interface {
-	// Question begins a wait for what a place answers. identity is all that makes the attempt,
-	// with its credentials. Only what is asked for from now on counts. schedule returns the wait
-	// after so many steps; u, from 0 to 1, is its jitter: the same for all who share the
-	// question, so that they agree on the time. This wait has made step of them already.
+	// Question begins a wait for answers of a place. identity is all that the attempt
+	// consists of, with its credentials. Only answers to requests from now on count.
+	// schedule returns the wait after so many steps; u, from 0 to 1, is its jitter: the
+	// same for all who share the question, so that they agree on the time. This wait has
+	// made step of them already.
 	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration, step int) ask.Question
 }
 

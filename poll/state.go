@@ -9,10 +9,10 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A State is where a wait stands. The wait works on it, each event of a wait has a copy of it, and
-// [Poller.Past] goes on from one, in the same process or another. It has a JSON form, in
-// which durations are in nanoseconds, and which has further members for the run that goes on. The
-// zero value is that of a wait that has not begun.
+// A State is what a later run needs to continue a wait. The wait works on it, each event of a
+// wait has a copy of it, and [Poller.Past] goes on from one, in the same process or another. It
+// has a JSON form, in which durations are in nanoseconds, and which has further members for the
+// run that goes on. The zero value is that of a wait that has not begun.
 //
 // A State holds no header and no credentials. Its JSON form can hold the URL that is followed as
 // the answer named it, and the cookies of its origin, which may be secrets: keep a State

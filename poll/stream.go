@@ -41,11 +41,12 @@ func (w *wait) checkStream() error {
 	return nil
 }
 
-// listen begins an attempt, and returns its context.
-func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()) {
+// listen begins an attempt, and returns its context. If the attempt is the only one, of a request that is
+// sent once, no other one begins the stream anew.
+func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context, stop func()) {
 	w.stream = streamAttempt{begun: time.Now(), nextEvent: w.stream.nextEvent}
 	w.stream.isTerse = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
-	if w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
+	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -387,6 +387,17 @@ var hostile = []struct {
 	{name: "SUCCESS for a time", handle: func(s streaming) { s.sse().say(done, "~3s", done, "~3s", done).hold() },
 		change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
 		want:   `5.2s succeeded, 2 attempts, 3 messages: .state is "done"`},
+	{name: "SUCCESS for a time, with IDs", handle: func(s streaming) {
+		if s.r.Header.Get("Last-Event-ID") == "" {
+			s.sse().say("id: 7\n" + done)
+		}
+		s.hold()
+	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
+		want: `5.2s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "SUCCESS for a time, of what is sent once", handle: func(s streaming) {
+		s.sse().say(done, "~6s", done).hold()
+	}, change: func(p *poll.Poller, h *poll.HTTP) { h.Body, p.SuccessThreshold.For = []byte("x"), 5*time.Second },
+		want: `6s succeeded, 1 attempt, 2 messages: .state is "done"`},
 	{name: "SUCCESS for too short a time", handle: func(s streaming) {
 		if s.n == 1 {
 			s.sse().say(done, "~3s", pending, "~3s", done).hold()
@@ -394,6 +405,12 @@ var hostile = []struct {
 		s.sse().say(pending).hold()
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For, p.Timeout = 5*time.Second, 12*time.Second },
 		want: `12s timed out, 2 attempts, 4 messages: timed out after 12s; last: .state is "pending", want == "done"`},
+	{name: "a part of a stream", handle: func(s streaming) {
+		if s.n == 1 {
+			s.sse().w.WriteHeader(206)
+		}
+		s.sse().say(done, "~1s")
+	}, want: `1.3s succeeded, 2 attempts, 1 message: .state is "done"`},
 	{name: "a long event", handle: func(s streaming) {
 		s.sse().say(`data: {"state":"done","x":"`+strings.Repeat("x", 100)+"\"}\n\n", "~1s", `data: {"state":"done","x":"`+strings.Repeat("x", 20)+"\"}\n\n").hold()
 	}, change: func(_ *poll.Poller, h *poll.HTTP) { h.MaxBody = 64 },

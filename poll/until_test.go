@@ -63,8 +63,8 @@ func TestObserve_theEndOfTheAttempt(t *testing.T) {
 1.1s    end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
 `},
 		"deadline": {poll.Poller{Timeout: time.Second}, `
-1s      attempt #1 NOT_READY in 900ms: the last attempt had no answer by then
-1s      end     timed out NOT_READY after 1: timed out after 1s; last: the last attempt had no answer by then
+1s      attempt #1 NOT_READY in 900ms: the last attempt was still running
+1s      end     timed out NOT_READY after 1: timed out after 1s; last: the last attempt was still running
 `},
 	} {
 		test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {

@@ -149,7 +149,7 @@ func (w *wait) prepare() error {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
 	case w.p.Elements != nil && w.listStreak == nil:
-		return errors.New("the elements of an answer are waited for by a group")
+		return errors.New("only a group waits for the elements of an answer")
 	case w.p.Elements != nil && w.p.Elements.Each == nil:
 		return errors.New("the elements have no Each")
 	case slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), func(r status.Rule) bool { return r.Expr == nil }):
@@ -228,7 +228,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	ctx, stop := w.listen(ctx)
+	ctx, stop := w.listen(ctx, w.startDue())
 	defer stop()
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0

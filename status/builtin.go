@@ -101,7 +101,7 @@ func badHTTP(o *Observation) Verdict {
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
 	case o.Renewed:
 		v.Status = NotReady
-		v.Reason += ", and the credentials have been renewed since"
+		v.Reason += ", and the credentials have changed since"
 	case code == http.StatusNotFound && o.Following.Fresh && o.Following.Monitor != detail.MonitorGiven:
 		v.Status = NotReady
 		v.Reason += ", and it may not be there yet"
@@ -133,9 +133,9 @@ func started(o *Observation) Verdict {
 	case f.Each:
 		return Verdict{Status: NotReady, Reason: "started, now following each element of the answer"}
 	case f.Missing != "":
-		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + f.Missing, Notes: o.Remarks}
+		return Verdict{Status: Error, Reason: answered + ", which poll cannot follow: " + f.Missing, Notes: o.Remarks}
 	}
-	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides",
+	return Verdict{Status: Error, Reason: answered + ": it names no URL to follow, and no condition matches it",
 		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFollow}}, Notes: o.Remarks}
 }
 

@@ -38,8 +38,8 @@ type Observation struct {
 	// Unchanged is how long the answers have been the same, from the first that was so, in whole
 	// milliseconds. The run sets it, too; an expression calls it $unchanged.
 	Unchanged time.Duration `json:"-"`
-	// Target is what the run calls what is looked at; it sets this, too. An expression calls
-	// it $name.
+	// Target is the name of the target, which the run sets, too. An expression calls it
+	// $name.
 	Target string `json:"-"`
 
 	// Body is the answer: the response body, or the command's stdout.

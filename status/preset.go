@@ -40,7 +40,7 @@ type Stanza struct {
 // kind is the path of what an object is.
 var kind = sync.OnceValue(func() *expr.Expr { return valuesOf(".kind")[0] })
 
-// An Object is what a verdict says of one of the objects in an answer.
+// An Object is the verdict on one of the objects in an answer.
 type Object struct {
 	ID     string // that names it
 	Stanza string // that has judged it, "" for none
@@ -95,7 +95,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 		return of, true
 	case none != "" && v.Status == None:
 		e.words = none
-	case len(all) > 1, all[0].Stanza == "":
+	case len(all) > 1, all[0].Stanza == "", v.Status == None:
 		e.words = summary(all)
 	}
 	if none == "" && all[0].ID != "" {
@@ -146,7 +146,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)
 	one = Object{Stanza: p.Stanzas[at].Name, Status: v.Status, Reason: v.Reason}
 	if v.answers = e.answers; !decided {
-		one.Status, one.Reason = NotReady, e.want()
+		one.Status, one.Reason = NotReady, cmp.Or(e.want(), "no rule says that it is done")
 	}
 	return one, v
 }

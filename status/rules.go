@@ -29,8 +29,8 @@ type Rule struct {
 	// Here is true if the rule is only about the answer of the URL that is asked first: not of
 	// a URL that is followed, nor of another page after a redirect.
 	Here bool
-	// Detail are expressions for the answer's own words. When the rule matches, the first
-	// value that is a text is added to the reason.
+	// Detail are expressions for the message in the answer. When the rule matches, the
+	// first value that is a text is added to the reason.
 	Detail []*expr.Expr
 }
 
@@ -84,8 +84,8 @@ type Rules struct {
 	Detail []*expr.Expr
 }
 
-// Until returns rules of which any condition that holds is SUCCESS, as of a line with several --until.
-// An error names the condition that cannot be one.
+// Until returns rules by which an answer that meets any of the conditions is SUCCESS. An
+// error says which condition is wrong.
 func Until(conditions ...string) (Rules, error) {
 	var rules Rules
 	for _, condition := range conditions {
@@ -115,8 +115,8 @@ func Until(conditions ...string) (Rules, error) {
 // for load. A rule whose result is unknown does not match, but one in Own for [NotReady]
 // keeps a wait going that has no rule for SUCCESS.
 //
-// A 404 or 410 of another page than the one asked for, to which a redirect has led, or of what was
-// created, makes no SUCCESS: it is NOT_READY where a rule takes it for one.
+// A 404 or 410 after a redirect to another page, or of what a start has created, makes no
+// SUCCESS: where a rule takes it for one, it is NOT_READY.
 //
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.
@@ -136,7 +136,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	}
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
-		v.Reason += "; the start is sent once, and its answer names nothing to follow"
+		v.Reason += "; the start is sent once, and its answer names no URL to follow"
 		v.Advice.Code = detail.AdviceFollow
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
@@ -446,7 +446,9 @@ func Environment(o *Observation) *expr.Env {
 		env.Error = cmp.Or(o.Failure.Class, "other")
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
-		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+		env.Doc = expr.Unreadable("the answer is longer than the part of it that poll keeps")
+	case o.Part:
+		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
 	case o.Within != nil:
 		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == detail.Gone
 		env.Body = o.Within.Bytes()

@@ -105,7 +105,7 @@ func TestClassify(t *testing.T) {
 		"nor a negated one":                   {rules: []string{`until !(.state == "pending")`}, o: answered(200, `<html>`), want: status.NotReady},
 		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
-		}), want: status.NotReady, reason: "longer than what is kept"},
+		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
 
 		"503 with no such wait":    {o: with(answered(503, ""), retryAfter("0")), want: status.Throttled, reason: "HTTP 503 Service Unavailable"},
 		"503 with an unknown wait": {o: with(answered(503, ""), retryAfter("soon")), want: status.Throttled},
@@ -131,10 +131,10 @@ func TestClassify(t *testing.T) {
 		}), want: status.NotReady, reason: "started, now following each element of the answer"},
 		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
-		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names nothing to follow", advice: detail.AdviceFollow, final: true},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: detail.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Following.Start, o.Following.Missing = true, ".url is null"
-		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null", final: true},
+		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which poll cannot follow: .url is null", final: true},
 		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: detail.AdviceFollow, final: true},
 		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: detail.AdviceFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
@@ -336,13 +336,13 @@ func TestTally(t *testing.T) {
 	}{
 		"a rule that was asked":  {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
 		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
-		"never decidable":        {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "never decidable"},
-		"never asked, URL":       {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never asked, command":   {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
-		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "no answer was good (exit code 0); add `and $exit in [0, 1]`"},
-		"never asked, custom":    {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never asked: it reads the answer, and every attempt failed"},
+		"always unknown":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
+		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
+		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
+		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; add `and $exit in [0, 1]`"},
+		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
 		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
-		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "never decidable"},
+		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},
 	} {
 		var asked status.Rules
 		if test.rules[0] == "preset" {

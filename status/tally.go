@@ -24,9 +24,9 @@ type ruleCount struct {
 	exit           int    // that came with the last answer it was not asked about, 0 for none
 }
 
-// Add counts the results of the rules behind the verdict on o, and drops them from it. An answer that
-// only leads elsewhere, one that asks for patience, and an element that is not there are not counted:
-// the rules are not meant for them.
+// Add counts the results of the rules behind the verdict on o, and drops them from it. An
+// answer that only leads elsewhere, one that asks for a wait, and an element that is not
+// there are not counted: the rules are not meant for them.
 func (t *Tally) Add(o *Observation, v *Verdict) {
 	answers := v.answers
 	v.answers = nil
@@ -84,7 +84,7 @@ func (t *Tally) FirstHints() (hints []string) {
 // Hints returns all hints.
 func (t *Tally) Hints() []string { return slices.Clone(t.hints) }
 
-// Notes says which rules were never asked, or never decidable, and why. The rules
+// Notes says which rules were never tested, or always unknown, and why. The rules
 // of a preset are for answers of several shapes, so they are noted only if none of
 // them could ever decide.
 func (t *Tally) Notes(kind Kind) (notes []string) {
@@ -99,7 +99,7 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 		case !c.asked:
 			notes = append(notes, neverAsked(c, kind))
 		case !c.decided:
-			notes = append(notes, c.rule.String()+" was never decidable: "+c.why)
+			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)
 		}
 		done[c.rule.Preset] = true
 	}
@@ -110,8 +110,8 @@ func neverAsked(c ruleCount, kind Kind) string {
 	words := map[Kind][2]string{
 		KindCustom:  {"every attempt failed"},
 		KindTCP:     {"every attempt failed"},
-		KindCommand: {"no answer was good (exit code 0)"},
-		KindHTTP:    {"no answer was good (HTTP 2xx)", "; add `|| $status >= 300` to let such an answer end the wait"},
+		KindCommand: {"the command never exited with 0"},
+		KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
 	case c.rule.Preset != "": // nobody adds to that
@@ -121,5 +121,5 @@ func neverAsked(c ruleCount, kind Kind) string {
 	case c.rule.Status != Error:
 		words[1] = ""
 	}
-	return c.rule.String() + " was never asked: it reads the answer, and " + words[0] + words[1]
+	return c.rule.String() + " was never tested, because " + words[0] + words[1]
 }

@@ -69,8 +69,8 @@
 //	this package, with known durations      6.74   16.31
 //	best schedule, in hindsight             5.7    15.0
 //
-// At 5% there are two attempts a run, and most of what could be gained is lost with what they do not
-// see. Known durations regain it.
+// At 5% there are two attempts a run, so the past runs are known only roughly, which costs
+// most of the gain. Known durations regain it.
 //
 //  1. R. E. Barlow, L. C. Hunter, F. Proschan: Optimum checking procedures. J. SIAM 11 (1963), 1078-1095.
 //  2. L. Kish: Survey Sampling. Wiley, 1965.

@@ -128,11 +128,11 @@ func (c Config) validate() error {
 	invalid := slices.IndexFunc(c.Clients, func(n int) bool { return n < 1 || n > maxClients })
 	switch {
 	case c.Model != ModelQueue && c.Model != ModelOCC:
-		return fmt.Errorf("model: %q is none of queue, occ", string(c.Model))
+		return fmt.Errorf("model: %q is neither queue nor occ", string(c.Model))
 	case len(c.Algorithms) == 0:
-		return fmt.Errorf("algorithm: none given, there are %s", c.Model.published())
+		return fmt.Errorf("algorithm: none given; choose from %s", c.Model.published())
 	case c.Model == ModelQueue && slices.ContainsFunc(c.Algorithms, Algorithm.neverWaits):
-		return fmt.Errorf("algorithm: clients of model queue that do not wait would ask for ever; there are %s",
+		return fmt.Errorf("algorithm: clients of model queue that do not wait would ask for ever; choose from %s",
 			c.Model.published())
 	case len(c.Clients) == 0:
 		return errors.New("clients: no number given")

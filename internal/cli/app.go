@@ -256,7 +256,7 @@ func (p Process) readFile(name string, most int64) ([]byte, error) {
 		if name == "-" {
 			name = "stdin"
 		}
-		return nil, argv.Usagef("%s is larger than %d MiB, the most that is read", name, most>>20)
+		return nil, argv.Usagef("%s is larger than %d MiB, the most that poll reads", name, most>>20)
 	}
 	return text, err
 }

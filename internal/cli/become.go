@@ -32,7 +32,7 @@ func (w *wait) readThen() error {
 		return err
 	}
 	if missing != nil {
-		w.process.refuse("cannot run", argv.Usagef("%s: nothing is waited for", missing.Reason).Hint("%s", advice))
+		w.process.refuse("cannot run", argv.Usagef("%s: poll waits for nothing", missing.Reason).Hint("%s", advice))
 		return unrunnableCode(missing)
 	}
 	streams := *w.process.Streams

@@ -51,8 +51,8 @@ func isJSONDocument(body []byte) bool {
 
 func parseCookie(text string) (string, error) {
 	if !strings.Contains(text, "=") {
-		return "", argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
-			Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
+		return "", argv.Usagef("a cookie is NAME=VALUE; poll reads no file of cookies").
+			Hint("poll sends back the cookies of answers anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
 	return strings.Trim(text, "; "), nil
 }
@@ -169,7 +169,7 @@ func readNetrc(text, host string) (*url.Userinfo, error) {
 		words = words[2:]
 		switch {
 		case word == "macdef" || strings.HasPrefix(value, `"`):
-			return nil, errors.New("a netrc file with macros or quotes is not read")
+			return nil, errors.New("poll reads no netrc file with macros or quotes")
 		case word != "machine" && word != "default":
 			entry[word] = value
 			continue

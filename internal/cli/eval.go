@@ -89,7 +89,7 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 	}
 	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), q.Has); {
 	case isRules && len(file) > 1:
-		err = argv.Usagef("beside --each, --until or --preset there is one operand, a FILE: conditions are flags").
+		err = argv.Usagef("with --each, --until or --preset the only operand is a FILE: conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	case isRules:
 		if q.Spec, err = q.process.withPreset(q.Spec, ofAll, argv.Preset); err == nil {
@@ -133,13 +133,13 @@ func (q *evaluation) readAnswer(file []string) error {
 	case q.env.Error != "" && len(file) == 0:
 		return nil
 	case q.env.Error != "":
-		return argv.Usagef("with --error there is no answer, but a FILE is given")
+		return argv.Usagef("with --error there is no answer, so there is no FILE")
 	case len(file) == 1:
 		name = file[0]
 	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
 	case q.process.Streams.InIsTerminal:
-		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
+		return argv.Usagef("there is no answer: give a FILE, or - to type it")
 	}
 	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")

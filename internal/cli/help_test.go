@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ func testProcess() Process {
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
 	short := shortHelp()
-	if n := strings.Count(short, "\n"); n > 45 {
+	if n := strings.Count(short, "\n"); n > 40 {
 		t.Errorf("the short help has %d lines", n)
 	}
 	texts := map[string]string{"": short, "all": testProcess().fullHelp()}
@@ -35,6 +36,33 @@ func TestHelp_width(t *testing.T) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 || name == "" && n > 80 {
 				t.Errorf("help %s: %d columns: %s", name, n, line)
 			}
+		}
+	}
+}
+
+// The short help has each flag that README.md shows in a command of poll, and says how often and how
+// long poll asks.
+func TestHelp_readme(t *testing.T) {
+	t.Parallel()
+	short, table, shown := shortHelp(), waitFlags(), 0
+	for line := range strings.Lines(page(t, "README.md")) {
+		ofPoll, _, _ := strings.Cut(line, " -- ") // what follows belongs to another program
+		for _, found := range regexp.MustCompile("(?:^|[\\s`])--?([A-Za-z][a-z0-9-]*)").FindAllStringSubmatch(ofPoll, -1) {
+			f := table.Lookup(found[1])
+			if f == nil || f.Hidden {
+				continue // a flag of another program
+			}
+			if shown++; !strings.Contains(short, f.Row()) {
+				t.Errorf("README.md shows %s, and the short help does not have it", found[0])
+			}
+		}
+	}
+	if shown < 30 {
+		t.Errorf("README.md shows %d flags", shown)
+	}
+	for _, text := range []string{"0.1 s", "20 s", "10 minutes"} {
+		if !strings.Contains(short, text) {
+			t.Errorf("the short help does not say %q", text)
 		}
 	}
 }

@@ -93,11 +93,11 @@ func (j *jobLog) refuseOthers(s *Spec, origin string, all []*target) error {
 	case j.log.Empty():
 		return nil
 	case !s.Resume && s.Slice == 0:
-		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
-			Hint("--resume goes on with them; another FILE starts them again")
+		return argv.Usagef("%s: %s holds the targets of an earlier run", origin, j.path).
+			Hint("--resume continues them; another FILE starts them again")
 	case isOthers && s.Slice > 0:
 		return argv.Usagef("this command differs from the one that %s continues, in its conditions, targets, headers, bodies or flags", origin).
-			Hint("what the other one started is in %s; without that file this one starts it again", j.path).
+			Hint("the wait of the other command is in %s; without that file this command starts the operation again", j.path).
 			Hint("is only a token new? Put it into a file: -H @FILE")
 	case isOthers:
 		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
@@ -181,9 +181,9 @@ func (j *jobLog) note(s *Spec) string {
 	case j == nil || j.resumed == 0 || s.Slice > 0:
 		return ""
 	case j.ended > 0:
-		return fmt.Sprintf("%s: %d had ended before", j.path, j.ended)
+		return fmt.Sprintf("%s: %d had ended in an earlier run", j.path, j.ended)
 	}
-	return "goes on with " + j.path
+	return "continues the wait in " + j.path
 }
 
 // entry returns what the log is to say of the target of an event.
@@ -268,7 +268,7 @@ func (j *jobLog) isUnclear(end poll.Event) bool {
 
 // keepsNote says that the log keeps the same line from starting anything again.
 func (j *jobLog) keepsNote() string {
-	return "nothing is sent by the same line while there is its job log: rm '" + j.path + "'"
+	return "the same line sends nothing while its job log exists: rm '" + j.path + "'"
 }
 
 // exit returns the exit code of a target that had ended before.

@@ -58,7 +58,7 @@ func kindOfURL(text string) (status.Kind, error) {
 	if !hasScheme {
 		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
 	}
-	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
+	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
 // validated returns what is given without what gives way, and refuses what no target of some kinds
@@ -153,7 +153,7 @@ func (s *Spec) unsuitable() (name string, err error) {
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
 // gives its position only.
 func tooMany(operands []string, index int, why string) *argv.UsageError {
-	return argv.Usagef("operand %d is one too many: %s", index+1, why).
+	return argv.Usagef("unexpected operand %d: %s", index+1, why).
 		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
 }
 
@@ -197,7 +197,7 @@ func (s *Spec) refuseMisplaced() error {
 		return nil
 	}
 	program, setting := programName(s.Operands[0]), name+" ..."
-	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why).Advise("middle " + s.Operands[0])
+	err := argv.Usagef("%s comes after the command, so it is an argument of the command%s", name, why).Advise("middle " + s.Operands[0])
 	if f := s.Flags.Named(strings.TrimPrefix(name, "--")); f == nil {
 		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
 	} else {
@@ -214,7 +214,7 @@ func (s *Spec) refuseMisplaced() error {
 func (p Process) warnings(s *Spec) (notes []string) {
 	notes = slices.Compact(slices.Clone(s.Notes()))
 	if i, name, why := s.misplaced(); i > 0 {
-		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
+		notes = append(notes, fmt.Sprintf("note: %s comes after --, so it is an argument of the command%s", name, why))
 	}
 	if _, hint := argv.Advice("runs:" + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
 		notes = append(notes, "note: "+hint)
@@ -259,7 +259,7 @@ func (p Process) checkCommand(s *Spec) error {
 		return nil
 	case slices.Contains(p.commandNames(), word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
-			Hint("a program of that name is run with: poll ... -- %s", word)
+			Hint("to run a program of that name: poll ... -- %s", word)
 	}
 	return s.refuseMisplaced()
 }
@@ -291,7 +291,7 @@ func refuseNoProgram(args []string) error {
 	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
 		if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
-			err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(parts[0]))
+			err.Hint("no shell runs a command: poll -- sh -c '%s ...'", programName(parts[0]))
 		}
 	}
 	if len(err.Hints) == 0 {
@@ -310,5 +310,5 @@ func (p Process) adviceOn(program string) string {
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	}
-	return "no directory in PATH has a program of that name; a file is waited for by poll -- test -e FILE, and run as ./FILE"
+	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
 }

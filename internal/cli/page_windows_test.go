@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
 )
 
@@ -29,22 +28,9 @@ func TestWindowsPage(t *testing.T) {
 		})
 	}
 	for _, b := range blocks(page(t, "docs/windows.md")) {
-		switch b.language {
-		case "bat":
+		if b.language == "bat" {
 			for line := range strings.Lines(b.text) {
 				try(line)
-			}
-		case "yaml":
-			var job struct {
-				Steps []struct{ Shell, Run string }
-			}
-			if err := yaml.Unmarshal([]byte(b.text), &job); err != nil {
-				t.Fatal(err)
-			}
-			for _, step := range job.Steps {
-				if step.Shell == "cmd" { // TestReadme runs those of bash
-					try(step.Run)
-				}
 			}
 		}
 	}

@@ -141,7 +141,23 @@ func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, e
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseOfStanza(preset); err != nil {
+		return nil, err
+	}
 	return s.withSettings(preset, kinds, rank)
+}
+
+// refuseOfStanza refuses what a stanza of a file says of the wait, where its group judges other objects, too.
+func refuseOfStanza(group presets.Preset) error {
+	for _, p := range group.Stanzas() {
+		for _, setting := range p.Settings {
+			if p.File != "" && setting.Key != "id" {
+				return argv.Usagef("%s: %s is about the whole wait, and preset %s judges other objects, too", setting.At, setting.Key, group.Name).
+					Hint("give --%s, or name the stanza alone: %s", setting.Key, p.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // withSettings returns a spec that has the settings of a preset, too, of flags that are not set.
@@ -169,14 +185,14 @@ const leastInterval = 100 * time.Millisecond
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
-		return argv.Usagef("%s: %s is less than the %s that a preset may say", setting.At, value, leastInterval)
+		return argv.Usagef("%s: %s is below %s, the least for a preset", setting.At, value, leastInterval)
 	}
 	if setting.Key != "follow" {
 		return nil
 	}
 	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
 	if value == "none" || otherHost.MatchString(value) {
-		return argv.Usagef("%s: a preset says what path or field to follow; none, and another host, are typed: --follow %s", setting.At, value)
+		return argv.Usagef("%s: a preset follows a path or a field only; type none, or another host: --follow %s", setting.At, value)
 	}
 	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Check(); err != nil {
 		return argv.Usagef("%s: %w", setting.At, err)

@@ -210,7 +210,7 @@ func addHeader(header http.Header, line string) error {
 	key := http.CanonicalHeaderKey(name)
 	switch {
 	case !ok && !empty:
-		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("a token that a file has is sent by --oauth2-bearer @FILE")
+		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("--oauth2-bearer @FILE sends a token from a file")
 	case key == "Authorization" && slices.Contains([]string{"Bearer", "Basic", "Token"}, value):
 		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set?")
 	case name == "":

@@ -126,6 +126,10 @@ func (t *target) readPreset() error {
 	if omitted != nil {
 		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
 	}
+	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
+	if t.kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
+		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
+	}
 	t.poller.Rules.Preset = preset
 	return nil
 }
@@ -134,7 +138,7 @@ func (t *target) readPreset() error {
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {
-		return err.Hint("the file of that name: --preset ./%s", name)
+		return err.Hint("to use the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
 	list, members := presets.All(), "stanzas of that group"
@@ -177,7 +181,7 @@ func checkStream(t *target) error {
 			Hint(`--stream --until '$stdout contains "ready"' for a line of a command, --until '.state == "done"' for an event`)
 	}
 	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
-		return argv.Usagef("preset %s wants all objects done, and a message is one of them", p.Name).
+		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
 			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
 	}
 	return nil
@@ -191,9 +195,9 @@ func streamNote(s *Spec) string {
 	name := programName(filepath.Base(s.Operands[0]))
 	switch follows := follows(name, s.Operands[1:]); {
 	case !s.listens() && follows:
-		return "note: " + name + " does not end by itself, and its output is judged when it ends: --stream judges each line as it comes"
+		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
 	case s.listens() && !follows && !isViewer(name):
-		return "note: the line that decides ends " + name + "; to let a server run on: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
+		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
 	}
 	return ""
 }

@@ -141,18 +141,18 @@ func (w *wait) lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *po
 // look looks at a target once more for its result, and returns what came of that.
 func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
-		return ", and the " + h.Method + " is not sent again for its result"
+		return ", and the " + h.Method + " is not sent again to get its result"
 	}
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold = &past, past.Attempts+1, poll.Threshold{}
-	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
-		return ", and its result is not printed again: " + again.Reason
+		return ", and poll does not print its result again: " + again.Reason
 	}
 	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	return ", and it was looked at again for its result"
+	return ", and poll asked again for its result"
 }
 
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not

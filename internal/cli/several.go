@@ -183,7 +183,7 @@ func (s *Spec) readList() (l *elementList, err error) {
 		if id.Reads() {
 			return nil
 		}
-		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
+		return argv.Usagef("%s is the same for every element", id).Hint("name a part of the element, such as .id")
 	})
 	if s.Has("expect") {
 		l.Expect = cmp.Or(s.Expect, -1)
@@ -274,9 +274,9 @@ func (l *elementList) note(s *Spec) string {
 	case l.known:
 		return "the elements are those of " + s.targetsFile()
 	case s.followsEach():
-		return "once the list is complete, each element is asked about by itself"
+		return "once the list is complete, poll asks for each element by itself"
 	case l.Expect > 0:
 		return ""
 	}
-	return "the list is complete once two answers, 5s apart, show nothing new"
+	return "the list is complete once two answers, 5s apart, show no new element"
 }

@@ -39,7 +39,7 @@ func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) 
 		return nil, nil
 	case isUnknown:
 		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
-			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
+			Hint("with --share-key NAME, all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}
 	shared, err := fleet.Open(s.Share, fleet.Options{
 		PerSecond: s.perSecond(), Known: s.Rate != nil,

@@ -65,7 +65,7 @@ func (j *jobLog) refuseAbandoned(s *Spec, origin string) error {
 	if s.Slice == 0 || j.resumed == 0 || time.Since(j.touched) < abandonedAfter {
 		return nil
 	}
-	return argv.Usagef("%s: the same line was left for over an hour, and its end is not known: %s", origin, j.past(s)).
+	return argv.Usagef("%s: nobody has continued this wait for over an hour, and its end is not known: %s", origin, j.past(s)).
 		Hint("to finish it: --timeout %s --joblog '%s' --resume, and then rm it", s.Slice, j.path).
 		Hint("to begin anew: rm '%s'", j.path)
 }

@@ -124,7 +124,7 @@ const (
 
 // The headings of the help.
 const (
-	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
+	groupConditions = "Conditions (flags with EXPR may be repeated: one that is true is enough)"
 	groupWaiting    = "Waiting"
 	groupLearning   = "Learning (from past runs of the same operation)"
 	groupLimits     = "Limits"
@@ -161,21 +161,21 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, To: argv.TextsVar(&s.NotReadyIf), Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.BoolVar(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
-		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "conditions for an API, or your own: poll presets"},
-		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, To: argv.TextsVar(&s.Detail), Usage: "the answer's own words on why it is not done"},
-		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
-		{Name: "error-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.ErrorThreshold, parseThreshold), Distinctive: true, Usage: "ERROR verdicts needed in a row, or for how long"},
+		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
+		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, To: argv.TextsVar(&s.Detail), Usage: "add this value of the answer to the reason"},
+		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
+		{Name: "error-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.ErrorThreshold, parseThreshold), Distinctive: true, Usage: "ERROR verdicts needed in a row, or how long"},
 	}.In(groupConditions, ofAll)
 }
 
 func (s *Spec) limits() argv.Flags {
 	return argv.Flags{
-		{Name: "timeout", Value: "D", Default: "10m", To: argv.Var(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
-		{Name: "slice", Value: "D", To: argv.Var(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "stop after D (exit 124); run again, it continues"},
-		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.OptionalVar(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
-		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.Var(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
-		{Name: "stream", To: argv.BoolVar(&s.Stream), For: ofHTTP | ofCommand, Brief: true, Usage: "judge each event, or line, as it comes: help streams"},
-		{Name: "pid", Value: "PID", To: argv.ListVar(&s.Pid, parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
+		{Name: "timeout", Value: "D", Default: "10m", To: argv.Var(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "the time for everything; 0 = no limit"},
+		{Name: "slice", Value: "D", To: argv.Var(&s.Slice, plan.ParsePositive), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "end this call after D (exit 124); the next continues"},
+		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.OptionalVar(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "the time for one attempt"},
+		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.Var(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "how many attempts to make"},
+		{Name: "stream", To: argv.BoolVar(&s.Stream), For: ofHTTP | ofCommand, Brief: true, Usage: "judge each line or event as it comes"},
+		{Name: "pid", Value: "PID", To: argv.ListVar(&s.Pid, parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process ends"},
 		{Name: "max-body", Value: "SIZE", Default: "64MiB", To: argv.Var(&s.MaxBody, parseMaxBody), Usage: "keep at most this much of an answer"},
 	}.In(groupLimits, 0)
 }
@@ -184,35 +184,35 @@ func (s *Spec) several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", To: argv.TextVar(&s.Targets), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
 		{Name: "each", Value: "EXPR", To: argv.TextVar(&s.Each), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
-		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, To: argv.TextsVar(&s.ID), Usage: "what names an element"},
-		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.TextVar(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, To: argv.TextsVar(&s.ID), Usage: "the name of an element"},
+		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.TextVar(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", To: argv.Var(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
 		{Name: "any", To: argv.BoolVar(&s.Any), Not: "at-least", Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.TextVar(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
-		{Name: "fail-fast", To: argv.BoolVar(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
+		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.TextVar(&s.AtLeast), Distinctive: true, Usage: "so many SUCCESS are enough; cancel the others"},
+		{Name: "fail-fast", To: argv.BoolVar(&s.FailFast), Usage: "stop as soon as the goal can no longer be reached"},
 		{Name: "expect", Value: "N", Default: "1", To: argv.Var(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
-		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.Var(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
-		{Name: "parallel-max", Value: "N", Default: "50", To: argv.Var(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
+		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.Var(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "the time for each target, within --timeout"},
+		{Name: "parallel-max", Value: "N", Default: "50", Brief: true, To: argv.Var(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
 		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.OptionalVar(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once to one host"},
-		{Name: "joblog", Value: "FILE", To: argv.TextVar(&s.Joblog), Brief: true, Distinctive: true, Usage: "record progress in FILE, for --resume in a later run"},
-		{Name: "resume", To: argv.BoolVar(&s.Resume), Needs: "joblog", Brief: true, Distinctive: true, Usage: "go on with --joblog FILE, or begin it"},
+		{Name: "joblog", Value: "FILE", To: argv.TextVar(&s.Joblog), Brief: true, Distinctive: true, Usage: "record the wait in FILE; --resume continues it later"},
+		{Name: "resume", To: argv.BoolVar(&s.Resume), Needs: "joblog", Distinctive: true, Usage: "continue the wait of --joblog FILE, or begin it"},
 		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.OptionalVar(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
 		{Name: "share", Value: "WHERE", To: argv.TextVar(&s.Share), Usage: "one limit for many processes: a directory, or rediss://HOST"},
-		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.TextVar(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "name of the shared limit; a command needs it"},
-		{Name: "share-answers", Value: "W", Default: "auto", To: argv.TextVar(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none; or a NAME, for commands and requests with a body"},
+		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.TextVar(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "the name of the limit; a command needs one"},
+		{Name: "share-answers", Value: "W", Default: "auto", To: argv.TextVar(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none, or a NAME for commands and requests with a body"},
 	}.In(groupSeveral, 0)
 }
 
 func (s *Spec) ofHTTP() argv.Flags {
 	return argv.Flags{
-		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.TextVar(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, To: argv.TextVar(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: s.part("data"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "data-raw", Value: "DATA", To: s.part("data-raw"), Many: true, Whole: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
 		{Name: "data-binary", Value: "DATA", To: s.part("data-binary"), Many: true, Whole: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, To: argv.TextsVar(&s.Header), Usage: "a header; @FILE reads several, again when it changes"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, To: argv.TextsVar(&s.Header), Usage: "a header; @FILE has several, and is read again"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.TextVar(&s.User), Not: "oauth2-bearer", Usage: "basic authentication"},
-		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, To: argv.TextsVar(&s.Bearer), Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
+		{Name: "oauth2-bearer", Value: "TOKEN", FromFile: true, Brief: true, To: argv.TextsVar(&s.Bearer), Usage: "a bearer token; @FILE is read again when it changes"},
 		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.ListVar(&s.Cookie, parseCookie), Many: true, Usage: "a cookie to send"},
 		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.TextVar(&s.UserAgent), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, To: argv.BoolVar(&s.Netrc), Usage: "take the password from ~/.netrc"},
@@ -226,7 +226,7 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: route(&s.ConnectTo, "HOST:PORT:HOST:PORT", connectedTo), Many: true, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", To: argv.Var(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", To: argv.BoolVar(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
-		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.TextVar(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
+		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.TextVar(&s.Follow), Usage: "what to poll after the start: none or EXPR"},
 		{Name: "no-conditional", To: argv.BoolVar(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
@@ -248,15 +248,15 @@ func (s *Spec) ofCommand() argv.Flags {
 
 func (s *Spec) output() argv.Flags {
 	return argv.Flags{
-		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.TextVar(&s.Name), Usage: "what the target is called"},
+		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.TextVar(&s.Name), Usage: "the name of the target"},
 		{Name: "print", Value: "EXPR", Many: true, Brief: true, To: argv.TextsVar(&s.Print), Usage: "print this value, not the whole answer"},
-		{Name: "show", Value: "EXPR", Many: true, To: argv.TextsVar(&s.Show), Usage: "show a value of each answer, a progress as a bar"},
-		{Name: "json", To: argv.BoolVar(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
+		{Name: "show", Value: "EXPR", Many: true, To: argv.TextsVar(&s.Show), Usage: "show a value of each answer; a progress as a bar"},
+		{Name: "json", To: argv.BoolVar(&s.JSON), Brief: true, Usage: "print the outcome as one JSON object"},
 		{Name: "result-file", Value: "FILE", To: argv.Var(&s.ResultFile, system.CheckFile), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Default: "auto", To: argv.TextVar(&s.Progress), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
-		{Name: "quiet", Aliases: []string{"q"}, To: argv.BoolVar(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "only errors: --progress none"},
-		{Name: "verbose", Aliases: []string{"v"}, To: argv.BoolVar(&s.Verbose), Usage: "every attempt with its answer and decisions"},
-		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.OptionalVar(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
+		{Name: "quiet", Aliases: []string{"q"}, To: argv.BoolVar(&s.Quiet), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
+		{Name: "verbose", Aliases: []string{"v"}, To: argv.BoolVar(&s.Verbose), Usage: "log every attempt with its answer and decisions"},
+		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.OptionalVar(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "log a line at least this often"},
 		{Name: "color", Value: "WHEN", Default: "auto", To: argv.TextVar(&s.Color), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, Usage: "the most important flags; poll help all has all"},
 		{Name: "version", Aliases: []string{"V"}, Usage: "the version"},
@@ -295,7 +295,7 @@ func parsePid(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
 		return 0, argv.Usagef("%q is not the number of a process", text).
-			Hint("a shell has that of the last program in the background in $!")
+			Hint("$! is that of the shell's last background program")
 	}
 	return int(n), nil
 }

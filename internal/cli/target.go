@@ -242,11 +242,11 @@ func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
 		f := s.Flags.Named(setting.Flag)
 		switch {
 		case f == nil || f.Hidden:
-			return given, argv.Usagef("%s: an entry has no such key", setting.Flag).
+			return given, argv.Usagef("%s: an entry cannot have this key", setting.Flag).
 				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
-				Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
+				Hint("an entry has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 		case f.WholeRun:
-			return given, argv.Usagef("%s: it is for all targets", setting.Flag).Hint("give it on the command line: --%s", setting.Flag)
+			return given, argv.Usagef("%s: it applies to all targets", setting.Flag).Hint("give it on the command line: --%s", setting.Flag)
 		case len(setting.Texts) > 1 && !f.Many:
 			return given, argv.Usagef("%s: it has one value", setting.Flag)
 		}
@@ -330,7 +330,7 @@ func (r *targetReader) learn(t *target, e *targets.Entry) error {
 		return nil
 	case lacks:
 		return argv.Usagef("%s %s: several targets need {} in it", origin, name).
-			Hint("each then learns apart: %s %s-{}", origin, name)
+			Hint("each then has its own history: %s %s-{}", origin, name)
 	case isShared, !r.several && strings.Contains(name, "{}"):
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
 		learning.Learn = strings.ReplaceAll(name, "{}", item)
@@ -399,7 +399,7 @@ func (r *targetReader) readTemplate() (t *targets.Template, err error) {
 	case r.run.IsCommand:
 		t, err = targets.ParseCommand(r.run.Operands)
 	case len(r.run.Operands) > 1:
-		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.run.Operands), r.run.Origin("targets")).
+		return nil, argv.Usagef("%d URLs are given, but entries of %s fill one URL", len(r.run.Operands), r.run.Origin("targets")).
 			Hint("put the URLs into the file, too")
 	default:
 		t, err = targets.ParseURL(r.run.Operands[0])
@@ -415,7 +415,7 @@ func (r *targetReader) readTemplate() (t *targets.Template, err error) {
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
 		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
-			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.run.Targets, programName(r.run.Operands[0]))
+			wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, programName(r.run.Operands[0]))
 		}
 		return nil, wrong
 	}

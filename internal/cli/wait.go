@@ -66,9 +66,9 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 func (p Process) about(ctx context.Context, s *Spec) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
-		return argv.Usagef("-h is --help, and stands alone").Advise("help " + s.Operands[0])
+		return argv.Usagef("-h is --help, and takes no other arguments").Advise("help " + s.Operands[0])
 	case len(s.Operands) > 0:
-		return argv.Usagef("-V is --version, and stands alone")
+		return argv.Usagef("-V is --version, and takes no other arguments")
 	case s.IsOn("help"):
 		return s.Write(ctx, shortHelp())
 	}
@@ -194,7 +194,7 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 		return nil, err
 	}
 	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
-		return nil, errors.New("stdout is closed, or not open for writing: nothing is attempted")
+		return nil, errors.New("stdout is not open for writing, so poll attempts nothing")
 	}
 	r := newReader(s, w.process)
 	if err := s.nothingToWaitFor(); err != nil {

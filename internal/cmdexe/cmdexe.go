@@ -16,9 +16,9 @@ const mostBytes = 8000
 var (
 	// errUnfit is the error of an argument that a batch file cannot be given. A line break ends
 	// what cmd.exe reads. A quote has no spelling that all programs read alike behind it.
-	errUnfit = errors.New(`an argument holds a quote or a line break, which no batch file can be given safely`)
+	errUnfit = errors.New(`an argument holds a quote or a line break, which is not safe for a batch file`)
 	// errLines is the error of a script that is more than the one line that cmd.exe reads.
-	errLines = errors.New("what cmd.exe runs is one line")
+	errLines = errors.New("cmd.exe runs one line only")
 	// errLong is the error of a command line that cmd.exe would not read to its end.
 	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )

@@ -49,6 +49,8 @@ type Answer struct {
 	// ended: with a failure, or with the exit code of a command, whose Body is then its last line.
 	Message bool `json:"-"`
 	Ended   bool `json:"-"`
+	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
+	Part bool `json:"-"`
 
 	// Taken is true if another process made the attempt, and shared its answer.
 	Taken bool `json:"-"`

@@ -49,7 +49,7 @@ func DefaultDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "poll", name), nil
 	}
-	return "", fmt.Errorf("nowhere to keep %s: neither XDG_STATE_HOME nor HOME is set", name)
+	return "", fmt.Errorf("there is no place for %s: neither XDG_STATE_HOME nor HOME is set", name)
 }
 
 // CheckName reports what is wrong with the name of a history. It is a file name: 1

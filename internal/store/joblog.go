@@ -228,7 +228,7 @@ func (l *Log) lost() error {
 	if isAt(l.file, l.path) {
 		return nil
 	}
-	return errors.New("it was removed or replaced while in use, and a later run would begin anew")
+	return errors.New("it was removed or replaced during the run, so a later run would begin anew")
 }
 
 // failed adds to an error what was being done, and with which file.
@@ -311,9 +311,9 @@ func checkHeader(text []byte) error {
 	case string(text) == header:
 		return nil
 	case err != nil || head.Version == 0 || head.Version == version:
-		return errors.New("is no job log: it begins with something else")
+		return errors.New("is not a job log: it has another beginning")
 	}
-	return fmt.Errorf("is a job log of version %d, and this program knows version %d only", head.Version, version)
+	return fmt.Errorf("is a job log of version %d, but this poll reads version %d only", head.Version, version)
 }
 
 var errNoLine = errors.New("not a line of a job log")

@@ -154,10 +154,10 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 	check(t, err)
 	first, rest, _ := strings.Cut(string(text), "\n")
 	for content, want := range map[string]string{
-		"precious\n":                      "run.jsonl is no job log: it begins with something else",
-		`{"joblog":4` + first:             "is no job log",
-		`{"joblog":3,"salt":"00"}` + "\n": "is a job log of version 3, and this program knows version 4 only",
-		strings.Repeat("x", 2<<20):        "is no job log",
+		"precious\n":                      "run.jsonl is not a job log: it has another beginning",
+		`{"joblog":4` + first:             "is not a job log",
+		`{"joblog":3,"salt":"00"}` + "\n": "is a job log of version 3, but this poll reads version 4 only",
+		strings.Repeat("x", 2<<20):        "is not a job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
 		string(text) + "\x00\x00\n":       "run.jsonl:12: not a line",

@@ -64,11 +64,11 @@ func (f *File) entry(n node) error {
 
 // not says what a node is where something else is needed.
 func (n *node) not(needed string) error {
-	is := map[kind]string{kindText: "this is a text", kindNull: "there is nothing", kindList: "this is a list", kindObject: "this is an object"}[n.kind]
+	is := map[kind]string{kindText: "a text", kindNull: "empty", kindList: "a list", kindObject: "an object"}[n.kind]
 	if n.kind == kindBad {
 		return wrong(n.line, "", "%s", n.text)
 	}
-	return wrong(n.line, "", "%s is needed here, and %s", needed, is)
+	return wrong(n.line, "", "this has to be %s, but it is %s", needed, is)
 }
 
 // readText reads an entry that is a text: a URL, or an item for the template.
@@ -117,9 +117,9 @@ func (f *File) readObject(e *Entry, n node) error {
 		isText := key.kind == kindText && len(key.text) <= maxKey
 		switch {
 		case !isText:
-			return wrong(key.line, "", "an entry has no such key")
+			return wrong(key.line, "", "an entry cannot have this key")
 		case slices.ContainsFunc(n.keys[:i], func(k node) bool { return k.text == key.text }):
-			return wrong(key.line, "several values stand in a list: "+key.text+": [A, B]", "%s: it is given twice", key.text)
+			return wrong(key.line, "write several values as a list: "+key.text+": [A, B]", "%s: the key is given twice", key.text)
 		}
 		err := f.readKey(e, key, n.items[i], fields)
 		if e, ok := errors.AsType[*Error](err); ok {
@@ -150,17 +150,17 @@ func (f *File) readKey(e *Entry, key, value node, fields map[string]string) erro
 		e.Name = value.text
 		return value.oneLine()
 	case f.config.Keys:
-		return wrong(key.line, "all elements are asked about and judged alike, by the command line", "an entry is the key of an element here, and only has a name")
+		return wrong(key.line, "the command line applies to all elements alike", "here an entry is the key of an element, and can only have a name")
 	case slices.Contains(f.config.Template.Fields(), key.text):
 		fields[key.text] = value.text
 		return value.oneLine()
 	case isTarget && f.config.Template != nil:
-		return wrong(key.line, "give one of them", "there is a URL or a command already, which the entries fill")
+		return wrong(key.line, "give one of them", "the command line already has a URL or a command, which the entries fill")
 	case key.text == keyURL:
 		e.URL = value.text
 		return value.oneLine()
 	case key.text == keyCommand && value.kind != kindList:
-		return wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "a list of words is needed here")
+		return wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "this has to be a list of words")
 	}
 	texts, err := value.texts()
 	if key.text == keyCommand {
@@ -183,7 +183,7 @@ func (n *node) texts() ([]string, error) {
 	for i, item := range n.items {
 		switch {
 		case item.kind == kindObject:
-			return nil, wrong(item.line, "a text with such characters stands in quotes: 'Accept: text/plain'", "a text is needed here, and this is an object")
+			return nil, wrong(item.line, "put a text with such characters in quotes: 'Accept: text/plain'", "this has to be a text, but it is an object")
 		case item.kind != kindText:
 			return nil, item.not("a text")
 		case strings.Contains(item.text, "\x00"):

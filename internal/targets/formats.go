@@ -43,7 +43,7 @@ func (f *File) readJSON(text []byte, at int) error {
 		return wrongJSON(text, at, at+int(d.InputOffset()), err)
 	}
 	if end := at + int(d.InputOffset()); len(bytes.TrimSpace(text[end:])) > 0 {
-		return wrong(lineOf(text, end), "jq -s add makes one list of several", "the list has ended, and more follows")
+		return wrong(lineOf(text, end), "jq -s add makes one list of several", "there is more after the end of the list")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (n *node) inside(raw []byte, nesting int) {
 // yes are no numbers and no booleans here.
 func (f *File) readYAML(text []byte) error {
 	if len(text) > maxYAML {
-		return wrong(0, "plain lines and JSON may be longer", "a YAML list of more than %d MiB is not read", maxYAML>>20)
+		return wrong(0, "plain lines and JSON may be longer", "poll reads at most %d MiB of YAML", maxYAML>>20)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var list, more yaml.Node
@@ -114,14 +114,14 @@ func (f *File) readYAML(text []byte) error {
 		return wrongYAML(err)
 	}
 	if err := d.Decode(&more); err == nil {
-		return wrong(more.Line, "all entries stand in one list", "a second document begins")
+		return wrong(more.Line, "put all entries into one list", "a second document begins")
 	} else if err != io.EOF {
 		return wrongYAML(err)
 	}
 	r := yamlReader{room: len(text)/2 + maxAliased}
 	for _, root := range list.Content {
 		if root.Kind != yaml.SequenceNode && root.Tag != "!!null" {
-			return wrong(root.Line, `each entry begins with "- "`, "the file is a list, and this is none")
+			return wrong(root.Line, `each entry begins with "- "`, "the file is a list, but this is not an item of it")
 		}
 		for _, y := range root.Content {
 			if err := f.entry(r.node(y, maxNesting)); err != nil {
@@ -138,7 +138,7 @@ func wrongYAML(err error) error {
 	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
 		_, text, _ = strings.Cut(text, ": ")
 	}
-	return wrong(line, `a text with ": ", or that begins with a sign, stands in quotes; blanks indent, not tabs`, "this is no YAML: %s", text)
+	return wrong(line, `put a text with ": ", or that begins with a sign, in quotes; indent with blanks, not tabs`, "this is not YAML: %s", text)
 }
 
 // maxAliased is how many values the aliases of a file may stand for in all.

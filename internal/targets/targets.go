@@ -119,11 +119,11 @@ func Read(text []byte, c Config) (*File, error) {
 func check(text []byte) error {
 	switch nul := bytes.IndexByte(text, 0); {
 	case len(text) > MaxSize:
-		return wrong(0, "", "it is larger than %d MiB, the most that is read", MaxSize>>20)
+		return wrong(0, "", "it is larger than %d MiB, the most that poll reads", MaxSize>>20)
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return wrong(0, "PowerShell writes UTF-8 by: ... | Set-Content -Encoding utf8 FILE", "it is UTF-16, and only UTF-8 is read")
+		return wrong(0, "in PowerShell, write UTF-8 with: ... | Set-Content -Encoding utf8 FILE", "it is UTF-16, but poll reads UTF-8 only")
 	case nul >= 0:
-		return wrong(lineOf(text, nul), "write one entry a line: tr '\\0' '\\n' makes lines of what find -print0 writes", "a NUL byte, which no text holds")
+		return wrong(lineOf(text, nul), "write one entry on each line: tr '\\0' '\\n' makes lines of the output of find -print0", "there is a NUL byte, which no text can hold")
 	case !utf8.Valid(text):
 		return wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
 	}
@@ -172,9 +172,9 @@ func (f *File) readLines(text string) error {
 		case line == "" || line[0] == '#':
 			continue
 		case isYAMLEntry(line) || line[0] == '{':
-			return wrong(number, "a file is all plain lines, all JSON or all YAML", "this line is an entry of another format than the lines before it")
+			return wrong(number, "write the whole file as plain lines, as JSON, or as YAML", "this line is an entry of another format than the lines before it")
 		case f.count == 0 && isKey && (rest == "" || rest[0] == ' ') && slices.Contains([]string{"targets", keyName, keyURL, keyCommand, "until"}, key):
-			return wrong(number, `in YAML each entry begins with "- ": - `+key+": ...", "the file is a list, and this line is a key of an object")
+			return wrong(number, `in YAML each entry begins with "- ": - `+key+": ...", "the file is a list, but this line is a key of an object")
 		}
 		if err := f.entry(node{kind: kindText, text: line, line: number}); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (f *File) add(e *Entry) error {
 	}
 	f.known[id] = true
 	if line := f.named[e.Name]; e.Name != "" && line > 0 {
-		return wrong(e.Line, "give each a name of its own", "the target of line %d has the same name, and is not the same", line)
+		return wrong(e.Line, "give each a name of its own", "another target, of line %d, has the same name", line)
 	}
 	f.named[e.Name] = e.Line
 	f.Entries = append(f.Entries, e)

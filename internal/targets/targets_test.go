@@ -77,7 +77,7 @@ func TestRead(t *testing.T) {
 			"1 http://a strict=[\"true\"]\n2 http://b strict=[\"No\"]\n3 http://c strict=[\"maybe\"]\n"},
 		{"anchors and aliases", "", "- url: &u http://a\n  until: &c [.a, .b]\n  timeout: &t 1m\n- url: *u\n  until: *c\n  timeout: !!str 2m\n- url: http://b\n  timeout: *t\n",
 			"1 http://a until=[\".a\" \".b\"] timeout=[\"1m\"]\n4 http://a until=[\".a\" \".b\"] timeout=[\"2m\"]\n7 http://b timeout=[\"1m\"]\n"},
-		{"an alias of its own list", "", "- &a [*a]\n- url: &b [*b]\n", "1: a text or an object is needed here, and this is a list\n"},
+		{"an alias of its own list", "", "- &a [*a]\n- url: &b [*b]\n", "1: this has to be a text or an object, but it is a list\n"},
 		{"a field that is missing", "http://h/{.id}", "- {name: x}\n- y\n", "1: the entry has no id, which {.id} stands for\n"},
 		{"a field of a text", "http://h/{.id}", "y\n", "1: the entry is a text, and {.id} needs an object with that field\n"},
 		{"the same in another order", "", "- {url: 'http://a', timeout: 1m, strict: yes}\n- strict: yes\n  url: http://a\n  timeout: '1m'\n- {url: 'http://a', timeout: 1m}\n",
@@ -89,10 +89,10 @@ func TestRead(t *testing.T) {
 		{"a control character at the start", "http://h/{}", "\x01a\nb", "1: the text holds a control character\n"},
 		{"an error in a list ends it", "", "[\n{\"url\":\"http://a\"}\n{\"url\":\"http://b\"},\n{}\n]", "2 http://a\n3: expected comma after array element\n"},
 		{"after what is nested too deep", "", `[{"url":{"a":[["]",{"b":"\"}"}]]},"x":1},"http://a"]`,
-			"1: url: a text is needed here, and this is an object\n"},
-		{"an alias of an entry beside a broken one", "", "- &a http://a\n- url: *a\n- @\n", "3: this is no YAML: found character that cannot start any token\n"},
+			"1: url: this has to be a text, but it is an object\n"},
+		{"an alias of an entry beside a broken one", "", "- &a http://a\n- url: *a\n- @\n", "3: this is not YAML: found character that cannot start any token\n"},
 		{"one name for two targets", "", "- {name: x, url: 'http://a'}\n- {name: x, url: 'http://b'}\n- {name: x, url: 'http://a'}\n- {name: y, url: 'http://a'}\n",
-			"1 x: http://a\n2: the target of line 1 has the same name, and is not the same\n"},
+			"1 x: http://a\n2: another target, of line 1, has the same name\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,11 +115,11 @@ func TestRead_limits(t *testing.T) {
 		{"a list of 1,000 values", "- {url: 'http://h', until: " + values + "}\n", ""},
 		{"a list of 1,001 values", "- {url: 'http://h', until: [" + many("a,", 1001) + "]}\n", "until: the list is empty, or has more than 1000 values"},
 		{"keys", "- {" + many("x", 2) + ": 1, " + strings.Join(numbered("k%d: 1", 100), ", ") + "}\n", "more than 100 keys"},
-		{"a long key", "- {url: http://h, ? " + many("x", 65) + " : 1}", "targets.yaml:1: an entry has no such key"},
-		{"nesting", "- " + many("[", 20000), "no YAML"},
-		{"nesting in a JSON entry", `{"url":{"a":` + many("[", 500) + many("]", 500) + `}}`, "url: a text is needed here, and this is an object"},
+		{"a long key", "- {url: http://h, ? " + many("x", 65) + " : 1}", "targets.yaml:1: an entry cannot have this key"},
+		{"nesting", "- " + many("[", 20000), "this is not YAML"},
+		{"nesting in a JSON entry", `{"url":{"a":` + many("[", 500) + many("]", 500) + `}}`, "url: this has to be a text, but it is an object"},
 		{"a long line", "http://h/" + many("a", 70000), "the text is longer than 64 KiB"},
-		{"a large YAML file", "- a\n" + many("#", 4<<20), "more than 4 MiB is not read"},
+		{"a large YAML file", "- a\n" + many("#", 4<<20), "poll reads at most 4 MiB of YAML"},
 		{"a large file", many("#", MaxSize+1), "larger than 16 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -155,14 +155,14 @@ func numbered(format string, n int) []string {
 func TestRead_notText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"\xff\xfea\x00\n\x00":                          "targets.yaml: it is UTF-16, and only UTF-8 is read",
+		"\xff\xfea\x00\n\x00":                          "targets.yaml: it is UTF-16, but poll reads UTF-8 only",
 		"http://a\nhttp://é\xff":                       "targets.yaml:2: a byte that is not UTF-8",
-		"http://a\x00http://b\n":                       "targets.yaml:1: a NUL byte, which no text holds",
+		"http://a\x00http://b\n":                       "targets.yaml:1: there is a NUL byte, which no text can hold",
 		"- http://a\n---\n- http://b\n":                "targets.yaml:2: a second document begins",
-		"%YAML 1.1\n---\nname: a\n":                    "targets.yaml:3: the file is a list, and this is none",
-		"name: a\nurl: http://b\n":                     "targets.yaml:1: the file is a list, and this line is a key of an object",
+		"%YAML 1.1\n---\nname: a\n":                    "targets.yaml:3: the file is a list, but this is not an item of it",
+		"name: a\nurl: http://b\n":                     "targets.yaml:1: the file is a list, but this line is a key of an object",
 		"http://a\n- http://b\n{}\n":                   "targets.yaml:2: this line is an entry of another format than the lines before it",
-		"[\"http://a\"] [\"http://b\"]":                "targets.yaml:1: the list has ended, and more follows",
+		"[\"http://a\"] [\"http://b\"]":                "targets.yaml:1: there is more after the end of the list",
 		"[\"http://a\",]":                              "targets.yaml:1: invalid character ']' looking for beginning of value",
 		"[\"http://a\",\n\n":                           "targets.yaml:1: the file ends before this is closed",
 		"{\"url\":\"http://a":                          "targets.yaml:1: the file ends before this is closed",
@@ -185,10 +185,10 @@ func TestRead_keys(t *testing.T) {
 		`[41, "x/1", {"name": "y"}]`:      "41; x/1; y",
 		"- 41\n- name: x\n":               "41; x",
 		"41\n41\n":                        "41; a repeat",
-		`{"name":"x","until":".a"}`:       "1: until: an entry is the key of an element here, and only has a name",
+		`{"name":"x","until":".a"}`:       "1: until: here an entry is the key of an element, and can only have a name",
 		`{}`:                              "1: the entry has no name",
-		"- command: [a]\n  name: x\n":     "1: command: an entry is the key of an element here, and only has a name",
-		"{\"name\":\"x\",\"name\":\"y\"}": "1: name: it is given twice",
+		"- command: [a]\n  name: x\n":     "1: command: here an entry is the key of an element, and can only have a name",
+		"{\"name\":\"x\",\"name\":\"y\"}": "1: name: the key is given twice",
 	} {
 		f, err := Read([]byte(text), Config{Name: "targets.yaml", Keys: true})
 		var have []string

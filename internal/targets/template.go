@@ -53,7 +53,7 @@ func ParseURL(s string) (*Template, error) {
 		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",
 			"the URL has no {} or {.field}, so all targets would be the same")
 	case !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
-		return nil, wrong(0, escapedBrace, "a { of the URL stands in its scheme")
+		return nil, wrong(0, escapedBrace, "the scheme of the URL has a {")
 	}
 	return t, t.locate()
 }
@@ -89,7 +89,7 @@ func (t *Template) locate() error {
 	for _, text := range t.texts[:len(t.fields)] {
 		at += len(text)
 		if splitsEscape(t.sample[:at]) {
-			return wrong(0, escapedBrace, "a { of the URL stands within a character that is escaped with %%")
+			return wrong(0, escapedBrace, "the URL has a { within a character that is escaped with %%")
 		}
 		t.places = append(t.places, placeOf(t.sample, at))
 		at++
@@ -115,9 +115,9 @@ func (t *Template) Batch(most int) error {
 	for i, field := range t.fields {
 		switch {
 		case field != "":
-			return wrong(0, "write {} for the entry itself", "an entry is a key here, and has no field for %s", hole(field))
+			return wrong(0, "write {} for the entry itself", "here an entry is a key, and has no field for %s", hole(field))
 		case t.lists && t.places[i] != inPath && t.places[i] != inQuery:
-			return wrong(0, "", "in the host or the port there is no room for several entries")
+			return wrong(0, "", "several entries do not fit into the host or the port")
 		}
 	}
 	return nil

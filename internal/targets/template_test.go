@@ -14,9 +14,9 @@ func TestParseURL(t *testing.T) {
 		"http://h/{}":          "",
 		"http://h/{ .a-b_C1 }": "",
 		"http://h/{id}":        "braces may be empty, {}, or name a field of an entry, {.id}; did you mean {}, or {.id} for a field of an entry that is an object?",
-		"h{}/://h":             "a { of the URL stands in its scheme; " + brace,
-		"http://h/%{}":         "a { of the URL stands within a character that is escaped with %; " + brace,
-		"http://h/%2{}":        "a { of the URL stands within a character that is escaped with %; " + brace,
+		"h{}/://h":             "the scheme of the URL has a {; " + brace,
+		"http://h/%{}":         "the URL has a { within a character that is escaped with %; " + brace,
+		"http://h/%2{}":        "the URL has a { within a character that is escaped with %; " + brace,
 		"http://h/%20{}%2F{}x": "",
 		"http://h/{.a}/{":      "a { of the URL is not closed; " + brace,
 		"http://h/{.a.b}":      "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
@@ -85,10 +85,10 @@ func TestTemplate_Batch(t *testing.T) {
 		want     string
 	}{
 		{"http://{}/", 1, ""},
-		{"http://{}/", 2, "in the host or the port there is no room for several entries; "},
-		{"http://h:{}/", 2, "in the host or the port there is no room for several entries; "},
+		{"http://{}/", 2, "several entries do not fit into the host or the port; "},
+		{"http://h:{}/", 2, "several entries do not fit into the host or the port; "},
 		{"http://h/{}?{}#{}", 2, ""},
-		{"http://h/{.id}", 1, "an entry is a key here, and has no field for {.id}; write {} for the entry itself"},
+		{"http://h/{.id}", 1, "here an entry is a key, and has no field for {.id}; write {} for the entry itself"},
 	} {
 		parsed, err := ParseURL(test.template)
 		if err != nil {

@@ -1,13 +1,14 @@
-// Package fleet lets processes that poll the same place be polite to it together: they share
-// its rate, its closing and its answers, in a directory of one machine or in Redis.
+// Package fleet lets processes that poll the same place keep to its limit together: they
+// share its rate, its refusals and its answers, in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
 //
-// No wait fails because of the store. If it is away, slow or full, or its records make no sense,
-// each process goes on alone, at its part of the last shared rate, and notes that once.
+// No wait fails because of the store. If it is unreachable, slow or full, or its records
+// make no sense, each process goes on alone, at its share of the last rate, and notes that
+// once.
 package fleet
 
 import (
@@ -47,8 +48,8 @@ const (
 
 // Options say how a [Fleet] is used.
 type Options struct {
-	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that is
-	// not known begins with a quarter.
+	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that
+	// is not known begins with a quarter of PerSecond.
 	PerSecond float64
 	Known     bool
 	// Name is that of the limit. All with the same name keep to one, at any place.
@@ -114,7 +115,7 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 	case isURL && (scheme == "redis" || scheme == "rediss" || scheme == "unix"):
 		return openServer(scheme, where, config)
 	case isURL:
-		return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
+		return nil, "", errors.New("it is neither a directory nor a redis://, rediss:// or unix:/// URL")
 	case missing != nil && regexp.MustCompile(likeAddress).MatchString(where[len(filepath.VolumeName(where)):]):
 		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
@@ -219,7 +220,7 @@ func (f *Fleet) checkClock(at int64) error {
 		f.clock, f.moved = at, now
 	}
 	if now.Sub(time.UnixMicro(at)).Abs() > 24*time.Hour || now.Sub(f.moved) > time.Second {
-		return errors.New("its clock stands, or is not within a day of ours")
+		return errors.New("its clock stands still, or is more than a day off")
 	}
 	return nil
 }
@@ -244,7 +245,7 @@ func (f *Fleet) failed(key string, err error) {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		why = "it does not answer in time"
 	}
-	f.say("alone", fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
+	f.say("alone", fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
 }
 
 // say tells something once.

@@ -29,7 +29,7 @@ func TestOpen_wrong(t *testing.T) {
 	}
 	for where, want := range map[string]string{
 		"":                               "a directory, redis://HOST or rediss://HOST is needed",
-		"redis+tls://:hunter2@cache":     "none of a directory, redis://",
+		"redis+tls://:hunter2@cache":     "neither a directory nor a redis://",
 		"redis://:hunter2@":              "names no host",
 		"redis://:hunter2@cache/-1":      "the number of a database",
 		"redis://:hunter2@cache?db=1":    "the number of a database",

@@ -391,7 +391,7 @@ func TestFleet_clock(t *testing.T) {
 				if asked < 9 {
 					t.Errorf("asked %d times in 10 s, want once a second", asked)
 				}
-				if note := sends(f, notes, 300); !strings.Contains(note, "its clock stands, or is not within a day of ours") {
+				if note := sends(f, notes, 300); !strings.Contains(note, "its clock stands still, or is more than a day off") {
 					t.Errorf("told %q", note)
 				}
 			})

@@ -10,7 +10,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An Env is what one attempt offers to an expression. It is not changed, and must not be
+// An Env is what an expression can read of one attempt. It is not changed, and must not be
 // changed while a [Result] of it is in use.
 type Env struct {
 	// Doc is the answer as JSON. Nil makes every path unknown.
@@ -56,7 +56,7 @@ type Env struct {
 	Elapsed   time.Duration // $elapsed, since the start of the run
 	Unchanged time.Duration // $unchanged, since the answer last changed
 
-	// Name is $name, what the target is called, missing if it is "".
+	// Name is $name, the name of the target, missing if it is "".
 	Name string
 }
 

@@ -78,8 +78,9 @@ func (x *Expr) Reads(names ...string) bool {
 	})
 }
 
-// Requires returns the texts one of which a path such as .kind has to be where the condition is true, nil if
-// it may be any: of .kind == "Pod" and .spec.nodeName != null it is "Pod".
+// Requires returns the texts of which the value of a path such as .kind has to be one if
+// the condition is true, or nil if it may be any: of .kind == "Pod" and .spec.nodeName !=
+// null it is "Pod".
 func (x *Expr) Requires(path string) (texts []string) {
 	nodes := []*node{x.root}
 	for i := 0; i < len(nodes) && texts == nil; i++ {
@@ -193,8 +194,9 @@ type Explanation struct {
 	// .state is "pending", want == "done". Values are cut to 60 characters, and those of headers
 	// and of the environment are not shown.
 	Lines []string
-	// Notes list what is odd about a match: ".items is an empty list, which is true", and members
-	// of nearly the name of one that is missing. There are none for any other outcome.
+	// Notes list what is odd about a match: ".items is an empty list, which is true", and
+	// members whose name resembles that of a missing one. There are none for any other
+	// outcome.
 	Notes []string
 
 	unmet string // the kind of answer, and the source, unless the condition matched

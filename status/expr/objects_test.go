@@ -44,7 +44,7 @@ func TestObjects(t *testing.T) {
 		"jobs":         "column 1: a path begins with a dot",
 		".a //":        "column 6: a path is missing",
 		".a == 1":      "column 4: after a path nothing can follow here",
-		"jq: .a":       "column 1: where the elements are cannot be said in jq",
+		"jq: .a":       "column 1: jq cannot say where the elements are",
 		".items[] | .": "column 10: after a path nothing can follow here",
 	} {
 		if _, err := CompileObjects(source); err == nil || err.Error() != want {

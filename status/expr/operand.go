@@ -205,7 +205,7 @@ func (p *parser) member(i int, other string) (name string, end int) {
 func (p *parser) pathOperand() *node {
 	path := p.path()
 	if s := path.eachStep(); s != nil {
-		p.fail(s.from, "test the elements with any(...) or all(...)", "[] stands outside of any, all and count")
+		p.fail(s.from, "test the elements with any(...) or all(...)", "[] works only in any(), all() and count()")
 	}
 	return p.pathNode(path)
 }

@@ -75,7 +75,7 @@ func (p *parser) begin() {
 		p.fail(0, "", "the expression is longer than %d KiB", maxSource>>10)
 	}
 	if p.skip(); p.pos == len(p.src) {
-		p.fail(0, `write one such as .state == "done", or .items for the place of a list`, "the expression is empty")
+		p.fail(0, `write one such as .state == "done", or .items for the path of a list`, "the expression is empty")
 	}
 }
 
@@ -178,7 +178,7 @@ func (p *parser) alternative() *node {
 	right := p.alternative()
 	for _, n := range []*node{left, right} {
 		if !n.grouped && !n.ofDot && slices.Contains([]op{opNot, opAnd, opOr, opCompare}, n.op) {
-			p.fail(at, "put the condition, or the //, in parentheses", "// stands next to a condition")
+			p.fail(at, "put the condition, or the //, in parentheses", "// beside a condition needs parentheses")
 		}
 	}
 	return p.node(opAlternative, from, left, right)
@@ -217,7 +217,7 @@ func (p *parser) not() *node {
 	}
 	x := operand()
 	if sign, _ := p.operatorAt(p.pos); isBang && opposite(sign) != "" {
-		p.fail(from, "write !(... "+sign+" ...), or (!...) "+sign+" ...", "! stands before a comparison")
+		p.fail(from, "write !(... "+sign+" ...), or (!...) "+sign+" ...", "! before a comparison is ambiguous")
 	}
 	p.condition(x)
 	return p.node(opNot, from, x)

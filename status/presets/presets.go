@@ -1,5 +1,5 @@
-// Package presets has rules with a name, which say what the states of one API mean: of Kubernetes, CI
-// services, clouds and others, all waiters of AWS, and those of a file.
+// Package presets has named rules, which say what the states of one API mean: of
+// Kubernetes, CI services, clouds and others, all waiters of AWS, and those of a file.
 package presets
 
 import (
@@ -26,8 +26,8 @@ type Preset struct {
 	Example string   // a command line, quoted for a shell
 	File    string   // that it was read from, "" for a built-in one
 	Text    string   // the lines that it was read from, without comments
-	// Object is where the objects are that the rules are about, such as .job, .builds[] or
-	// .items[] // ., "" for the answer. See [status.Preset].
+	// Object is the path of the objects that the rules are about, such as .job, .builds[]
+	// or .items[] // ., "" for the answer. See [status.Preset].
 	Object string
 	// Match is the condition of a stanza of a group, NAME/X of NAME: it says which objects it judges.
 	Match string
@@ -69,8 +69,9 @@ var groupText string
 // All returns all presets but those of AWS's waiters, with those for related APIs side by side.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
-// Rules returns the rules of the preset with that name or alias for a kind of probe, as of a line with
-// --preset. An error names the rules that do not fit, where none is left that could be SUCCESS.
+// Rules returns the rules of the preset with that name or alias for a kind of probe. The
+// error says that there is no such preset, or names the rules that do not fit if none is
+// left that could be SUCCESS.
 func Rules(name string, kind status.Kind) (status.Rules, error) {
 	p, found := Lookup(name)
 	if !found {
@@ -200,15 +201,15 @@ func isNoText(c rune) bool {
 	return unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError
 }
 
-// Read reads presets, each a stanza of lines "key: value", with an empty line between
-// stanzas. A line that begins with a blank continues the one above, and one that begins with #
-// is a comment. A stanza begins with its name, which no other has, and has at least one rule. The
-// other keys are those of [Status.RuleName], whose values are conditions, those of
-// [Setting], and the fields of [Preset] in lower case: alias, api, example, note, many,
-// object, detail. Of alias, many, detail, id, print and the rules there may be several. After a
-// condition, " -- " and words are the reason when it is met. A preset has either object or
-// each, and its expressions name no $ENV. An error begins with the file, the line and the column, in
-// characters from 1: "mine.txt:3:8: ". Of a line that is none of a preset it has no text.
+// Read reads presets, each a stanza of lines "key: value", with an empty line between stanzas. A
+// line that begins with a blank continues the one above, and one that begins with # is a comment. A
+// stanza begins with its name, which no other has, and has at least one rule. The other keys are
+// those of [Status.RuleName], whose values are conditions, those of [Setting], and the fields of
+// [Preset] in lower case: alias, api, example, note, many, object, detail. Of alias, many, detail,
+// id, print and the rules there may be several. After a condition, " -- " and words are the reason
+// when it is met. A preset has either object or each, and its expressions name no $ENV. An error
+// begins with the file, the line and the column, in characters from 1: "mine.txt:3:8: ". It quotes
+// no line that does not belong to a preset.
 func Read(file, text string) ([]Preset, error) { return read(file, text, compiles) }
 
 func read(file, text string, check func(key, value string) error) (presets []Preset, err error) {
@@ -256,7 +257,7 @@ func read(file, text string, check func(key, value string) error) (presets []Pre
 	return presets, nil
 }
 
-// ID tells a preset apart from others by what it judges.
+// ID returns a text that differs between presets that judge differently.
 func (p Preset) ID() string {
 	id := fmt.Sprintf("%q", []any{p.Name, p.Object, p.Match, p.rules})
 	for _, s := range p.stanzas {

@@ -103,7 +103,7 @@ until: .c
 		"name: k8s/A\nmatch: .a\nmatch: .b\n":                   `mine.txt:3:1: "match" is there twice`,
 		"name: a\nmatch: .a\n":                                  `mine.txt:2:1: match is for a stanza of a group, whose name is NAME/X`,
 		"name: a\nobject: .a[] // \n":                           `mine.txt:2:16: a path is missing: write where the list is: .items`,
-		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: where the elements are cannot be said in jq: write the path of the list: .items, or .groups[].items[]`,
+		"name: a\nobject: jq: .a\n":                             `mine.txt:2:9: jq cannot say where the elements are: write the path of the list: .items, or .groups[].items[]`,
 	} {
 		if _, err := Read("mine.txt", text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)

@@ -34,12 +34,12 @@ type cost struct {
 // Table returns the table of the flags, which fill f.
 func (f *Learning) Table() argv.Flags {
 	return argv.Flags{
-		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, poll when they end"},
-		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "higher: fewer attempts, later notice; % or D"},
-		{Name: "age", Value: "D", Default: "0", To: argv.Var(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running already"},
-		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "keep past runs here"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.StartedAt), Needs: "learn", Usage: "when it started, from the last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.FinishedAt), Needs: "started-at", Usage: "when it ended, from the last answer"},
+		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, and poll when they end"},
+		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
+		{Name: "age", Value: "D", Default: "0", To: argv.Var(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running"},
+		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "the directory of past runs"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.StartedAt), Needs: "learn", Usage: "when the operation started, from its last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.FinishedAt), Needs: "started-at", Usage: "when the operation ended, from its last answer"},
 	}
 }
 
@@ -169,7 +169,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case name == "" && h.forget:
 		return argv.Usagef("--forget needs the NAME of a history")
 	case name == "" && len(names) == 0:
-		warn(h.streams, "nothing is remembered in "+saved.Dir)
+		warn(h.streams, "there are no past runs in "+saved.Dir)
 		return nil
 	case name == "":
 		return h.show(ctx, l, saved, names)
@@ -183,7 +183,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	if err := saved.Forget(ctx, name); err != nil {
 		return err
 	}
-	warn(h.streams, name+" is forgotten")
+	warn(h.streams, "the history of "+name+" is removed")
 	return nil
 }
 

@@ -28,7 +28,7 @@ type output struct {
 func (o *output) flags(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "or json"},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "table or json"},
 		{Name: "svg", Value: "FILE", To: argv.Var(&o.svg, parseSVG), Usage: charts},
 	}
 }
@@ -37,7 +37,7 @@ func (o *output) flags(charts string) argv.Flags {
 func parseSVG(path string) (string, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
-			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
+			Hint("rsvg-convert FILE.svg >FILE.png converts it")
 	}
 	return system.CheckFile(path)
 }

@@ -72,7 +72,7 @@ func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
 	}
 	past, err := read(r.saved, r.Name, f.options(w))
 	if r.warnings, r.Model = past.warnings, past.model; err != nil {
-		r.warnings = append(r.warnings, "nothing is known of past runs: "+err.Error())
+		r.warnings = append(r.warnings, "past runs cannot be read: "+err.Error())
 		r.saved.Dir = ""
 	}
 	return r, nil
@@ -148,7 +148,7 @@ func (r *Recorder) Save(ctx context.Context) error {
 		return nil
 	}
 	if err := r.saved.Append(ctx, r.Name, *r.run); err != nil {
-		return fmt.Errorf("this run is not remembered: %w", err)
+		return fmt.Errorf("this run is not recorded: %w", err)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 			run.Lo, run.Hi = took, took
 			return run
 		}
-		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known only from its attempts: %v", err))
+		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
 	case r.age > 0 && r.end.unfinished == 0:
 		// The first attempt found it finished: it may have ended at any earlier age.
 		return nil

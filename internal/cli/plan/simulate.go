@@ -54,15 +54,15 @@ func (q *simulation) flags() argv.Flags {
 	names := algorithmNames()
 	offered := func() []argv.Candidate { return argv.Candidates(names[1:]...) }
 	return slices.Concat(argv.Flags{
-		{Name: "model", Value: "M", Default: models[0], Words: models, To: argv.TextVar(&q.Model), Usage: "or occ"},
+		{Name: "model", Value: "M", Default: models[0], Words: models, To: argv.TextVar(&q.Model), Usage: "queue or occ"},
 		{Name: "clients", Value: "LIST", Default: "10,50,100", To: argv.Var(&q.Clients, argv.ParseList(argv.ParseCount(0))), Usage: "numbers of clients"},
 		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.Var(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
 	}, q.waits.Table().Only(shapes()...), argv.Flags{
-		{Name: "trials", Value: "N", Default: "100", To: argv.Var(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
+		{Name: "trials", Value: "N", Default: "100", To: argv.Var(&q.Trials, argv.ParseCount(1)), Usage: "how often each is simulated"},
 		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.Var(&q.waits.Base, ParsePositive), Usage: "the base of algorithms"},
 		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.Var(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
-		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Var(&q.Config, q.parseService), Usage: "queue: how long it serves a client"},
-		{Name: "seed", Value: "N", Default: "0", To: argv.Var(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Var(&q.Config, q.parseService), Usage: "queue: the time that serves one client"},
+		{Name: "seed", Value: "N", Default: "0", To: argv.Var(&q.Seed, argv.ParseUint64), Usage: "the seed of the random numbers"},
 	}, q.output.flags("write two charts, of work and of time"))
 }
 

@@ -18,9 +18,9 @@ func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Summary: "choose how fast waits grow",
 		Flags: argv.Flags{
-			{Name: "overshoot", Value: "PCT", To: argv.Var(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait wanted, as a fraction of the time so far"},
-			{Name: "wait", Value: "D", To: argv.Var(&t.wait, ParsePositive), Needs: "at", Usage: "the wait wanted ..."},
-			{Name: "at", Value: "D", To: argv.Var(&t.at, ParsePositive), Needs: "wait", Usage: "... at this time"},
+			{Name: "overshoot", Value: "PCT", To: argv.Var(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait that you want, as a fraction of the time so far"},
+			{Name: "wait", Value: "D", To: argv.Var(&t.wait, ParsePositive), Needs: "at", Usage: "the wait that you want at the time --at"},
+			{Name: "at", Value: "D", To: argv.Var(&t.at, ParsePositive), Needs: "wait", Usage: "the time of --wait"},
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.Var(&t.base, ParsePositive), Usage: "the first wait"},
 			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.Var(&t.until, ParsePositive), Usage: "count the attempts until then"},
 		},
@@ -57,7 +57,7 @@ func (t *tuning) factor() (float64, error) {
 	case t.overshoot > 0:
 		return 1 + t.overshoot, nil
 	case t.wait == 0:
-		return 0, argv.Usagef("nothing to tune for").Hint("poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s")
+		return 0, argv.Usagef("poll tune needs a goal").Hint("poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s")
 	case t.wait < t.base:
 		return 0, argv.Usagef("--wait: %v is below the first wait of %v", t.wait, t.base)
 	}

@@ -68,16 +68,16 @@ type Waits struct {
 // Table returns the table of the flags, which fill w.
 func (w *Waits) Table() argv.Flags {
 	return argv.Flags{
-		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.TextVar(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
+		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.TextVar(&w.Strategy), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
 		{Name: "base", Value: "D", Default: "100ms", To: argv.Var(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
-		{Name: "factor", Value: "F", Default: "2", To: argv.Var(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "growth of exponential"},
-		{Name: "power", Value: "P", Default: "4", To: argv.Var(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "growth of polynomial"},
-		{Name: "max-wait", Value: "D", Default: "20s", To: argv.Var(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
+		{Name: "factor", Value: "F", Default: "2", To: argv.Var(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
+		{Name: "power", Value: "P", Default: "4", To: argv.Var(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
+		{Name: "max-wait", Value: "D", Default: "20s", To: argv.Var(&w.MaxWait, parseCap), Usage: "the longest wait that poll chooses; 0 = no cap"},
 		{Name: "interval", Value: "D", Brief: true, To: argv.OptionalVar(&w.Interval, argv.ParseDuration), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
 		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.Var(&w.Overshoot, argv.ParsePercent), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
-		{Name: "jitter", Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.TextVar(&w.Jitter), Usage: "or none, full, equal, decorrelated"},
-		{Name: "seed", Value: "N", WholeRun: true, To: argv.OptionalVar(&w.Seed, argv.ParseUint64), Usage: "makes jitter repeatable"},
-		{Name: "immediate", To: argv.OptionalVar(&w.Immediate, strconv.ParseBool), Usage: "first attempt at once; with --interval unless =false"},
+		{Name: "jitter", Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.TextVar(&w.Jitter), Usage: "auto, none, full, equal or decorrelated"},
+		{Name: "seed", Value: "N", WholeRun: true, To: argv.OptionalVar(&w.Seed, argv.ParseUint64), Usage: "the seed of the jitter, to repeat a run"},
+		{Name: "immediate", To: argv.OptionalVar(&w.Immediate, strconv.ParseBool), Usage: "ask at once, as --interval does unless =false"},
 		{Name: "initial-delay", Value: "D", Default: "0", To: argv.Var(&w.InitialDelay, argv.ParseDuration), Usage: "wait this long first"},
 	}
 }

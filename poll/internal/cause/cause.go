@@ -24,7 +24,7 @@ func Failure(ctx context.Context, timedOut string) *status.Failure {
 	case errors.Is(f.Err, ErrAttemptTimeout):
 		f.Kind, f.Class, f.Reason = status.FailureTransient, detail.FailureTimeout, timedOut
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		f.Reason = "the last attempt had no answer by then"
+		f.Reason = "the last attempt was still running"
 	}
 	return f
 }

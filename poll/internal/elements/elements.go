@@ -43,7 +43,7 @@ type Reader struct {
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
 func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, err error) {
 	if o.Truncated {
-		return nil, nil, errors.New("the answer is longer than what is kept of it")
+		return nil, nil, errors.New("the answer is longer than the part of it that poll keeps")
 	}
 	r.Partial = ""
 	var pages []*expr.Doc // and the objects that hold the list
@@ -51,7 +51,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
 		if page > 0 && problem == "" && len(some) == 0 && r.isNull(last) {
-			problem = "it holds no list, and the page before tells of more"
+			problem = "it holds no list, and the page before names another one"
 		}
 		if problem != "" && page > 0 {
 			problem = fmt.Sprintf("page %d: %s", page+1, problem)
@@ -227,7 +227,7 @@ func partial(o *status.Observation, page *expr.Doc, held int) string {
 	case o.Moved && !o.Following.Start: // what a start answers is about what it has started
 		return "it is that of " + o.Redirect
 	case err == nil && n > held:
-		return fmt.Sprintf("it tells of %d", n)
+		return fmt.Sprintf("it counts %d in all", n)
 	case bytes.Contains(page.Bytes(), []byte(`rrors"`)): // as a name, perhaps
 		if member := document.Errors(page.Bytes()); member != "" {
 			return "there is " + member

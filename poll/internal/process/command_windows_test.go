@@ -356,7 +356,7 @@ func TestBatchFile(t *testing.T) {
 
 	c := Command{Args: []string{filepath.Join(dir, "deploy"), `secret"&calc`}}
 	err := c.Check()
-	if want := "deploy: an argument holds a quote or a line break, which no batch file can be given safely"; err == nil || err.Error() != want {
+	if want := "deploy: an argument holds a quote or a line break, which is not safe for a batch file"; err == nil || err.Error() != want {
 		t.Errorf("have %v, want %s", err, want)
 	}
 	obs := NewSession(c).Run(t.Context(), 1)

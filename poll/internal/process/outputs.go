@@ -28,6 +28,7 @@ type outputs struct {
 
 	chunks  chan chunk    // of a stream, to who listens
 	unheard chan struct{} // closed when nobody listens any more
+	part    bool          // the last line is part of a document that was cut
 }
 
 // A chunk is a part of an output. Its bytes hold until the next one is taken.
@@ -96,7 +97,7 @@ func (o *outputs) finish() {
 
 // observe hands the kept outputs to an observation.
 func (o *outputs) observe(obs *status.Observation) {
-	obs.Body, obs.Size = o.stdout.kept, o.stdout.size
+	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
@@ -155,8 +156,9 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 	}
 	both := [...]*stream.Lines{
 		stream.NewLines(s.MaxBody, func(m stream.Message) bool {
-			o.stdout.kept, o.stdout.size = append(bytes.Clone(m.Data), '\n'), m.Size+1
-			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data))})
+			o.stdout.kept, o.stdout.size, o.part = append(bytes.Clone(m.Data), '\n'), m.Size+1, m.Part
+			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
+				Answer: detail.Answer{Part: m.Part}})
 		}),
 		stream.NewLines(tailSize, func(m stream.Message) bool {
 			return tell(status.Observation{Stderr: bytes.Clone(m.Data), Answer: detail.Answer{StderrCut: m.Size > int64(len(m.Data))}})

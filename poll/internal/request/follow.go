@@ -24,7 +24,7 @@ type follow struct{ reference }
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
-		err = fmt.Errorf("%s is the same for every answer, and no place to look at", s)
+		err = fmt.Errorf("%s is the same for every answer, and names no URL", s)
 	}
 	return follow{r}, err
 }
@@ -123,7 +123,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	// The field of such a name would be missing, which shows only after the start was sent.
 	mistakes := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
 	if slices.Contains(mistakes, strings.ToLower(s)) {
-		return reference{}, fmt.Errorf("%s is no place to look at: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
+		return reference{}, fmt.Errorf("%s names no URL: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
 	}
 	x, err := expr.CompileValue(s, opts...)
 	if e, ok := errors.AsType[*expr.Error](err); ok && strings.HasPrefix(s, `"`) {
@@ -250,7 +250,7 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 	case built[0] == '?':
 		return "?" + withParameters(from.RawQuery, built[1:]), nil
 	case hasDots(built) && !hasDots(r.sample()):
-		return "", errors.New("a value leads out of its place in the path")
+		return "", errors.New("a value would change another part of the path")
 	}
 	return built, nil
 }

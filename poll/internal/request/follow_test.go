@@ -43,7 +43,7 @@ func TestTemplate(t *testing.T) {
 		{template: "https://{.name}/x", problem: "invalid URL escape"},
 		{template: "https://h:{.n}/x", want: "https://h:12/x"},
 		{template: "/{.slashes}", want: "/evil.com/x"},
-		{template: "/v1/{.up}", problem: "a value leads out of its place in the path"},
+		{template: "/v1/{.up}", problem: "a value would change another part of the path"},
 		{template: "/v1?x={.up}", want: "/v1?x=a%2F..%2F..%2Fb"},
 		{template: "https://{.evil}.h/", problem: "invalid URL escape"},
 	} {

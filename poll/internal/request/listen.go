@@ -51,7 +51,8 @@ type listener struct {
 // listener returns what reads an answer if that goes on, nil if it does not.
 func (c *client) listener(a *answer, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
-	if !c.Stream || a.asked.Tell == nil || a.asked.single || !a.Good() || coding != "" && coding != "identity" {
+	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
+	if !c.Stream || a.asked.Tell == nil || a.asked.single || !a.Good() || isPart || coding != "" && coding != "identity" {
 		return nil
 	}
 	l := &listener{client: c, answer: a, body: resp.Body}
@@ -143,7 +144,8 @@ func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
 func (l *listener) ended(ctx context.Context, err error) *answer {
 	a := l.client.unanswered(ctx, err, true, l.answer.asked)
 	a.Ended, a.Hint, a.Quota = true, l.answer.Hint, l.answer.Quota
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // a stream that follows has to say anew what this one has said
+		l.client.memory.LastID = ""
 		return a
 	}
 	f := a.Failure

@@ -166,7 +166,7 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
 	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
-		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
+		err = errors.New("the expression for the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
@@ -190,7 +190,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	}
 	// A page is not the last one if its document names a further page.
 	if member := document.NextPage(a.Body); member != "" {
-		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
+		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = detail.AdviceNext
 		return location{}, f

@@ -47,7 +47,7 @@ func TestParsePager(t *testing.T) {
 	for source, want := range map[string]string{
 		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
 		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
-		"true":                       "true is no place to look at: write none or auto",
+		"true":                       "true names no URL: write none or auto",
 		"?page=2":                    "the same on every page",
 		"?key={$ENV.KEY}":            "the same on every page",
 		"/jobs?after={.next":         "is not closed",

@@ -73,7 +73,7 @@ func (s *Session) KeepsEnviron() bool { return s.follow.namesEnviron() }
 func (s *Session) Resume(text json.RawMessage) error {
 	var k saved
 	if err := json.Unmarshal(text, &k); err != nil {
-		return errors.New("what is known of the operation is not readable")
+		return errors.New("the saved state of the operation cannot be read")
 	}
 	if k.Monitor > detail.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
@@ -150,7 +150,7 @@ func (s *Session) Leave() json.RawMessage { return s.marshal(s.saved()) }
 // Adopt takes over an answer to another session, and the state of that session after it.
 func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
 	if o.Kind != status.KindHTTP || o.Code == nil {
-		return errors.New("it is no HTTP answer")
+		return errors.New("it is not an HTTP answer")
 	}
 	if len(text) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (s *Session) Lists() bool { return s.each }
 // transport, the cookies and the header with this one, but what it keeps is its own.
 func (s *Session) Fork(element []byte) (*Session, error) {
 	if s.listed == nil {
-		return nil, errors.New("no answer has listed what to follow")
+		return nil, errors.New("no answer has listed the elements to follow")
 	}
 	from := s.listed.asked.at
 	env := s.listed.env(context.Background())

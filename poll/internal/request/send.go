@@ -153,9 +153,9 @@ func (c *client) read(a *answer, resp *http.Response) (err error) {
 		return err
 	case len(c.header["Range"]) > 0:
 	case a.code == http.StatusPartialContent:
-		return errors.New("HTTP 206 Partial Content, and the whole was asked for")
+		return errors.New("HTTP 206 Partial Content, but the request asked for the whole")
 	case len(c.header["Accept-Encoding"]) == 0 && a.Good() && a.Size > 0 && coding != "" && coding != "identity":
-		return errors.New("the answer is encoded in a way that was not asked for")
+		return errors.New("the answer has an encoding that the request did not ask for")
 	}
 	return nil
 }

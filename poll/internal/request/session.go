@@ -49,7 +49,7 @@ const (
 	given     phase = iota // the request that was given, which starts nothing
 	unsent                 // the same for the first time; it changes something
 	startDue               // the request that starts the operation
-	started                // nothing: it was sent, and its answer names nothing to follow
+	started                // nothing: it was sent, and its answer names no URL to follow
 	returned               // a GET of the URL that was given; the operation was started
 	following              // a GET of a URL that an answer has named
 )
@@ -132,7 +132,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	case started:
 		o.Kind, o.Following.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
-			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
+			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
 		o.Failure.Advice.Code = detail.AdviceFollow
 	default:
 		o = s.look(ctx, a)
@@ -256,7 +256,7 @@ func (s *Session) doubt(got *answer) string {
 	if n == 0 {
 		return "the answer is an HTML page"
 	}
-	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
+	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
 }
 
 // isHTML reports whether an answer is an HTML page.

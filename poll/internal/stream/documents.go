@@ -4,12 +4,13 @@ package stream
 const recordSeparator = 0x1e
 
 // Documents finds JSON documents, one after the other, and the texts of a JSON text sequence. A number, or
-// another document that does not say where it ends, is whole once a blank follows.
+// another text that does not say where it ends, is whole once its line is.
 type Documents struct {
 	limit   int64
 	tell    Tell
 	held    buffer
 	each    bool // each line is a document (NDJSON)
+	behind  bool // one, and what is left of its line is none
 	depth   int  // of brackets
 	text    bool // within a string
 	escaped bool // behind a backslash in it
@@ -31,6 +32,8 @@ func (d *Documents) Write(p []byte) (enough bool) {
 			d.reset()
 			from = i + 1
 			continue
+		case d.behind && c != '\n':
+			from = i + 1
 		case d.escaped:
 			d.escaped = false
 		case d.text:
@@ -40,11 +43,11 @@ func (d *Documents) Write(p []byte) (enough bool) {
 			}
 			enough = d.end(p[from : i+1])
 			from = i + 1
-		case isBlank && d.scalar:
+		case c == '\n' && d.scalar:
 			enough = d.end(p[from:i])
-			from = i + 1
-		case isBlank && d.depth == 0:
-			from = i + 1
+			from, d.behind = i+1, false
+		case isBlank && d.depth == 0 && !d.scalar:
+			from, d.behind = i+1, d.behind && c != '\n'
 		case d.scalar:
 		case c == '"':
 			d.text = true
@@ -74,10 +77,11 @@ func (d *Documents) end(last []byte) (enough bool) {
 	}
 	enough = d.tell(Message{Data: last, Size: max(d.held.size, int64(len(last)))})
 	d.reset()
+	d.behind = d.each
 	return enough
 }
 
 func (d *Documents) reset() {
 	d.held.reset()
-	d.depth, d.text, d.escaped, d.scalar = 0, false, false, false
+	d.depth, d.text, d.escaped, d.scalar, d.behind = 0, false, false, false, false
 }

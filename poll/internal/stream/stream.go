@@ -9,6 +9,7 @@ type Message struct {
 	Data  []byte // holds only until the next message is told
 	Size  int64  // its length; more than len(Data) if that is only the beginning
 	Event string // the name of a server-sent event
+	Part  bool   // it is a line of a document that has no end, or is too long
 }
 
 // A Framer finds messages in bytes, which it is given as they come.
@@ -74,6 +75,7 @@ type Lines struct {
 	lines
 	tell     Tell
 	document []byte // from its first line on, empty outside one
+	broken   bool   // a document was told by its lines, and those that follow may be of it, too
 }
 
 // NewLines returns what finds lines, of which at most limit bytes are kept.
@@ -101,6 +103,7 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 	case isInside && (ends || is(" \t")):
 		l.document = append(append(l.document, '\n'), line...)
 		if ends {
+			l.broken = false
 			enough = l.tell(Message{Data: l.document, Size: int64(len(l.document))})
 			l.document = l.document[:0]
 		}
@@ -111,13 +114,15 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 		l.document = append(l.document, line...)
 		return false
 	}
-	return size > 0 && l.tell(Message{Data: line, Size: size})
+	l.broken = l.broken && !ends
+	return size > 0 && l.tell(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
 // flush tells the lines of a document that is none, or is longer than the limit.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
-		enough = enough || len(line) > 0 && l.tell(Message{Data: line, Size: int64(len(line))})
+		l.broken = l.broken || len(line) > 0
+		enough = enough || len(line) > 0 && l.tell(Message{Data: line, Size: int64(len(line)), Part: true})
 	}
 	l.document = l.document[:0]
 	return enough

@@ -25,6 +25,9 @@ func read(kind string, limit int64, parts ...[]byte) (messages []string, m Memor
 		if m.Size != int64(len(m.Data)) {
 			text += fmt.Sprintf("... of %d", m.Size)
 		}
+		if m.Part {
+			text += " (part)"
+		}
 		if m.Event != "" && m.Event != "message" {
 			text = m.Event + "=" + text
 		}
@@ -47,17 +50,20 @@ func TestMessages(t *testing.T) {
 		{"lines", "{\n  \"a\": 1\n}\nx\n", []string{"{\n  \"a\": 1\n}", "x"}},
 		{"lines", "[\n\t1,\n\t2\n]\n{\"a\":1}\n{}\n", []string{"[\n\t1,\n\t2\n]", `{"a":1}`, "{}"}},
 		{"lines", "{\r\n  \"a\": 1\r\n}\r\n", []string{"{\n  \"a\": 1\n}"}},
-		{"lines", "{\nready\n}\n", []string{"{", "ready", "}"}},
-		{"lines", "{\n a\n{\n b\n}\n", []string{"{", " a", "{\n b\n}"}},
-		{"lines", "{\n  a: 0123456789\n  b\nready\n", []string{"{", "  a: 0123456789", "  b", "ready"}},
+		{"lines", "{\nready\n}\n", []string{"{ (part)", "ready", "}"}},
+		{"lines", "{\n a\n{\n b\n}\n", []string{"{ (part)", " a (part)", "{\n b\n}"}},
+		{"lines", "{\n  a: 0123456789\n  b\nready\n", []string{"{ (part)", "  a: 0123456789 (part)", "  b (part)", "ready"}},
+		{"lines", "[\nlog\n  {}\n]\n  {}\n", []string{"[ (part)", "log", "  {} (part)", "]", "  {}"}},
 		{"lines", "0123456789abcdefg\nx\n", []string{"0123456789abcdef... of 17", "x"}},
-		{"documents", `{"a":"}\"{"}[1,[2]] "x" 12 nul`, []string{`{"a":"}\"{"}`, "[1,[2]]", `"x"`, "12"}},
+		{"documents", "{\"a\":\"}\\\"{\"}[1,[2]] \"x\" 12\nnul", []string{`{"a":"}\"{"}`, "[1,[2]]", `"x"`, "12"}},
+		{"documents", "log: {\"a\":1}\n{\"b\":1}", []string{`log: {"a":1}`, `{"b":1}`}},
 		{"documents", "\x1e{\"a\":1\x1e{\"b\":2}\n\x1e7\n\x1e8", []string{`{"b":2}`, "7"}},
 		{"documents", "{\"a\":\"x\n{\"b\":1}", []string{`{"b":1}`}},
 		{"documents", "{\n \"a\": 1\n}", []string{"{\n \"a\": 1\n}"}},
 		{"documents", "}]{\"a\":1}\n{\"b\":1}", []string{"}]{\"a\":1}", `{"b":1}`}},
 		{"documents", `{"a":"0123456789"}{"b":1}`, []string{`{"a":"0123456789... of 18`, `{"b":1}`}},
 		{"records", "{\"a\":\n{\"b\":1}\n\n7\n", []string{`{"b":1}`, "7"}},
+		{"records", "[log] {\"a\":1}\nlog: {\"a\":1}\n {\"b\":1} \r\n7", []string{"[log]", `log: {"a":1}`, `{"b":1}`}},
 		{"events", "data: a\n\ndata:b\r\n\r\ndata:  c\r\rdata\n\ndata: d\n", []string{"a", "b", " c", ""}},
 		{"events", "event: x\ndata: a\ndata: b\n\nevent: y\n\ndata: c\n\n", []string{"x=a\nb", "c"}},
 		{"events", "\ufeffdata: a\n\n\ufeffdata: b\n\n", []string{"a"}},
