@@ -76,16 +76,14 @@ func (p *Preset) id(env *expr.Env, n int) string {
 
 // preset judges the objects of an answer. If nothing is decided, e.words says why.
 func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
-	if e.env == nil {
-		e.env = e.environment(o)
-	}
 	of, decided := e.firstMatch(o, p.Rules)
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
 		return of, true
 	}
-	objects, none := []*expr.Doc{e.env.Element}, ""
+	env := e.environment(o)
+	objects, none := []*expr.Doc{env.Element}, ""
 	if p.Object != nil && o.Within == nil {
-		objects, none = p.Object.Of(e.env.Doc)
+		objects, none = p.Object.Of(env.Doc)
 	}
 	if len(objects) == 0 {
 		none = strings.TrimSuffix("no objects yet: "+none, ": ")

@@ -73,8 +73,8 @@ func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (arg
 	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
 }
 
-// checked returns a spec of what is given but for what gives way, and for the variables that are
-// for other waits. Where something that was typed needs such a variable, it is refused as well.
+// checked returns a spec without the settings that give way to others, and without the variables that are
+// for other waits. It refuses a typed flag that needs such a variable.
 func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
 	var refusal error // why the last variable was left out
 	for {
@@ -129,8 +129,9 @@ func (s *Spec) limitations() []limitation {
 	}
 }
 
-// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
-// what was typed would be looked at later. If it was typed, the variable goes that makes it such a wait.
+// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why. The error is
+// nil for a variable that is only dropped. If the flag was typed, and a variable makes the wait one of this
+// kind, it returns the variable in place of the flag.
 func (s *Spec) unsuitable() (name string, err error) {
 	for _, row := range s.limitations() {
 		for name := range strings.FieldsSeq(row.names) {
