@@ -90,6 +90,10 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 		objects = []*expr.Doc{expr.Unreadable(none)}
 	}
 	all, v := e.judgeAll(o, p, objects, none != "")
+	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && o.nextPage() != "" { // which takes long
+		e.words = "the answer is one page of more, as " + o.nextPage() + " says"
+		return v, false
+	}
 	switch {
 	case decided && v.Status != Error && v.Status != Throttled:
 		return of, true
