@@ -137,14 +137,14 @@ func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation 
 // and one that looks like a token. Of further words any may be a password.
 func (c Command) Target() string {
 	name := c.place()
-	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= mostName {
+	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= maxName {
 		name += " " + c.Args[1]
 	}
 	return name
 }
 
-// mostName is how long the name of a command may become, in bytes.
-const mostName = 60
+// maxName is how long the name of a command may become, in bytes.
+const maxName = 60
 
 // isPlain reports whether a word of a command is a name, and not a flag, an expression or
 // a token: those have many letters and digits without a mark in between.

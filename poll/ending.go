@@ -125,14 +125,6 @@ func (w *wait) hintTooLong() bool {
 	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
 }
 
-// finalize hands the outcome of a wait that has succeeded to Finalize, which may take its time: it
-// is called in the goroutine that looks.
-func (w *wait) finalize() {
-	if w.Status == status.Success && w.decided() {
-		w.final = new(w.p.Finalize(w.outcome(Succeeded)))
-	}
-}
-
 // outcome returns the outcome of a wait that ends so.
 func (w *wait) outcome(ending Ending) Outcome {
 	if ending == Succeeded && w.final != nil {

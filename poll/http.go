@@ -162,7 +162,7 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 // those. Any other call is the first attempt of a new session.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 	probe := h.Session()
-	around, isInWait := ctx.Value(surroundingsKey{}).(*surroundings)
+	around, isInWait := ctx.Value(lookContextKey{}).(*lookContext)
 	if session, ok := probe.(httpSession); ok && isInWait && session.GoesOn() {
 		kept := around.sessions.keep(fmt.Sprintf("%q", []any{h.Method, h.URL, h.Body, h.Follow, h.FollowEach}), session)
 		kept.mu.Lock()
@@ -184,7 +184,7 @@ func (s httpSession) Check() error { return nil }
 // Look makes one attempt.
 func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook, Tell: a.tell()}
-	if around, ok := ctx.Value(surroundingsKey{}).(*surroundings); ok {
+	if around, ok := ctx.Value(lookContextKey{}).(*lookContext); ok {
 		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
 		if around.admit(ctx, s.Place()) != nil {
 			return status.Observation{Kind: status.KindHTTP, Failure: cause.Failure(ctx, ErrAttemptTimeout.Error())}

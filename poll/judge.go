@@ -10,26 +10,26 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// judged is an attempt that has ended.
-type judged struct {
+// judgement is an attempt that has ended.
+type judgement struct {
 	observation *status.Observation
 	verdict     status.Verdict
 	begun       time.Time // when it was looked; the answer may have come much later
 	took        time.Duration
 }
 
-// freshFor is how long after a start a 404 may mean that the operation cannot be seen yet.
+// freshFor is how long after its start an operation may not be visible yet: a 404 is not believed.
 const freshFor = 10 * time.Second
 
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.unsent {
-		w.last = &judged{observation: &o}
+		w.last = &judgement{observation: &o}
 		return
 	}
 	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
 	w.annotate(&o, time.Now(), took)
-	if w.enough { // which the last message was
+	if w.stream.decided { // which the last message was
 		w.last.took = took
 	} else {
 		ctx, cancel := w.context(w.p.AttemptTimeout)
@@ -60,7 +60,7 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 
 // judge gives an observation its verdict.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
-	j := &judged{observation: o, begun: time.Now().Add(-took), took: took}
+	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
 	if o.Taken { // another has looked since this one did
 		j.begun = w.Last
 	}
@@ -77,7 +77,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.told == 0 && !w.streams() { // too little time was kept, and a later run needs more
+		if took > w.median() && w.stream.messages == 0 && !w.streams() { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -88,8 +88,8 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Hints = w.tally.FirstHints()
 	}
 	w.record(j)
-	if w.told > 0 { // as long as that takes, and no longer, a look may be needed
-		took = w.first
+	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
+		took = w.stream.firstAfter
 	}
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
@@ -97,7 +97,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 }
 
 // record makes j the last attempt.
-func (w *wait) record(j *judged) {
+func (w *wait) record(j *judgement) {
 	v := &j.verdict
 	if j.observation.Ended && v.Status == status.NotReady { // of the operation it says nothing: what the messages said holds
 		w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
@@ -165,7 +165,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	took, done := w.last.took, w.last.verdict
 	missing := "done, but its result could not be fetched: " + what
 	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{}, Threshold{Times: 1}, new(status.Tally)
-	w.classify = func(ctx context.Context, result *judged) status.Verdict {
+	w.classify = func(ctx context.Context, result *judgement) status.Verdict {
 		v := w.p.Rules.Classify(ctx, *result.observation)
 		if v.Status == status.Success {
 			return done
@@ -179,8 +179,70 @@ func (w *wait) lookForResult(pace request.Pace) {
 	}
 	w.probe = resultProbe{look, place}
 	w.Streak = 0
-	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
+	w.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: missing}}
 	w.answered(w.look(pace, nil)) // which has no messages
 	w.last.took += took
+}
+
+const (
+	// eventEvery is the time between two events of messages that come faster, but for the first
+	// ones of eventBurst.
+	eventEvery = 100 * time.Millisecond
+	eventBurst = 2 * time.Second
+)
+
+// tell judges a message, and reports whether the attempt is to end with it. Of those that come fast, and
+// that no rule decides, the reason is not made.
+func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
+	if w.classify != nil || w.stream.decided { // a list has no messages, and nothing is asked for behind the last
+		return w.stream.decided
+	}
+	now := time.Now()
+	if w.stream.messages++; w.stream.messages == 1 {
+		w.stream.firstAfter = now.Sub(w.stream.begun)
+	}
+	w.Messages, w.Heard = w.Messages+1, now
+	o.Message = true
+	w.annotate(&o, now, 0)
+	isShown := w.stream.nextEvent.Sub(now) <= eventBurst
+	if isShown || !w.stream.isTerse || o.Failure != nil || w.p.Rules.Decides(ctx, o) {
+		w.judge(ctx, new(o), 0)
+	} else {
+		w.pass(o, now)
+	}
+	if w.stream.decided = w.decided(); w.stream.decided {
+		return true
+	}
+	w.stream.pending = w.Status.Ends()
+	if w.stream.hold != nil {
+		w.stream.hold.Stop()
+		if hold := w.toHold(); hold > 0 {
+			w.stream.hold.Reset(hold)
+		}
+	}
+	if !isShown {
+		return false
+	}
+	w.stream.nextEvent = now.Add(max(0, w.stream.nextEvent.Sub(now)) + eventEvery)
+	return !w.run.news(w.event(EventMessage, time.Now()))
+}
+
+// pass records a message that decides nothing, and that has no event, in place of the one before.
+func (w *wait) pass(o status.Observation, now time.Time) {
+	if w.stream.unshown == nil {
+		w.stream.unshown = &judgement{observation: new(status.Observation)}
+	}
+	*w.stream.unshown.observation, w.stream.unshown.verdict, w.stream.unshown.begun = o, status.Verdict{Status: status.NotReady}, now
+	w.record(w.stream.unshown)
+}
+
+// explainLast makes the reason of the last message, if it has none.
+func (w *wait) explainLast() {
+	if j := w.complete; j.verdict.Status == status.NotReady && j.verdict.Reason == "" && j.observation.Message {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.run.ctx), time.Second)
+		defer cancel()
+		j.verdict = w.p.Rules.Classify(ctx, *j.observation)
+		w.tally.Add(j.observation, &j.verdict)
+	}
 }

@@ -82,7 +82,7 @@ type element struct {
 	current       *elements.Element // in the complete answer that is judged; of one to be looked at alone, in the last that held it
 	lastAnswer    int               // the number of the last complete answer that held it, 0 for none
 	shown         bool              // an answer has held it, perhaps in an earlier run
-	lastJudged    *judged           // the last attempt by the element, or by the lack of it
+	lastJudged    *judgement        // the last attempt by the element, or by the lack of it
 	changedAnswer int               // the number of the last complete answer that changed lastJudged
 }
 
@@ -154,7 +154,7 @@ func (l *list) isNews(w *wait) bool {
 }
 
 // classify judges an answer as a whole and, if it is complete, the members by it.
-func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
+func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	o := answer.observation
 	if !l.lead.p.Rules.Admits(o) {
 		return l.whole(ctx, *o, "")
@@ -233,19 +233,16 @@ func (l *list) note(found []elements.Element) {
 	}
 }
 
-// isAbsent reports whether the last complete answer does not hold an element.
-func (l *list) isAbsent(w *wait) bool { return w.element.lastAnswer != l.completeAnswers }
-
 // judge judges a target by its element in a complete answer, whose last page is where it
 // would be.
-func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Doc) {
+func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(answer.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
 	v := w.p.Rules.Classify(ctx, o)
 	l.lead.tally.Add(&o, &v)
 	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
-		e.lastJudged, e.changedAnswer = &judged{observation: &seen}, l.completeAnswers
+		e.lastJudged, e.changedAnswer = &judgement{observation: &seen}, l.completeAnswers
 	}
 	e.lastJudged.verdict, e.lastJudged.begun, e.lastJudged.took = v, answer.begun, answer.took
 	w.record(e.lastJudged)
@@ -262,7 +259,7 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 		w.Absent = 0
 	}
 	switch {
-	case !l.isAbsent(w):
+	case e.lastAnswer == l.completeAnswers:
 		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, detail.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
@@ -299,7 +296,7 @@ func (l *list) fork() {
 	l.lead.Shown = true
 	for _, w := range l.waiting {
 		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
-			w.goOn(*w.p.Past, time.Now())
+			w.resumeFrom(*w.p.Past, time.Now())
 		}
 		if w.isFollowed() {
 			w.p.Probe = l.lead.p.Probe

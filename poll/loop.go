@@ -54,7 +54,7 @@ func (l *loop) driveOne(p Poller) {
 func (l *loop) drive() {
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
-	l.openAll()
+	l.openNew()
 	for l.runDue(); !l.over() && !(l.stepping && l.busy == 0); l.runDue() {
 		l.await()
 	}
@@ -62,15 +62,17 @@ func (l *loop) drive() {
 		l.stop()
 	}
 	for _, s := range l.sources {
-		if s.sharing != nil {
-			s.sharing.leave()
-		}
+		s.sharing.leave()
 	}
 }
 
-// openAll opens and plans the sources that are new.
-func (l *loop) openAll() {
-	for _, s := range l.openNew() {
+// openNew opens the sources that are new, and plans them.
+func (l *loop) openNew() {
+	from := l.opened
+	for ; l.opened < len(l.sources); l.opened++ { // opening may add some
+		l.open(l.sources[l.opened])
+	}
+	for _, s := range l.sources[from:] {
 		l.plan(s)
 	}
 }
@@ -78,9 +80,7 @@ func (l *loop) openAll() {
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
 	if s.over {
-		if s.sharing != nil {
-			s.sharing.leave()
-		}
+		s.sharing.leave()
 		s.wait = nil // of thousands that have ended nothing is kept
 		return
 	}
@@ -184,14 +184,14 @@ func (l *loop) admit(s *source) {
 	if l.over() {
 		return
 	}
-	switch s.advance() {
-	case inLine:
+	if !s.advance() {
 		l.agenda.wakeAt(s, s.deadline)
-	case asking:
-		l.dispatch(s)
-	case admitted:
+		return
+	}
+	if s.step == stepAttempt {
 		l.begin(s)
 	}
+	l.dispatch(s)
 }
 
 // release gives the semaphores of a place that a source has acquired for these steps to those next
@@ -256,7 +256,6 @@ func (l *loop) begin(s *source) {
 	if s.streams() { // it may last, and others are to listen, too
 		l.release(s, s.place, stepRoom, stepWorker)
 	}
-	l.dispatch(s)
 }
 
 // dispatch has a source do what its step asks, or its attempt. The loop of a single wait does that
@@ -313,7 +312,7 @@ func (l *loop) conclude(s *source) {
 	} else if l.concludeList(s); s.list.forked {
 		// The State of the list says that its elements were listed. Whoever keeps the States has to
 		// have those of the elements by then: their first events come before that of the look.
-		l.openAll()
+		l.openNew()
 		l.emit(s.event(EventAttempt, time.Now()))
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {

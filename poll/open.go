@@ -34,15 +34,9 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	return l
 }
 
-// start reads the targets, and begins the time of the run. It returns what ends the run.
+// start makes the context of all attempts, and the sources of the targets. It returns what releases
+// the context.
 func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
-	release = l.startContext()
-	l.read(targets)
-	return release
-}
-
-// startContext makes the context of all attempts. It returns what releases it.
-func (l *loop) startContext() (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
 	if !l.stepping { // its caller's deadline is not that of the wait
@@ -54,14 +48,6 @@ func (l *loop) startContext() (release func()) {
 	if !l.deadline.IsZero() {
 		l.ctx, stop = context.WithDeadlineCause(l.ctx, l.deadline, ErrDeadline)
 	}
-	return func() {
-		stop()
-		l.cancel(errOver)
-	}
-}
-
-// read makes the sources of the targets.
-func (l *loop) read(targets iter.Seq[Poller]) {
 	for p := range targets {
 		w := newWait(l.run, p)
 		if p.Elements != nil && !l.single {
@@ -70,6 +56,10 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 		}
 		l.number(w)
 		l.add(w)
+	}
+	return func() {
+		stop()
+		l.cancel(errOver)
 	}
 }
 
@@ -91,15 +81,6 @@ func (l *loop) open(s *source) {
 	default:
 		s.p.Probe = nil // the session is looked at
 	}
-}
-
-// openNew opens the sources that are new, and returns them.
-func (l *loop) openNew() []*source {
-	from := l.opened
-	for ; l.opened < len(l.sources); l.opened++ { // opening may add some
-		l.open(l.sources[l.opened])
-	}
-	return l.sources[from:]
 }
 
 // fail ends a source of which no attempt can succeed.

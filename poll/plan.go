@@ -145,7 +145,7 @@ func (w *wait) sharedWait(step int, u float64) time.Duration {
 }
 
 // timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
-// been seen already, or if one look is enough. What takes longer than most is not counted to its end.
+// been seen already, or if one look is enough. It stops counting once the result is longer than most.
 func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if w.isToConfirm() {
 		return 0

@@ -97,9 +97,9 @@ type Threshold struct {
 	// Times is the number of consecutive verdicts. 0 means 1.
 	Times int
 	// For is how long the verdict has to hold, from the first attempt that sees it to the
-	// begin of the last one. 0 means no time. Where more than 2 s beyond the schedule's
-	// wait have passed between two runs, or two steps, it begins anew: what it was in
-	// between is not known.
+	// beginning of the last one. 0 means no time. The time begins anew if the pause between two
+	// runs, or two steps, was more than 2 s longer than the schedule's wait: what the verdict was
+	// in between is not known.
 	For time.Duration
 }
 

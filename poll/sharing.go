@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -30,16 +29,6 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// ask makes the attempt of this identity the question; nil is none.
-func (h *sharing) ask(identity []byte, begin func() ask.Question) {
-	if bytes.Equal(identity, h.identity) {
-		return
-	}
-	if h.leave(); identity != nil {
-		h.question, h.identity = begin(), identity
-	}
-}
-
 // answered shares the answer to an attempt that this process was to make. It shares no failure:
 // others may not have the same one.
 func (h *sharing) answered(probe Probe, o status.Observation) {
@@ -53,21 +42,9 @@ func (h *sharing) answered(probe Probe, o status.Observation) {
 	h.next = h.question.Answered(answer)
 }
 
-// closeTurn ends the turn of an attempt. taken is 1 if another process made the attempt, and
-// unshared is 1 if it should have been shared and was not.
-func (h *sharing) closeTurn() (taken, unshared int) {
-	if h.answer != nil {
-		taken = 1
-	} else if h.turn.Unshared {
-		unshared = 1
-	}
-	h.turn, h.answer = ask.Turn{}, nil
-	return taken, unshared
-}
-
-// leave ends the question.
+// leave ends the question, if there is one.
 func (h *sharing) leave() {
-	if h.question != nil {
+	if h != nil && h.question != nil {
 		h.question.Close()
 		h.question, h.identity, h.next = nil, nil, time.Time{}
 	}

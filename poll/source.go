@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"context"
 	"sync/atomic"
 	"time"
@@ -53,34 +54,25 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// A passage is what comes of a step of admission.
-type passage int
-
-const (
-	inLine   passage = iota // the semaphore of the step has to be released by another
-	asking                  // the question of the step is to be asked
-	admitted                // the attempt is to begin
-)
-
-// advance has a source that is due take its steps before the attempt, until it has to wait for one,
-// or to ask.
-func (s *source) advance() passage {
+// advance has a source that is due take its steps, up to one at which something is asked, or to the
+// attempt. It reports false if the source is in line: another has to release a semaphore first.
+func (s *source) advance() bool {
 	for {
 		for s.step == stepClaim && !s.shares() || s.step < stepWorker && s.isTaken() || s.step == stepTurn && !s.isLimited() {
 			s.step++
 		}
 		if s.step == stepAttempt {
-			return admitted
+			return true
 		}
 		hasOwnTurn := s.step == stepTurn && s.p.Limiter != nil // which others do not wait for
 		if !hasOwnTurn && !s.acquired[s.step] {
 			if !s.place.steps[s.step].acquire(s) {
-				return inLine
+				return false
 			}
 			s.acquired[s.step] = true
 		}
 		if s.step == stepClaim || s.step == stepTurn {
-			return asking
+			return true
 		}
 		s.step++
 	}
@@ -105,8 +97,8 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// shares reports whether the next attempt may be another process's. Each process makes its own
-// starts, and its own looks by a function, unless AnswersName vouches for that.
+// shares reports whether another process may make the next attempt. A start is never shared, and a look
+// by a function of Wrap only under an AnswersName.
 func (s *source) shares() bool {
 	if s.p.Answers == nil {
 		return false
@@ -141,8 +133,8 @@ func (s *source) look() {
 		s.lookForResult(pace)
 	}
 	for _, w := range s.all() {
-		if w.p.Finalize != nil {
-			w.finalize()
+		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
+			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
 	}
 }
@@ -156,9 +148,11 @@ func (s *source) claim() {
 	session, _ := as[Sharer](s.probe)
 	h.turn = ask.Turn{Ask: true}
 	identity := session.Identity(s.p.AnswersName)
-	h.ask(identity, func() ask.Question {
-		return s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent)
-	})
+	if !bytes.Equal(identity, h.identity) { // another question; nil is none
+		if h.leave(); identity != nil {
+			h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent), identity
+		}
+	}
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
@@ -234,4 +228,60 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 		f.Reason = "nothing remains of its rate limit"
 	}
 	s.limiter.Done(name, f)
+}
+
+// A semaphore lets so many sources through at once. The others stand in line.
+type semaphore struct {
+	most  int // 0 = no limit
+	taken int
+	line  []*source
+}
+
+// acquire lets s through, or puts it in line.
+func (m *semaphore) acquire(s *source) bool {
+	if m.most > 0 && m.taken >= m.most {
+		m.line = append(m.line, s)
+		return false
+	}
+	m.taken++
+	return true
+}
+
+// release lets the next in line through, which it returns; nil if there is none.
+func (m *semaphore) release() *source {
+	for len(m.line) > 0 {
+		next := m.line[0]
+		m.line = m.line[1:]
+		if !next.over {
+			return next
+		}
+	}
+	m.taken--
+	return nil
+}
+
+// A place is what attempts put load on. Before an attempt begins, its source takes the steps of
+// admission there.
+type place struct {
+	name    string
+	planned int // how many sources in the agenda are of this place
+	steps   [stepCount]*semaphore
+	opens   time.Time // the latest time of opening that was reported
+}
+
+// placeOf returns the place that the next attempt of a source puts load on.
+func (l *loop) placeOf(s *source) *place {
+	name := ""
+	if p, ok := as[Placer](s.probe); ok {
+		name = p.Place()
+	}
+	if p := l.places[name]; p != nil {
+		return p
+	}
+	p := &place{name: name, steps: [stepCount]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
+	if name != "" && l.ParallelPlace != nil {
+		p.steps[stepRoom].most = l.ParallelPlace(name)
+	}
+	l.places[name] = p
+	return p
 }

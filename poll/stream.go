@@ -8,17 +8,17 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// What a wait knows of the attempt that is under way, and of the messages that it has told.
-type listening struct {
-	begun   time.Time
-	told    int           // how many messages
-	first   time.Duration // until the first of them
-	enough  bool          // the last of them has decided
-	pending bool          // its verdict ends the wait once it has come again
-	quick   bool          // what no rule decides is NOT_READY
-	confirm *time.Timer   // ends the attempt once its verdict would have held, nil if none has to hold
-	unshown *judged       // the last message of the attempt of which nobody was told, nil for none
-	nextOn  time.Time     // by when the next event of a message would be due, if they came evenly
+// A streamAttempt is what a wait knows of the attempt that is under way, and of its messages.
+type streamAttempt struct {
+	begun      time.Time
+	messages   int           // so far
+	firstAfter time.Duration // how long the first of them took
+	decided    bool          // by the last of them
+	pending    bool          // the verdict on the last ends the wait once it has come again
+	isTerse    bool          // a message that no rule decides is NOT_READY without a reason
+	hold       *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
+	unshown    *judgement    // the last message of the attempt that had no event, nil for none
+	nextEvent  time.Time     // when a message has an EventMessage next, if they come fast
 }
 
 // errConfirm ends an attempt whose stream has said for long enough what has to hold: a new one shows whether
@@ -43,36 +43,35 @@ func (w *wait) checkStream() error {
 	return nil
 }
 
-// listen begins an attempt. It returns its context. No other attempt begins the stream anew if it is the only
-// one, of a request that is sent once.
-func (w *wait) listen(ctx context.Context, isOnly bool) (listening context.Context, stop func()) {
-	w.begun, w.told, w.enough, w.unshown, w.confirm = time.Now(), 0, false, nil, nil
-	w.quick = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
+// listen begins an attempt, and returns its context. If the attempt is the only one, of a request that is
+// sent once, no other one begins the stream anew.
+func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context, stop func()) {
+	w.stream = streamAttempt{begun: time.Now(), pending: w.stream.pending, nextEvent: w.stream.nextEvent}
+	w.stream.isTerse = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
 	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	w.confirm = time.AfterFunc(never, func() { cancel(errConfirm) })
+	w.stream.hold = time.AfterFunc(never, func() { cancel(errConfirm) })
 	return ctx, func() {
-		w.confirm.Stop()
+		w.stream.hold.Stop()
 		cancel(nil)
 	}
 }
 
-// ended notes that the attempt has ended whose messages have not decided, or that a stream has which had
-// none.
+// ended notes how an attempt has ended that no message has decided.
 func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	f := o.Failure
 	if f != nil && context.Cause(ctx) == errConfirm {
 		o.Failure = &status.Failure{Reason: errConfirm.Error(), Err: errConfirm}
 	}
-	o.Ended = o.Ended || w.told > 0 && o.Failure != nil && o.Failure.Kind == status.FailureTransient
+	o.Ended = o.Ended || w.stream.messages > 0 && o.Failure != nil && o.Failure.Kind == status.FailureTransient
 }
 
 // heard begins the schedule anew after a stream that had messages, and was no shorter than the wait before
 // it: a server that ends each at once is asked less and less often.
 func (w *wait) heard(took time.Duration) {
-	if w.told > 0 && took > w.Previous {
+	if w.stream.messages > 0 && took > w.Previous {
 		w.Anew, w.Previous = w.Attempts, 0
 	}
 }

@@ -1,8 +1,13 @@
 package poll
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/internal/ask"
+	"github.com/pollcli/poll/poll/internal/elements"
+	"github.com/pollcli/poll/status"
 )
 
 // add adds the source of a wait.
@@ -26,7 +31,13 @@ func (l *loop) number(w *wait) {
 
 // countShared counts an attempt that another process has made, or should have shared.
 func (l *loop) countShared(s *source) {
-	taken, unshared := s.sharing.closeTurn()
+	taken, unshared, h := 0, 0, s.sharing
+	if h.answer != nil {
+		taken = 1
+	} else if h.turn.Unshared {
+		unshared = 1
+	}
+	h.turn, h.answer = ask.Turn{}, nil
 	l.Taken += taken
 	l.Unshared += unshared
 	for _, w := range s.all() {
@@ -74,8 +85,8 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
 }
 
-// mostFailures is how many failures of a group are named.
-const mostFailures = 3
+// maxFailures is how many failures of a group are named.
+const maxFailures = 3
 
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
@@ -84,7 +95,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
-		if len(l.Failures) < mostFailures {
+		if len(l.Failures) < maxFailures {
 			l.Failures = append(l.Failures, o.Err())
 		}
 	}
@@ -98,4 +109,139 @@ func (l *loop) emit(e Event) {
 	if !l.brokenOff {
 		l.brokenOff = !l.yield(e)
 	}
+}
+
+// addList adds the source of a list, whose schedule is that of its lead.
+func (l *loop) addList(lead *wait) {
+	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
+	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
+	keys, listed := list.Known, lead.Listed
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(list.Past))
+		list.least = max(list.Expect, l.AtLeast, 0)
+		l.growing++
+	}
+	for _, key := range keys {
+		if list.members[key] == nil { // nor one that is named twice
+			list.join(key)
+		}
+	}
+	if list.Known != nil {
+		list.least = len(list.members)
+	}
+	if list.Known == nil && list.Expect <= 0 {
+		lead.Listed = list.listedBefore(listed)
+	}
+	list.asked = len(list.waiting)
+	l.numberNew(list)
+	lead.classify, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.confirmStreak
+	l.add(lead).list = list
+	l.lists++
+}
+
+// openList begins a list. It ends the list at once if an earlier run has listed all elements of a start,
+// which are looked at alone now, or if all known elements had ended before.
+func (l *loop) openList(s *source) {
+	list, lead := s.list, s.wait
+	if forks, ok := as[Forker](lead.probe); ok && forks.Lists() {
+		list.forks = forks
+	}
+	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then
+		for _, w := range list.waiting {
+			w.p.Probe = lead.p.Probe
+		}
+		list.forked = true
+	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
+		return
+	}
+	l.endList(s, "")
+}
+
+// numberNew numbers the targets of a list that are new.
+func (l *loop) numberNew(list *list) {
+	missing := list.missing()
+	l.missing += missing - list.countedMissing
+	list.countedMissing = missing
+	for _, w := range list.waiting {
+		if w.n == 0 {
+			l.number(w)
+		}
+	}
+}
+
+// concludeList reports the verdict of a look at a list, and ends the targets for which it was the
+// last, and the list itself once nothing is left to wait for.
+func (l *loop) concludeList(s *source) {
+	list, lead, now := s.list, s.wait, time.Now()
+	if how := lead.unrunnable(); how != "" {
+		lead.Attempts--
+		l.endList(s, how)
+		return
+	}
+	l.numberNew(list)
+	how := lead.ending()
+	isLast := lead.LastLook || how == TimedOut
+	if list.forked = list.forks != nil && list.checkComplete(isLast); list.forked {
+		list.fork()
+		l.endList(s, "")
+		return
+	}
+	l.emit(lead.event(EventAttempt, now))
+	hopeless := how == Failed || how == HintTooLong
+	if hopeless && list.lastComplete && list.forks == nil { // those that it shows to be done are
+		l.concludeWaits(s)
+	}
+	if !list.lastComplete || list.forks != nil || hopeless {
+		for _, w := range list.waiting {
+			if list.forks == nil || w.p.Past == nil {
+				w.record(lead.last)
+			} else { // it goes on from its own last look
+				w.last = &judgement{observation: lead.last.observation, verdict: status.Verdict{Status: w.Status, Reason: lead.Reason}}
+			}
+		}
+	}
+	if !hopeless {
+		l.concludeWaits(s)
+	}
+	switch {
+	case !hopeless && list.forks == nil && list.checkComplete(isLast):
+		l.endList(s, "")
+	case how != "":
+		l.endList(s, how)
+	default:
+		list.narrow()
+	}
+}
+
+// endList ends a list, and the targets that it has left, unless they are looked at alone. The end of
+// the list itself is reported only if it may have missed targets; how is "" if the list is complete.
+func (l *loop) endList(s *source, how Ending) {
+	list := s.list
+	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
+		l.tellEnd(list.lead, how)
+	}
+	if list.forked {
+		for _, w := range list.waiting {
+			w.element = nil
+			if l.add(w); w.p.Past == nil {
+				w.Began = list.lead.Began
+			}
+		}
+	} else {
+		l.endSome(s, func(*wait) Ending { return how })
+	}
+	s.over = true
+	l.lists--
+	if list.Known == nil {
+		l.growing--
+	}
+}
+
+// endAll ends all targets of a source.
+func (l *loop) endAll(s *source, how Ending) {
+	if s.list != nil {
+		l.endList(s, how)
+		return
+	}
+	l.endSome(s, func(*wait) Ending { return how })
 }

@@ -32,15 +32,15 @@ type wait struct {
 	wasPending bool          // an answer was not yet a SUCCESS
 	tally      *status.Tally
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
-	classify func(context.Context, *judged) status.Verdict
+	classify func(context.Context, *judgement) status.Verdict
 	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
 	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak.
-	confirmAt  func() time.Time
-	listStreak func() int
-	last       *judged  // the last attempt
-	complete   *judged  // the last attempt that ended by itself
-	final      *Outcome // what Finalize made of a SUCCESS that ends the wait, nil for none
-	listening
+	confirmAt          func() time.Time
+	listStreak         func() int
+	last               *judgement // the last attempt
+	complete           *judgement // the last attempt that ended by itself
+	final              *Outcome   // what Finalize made of a SUCCESS that ends the wait, nil for none
+	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed
 	unsent             bool   // the request that starts the operation, since hopeless
 	closedPastDeadline string // why its place is closed past the deadline, in words
@@ -72,10 +72,10 @@ func newWait(r *run, p Poller) *wait {
 	if p.Rand == nil {
 		p.Rand = r.rand
 	}
-	none := &judged{}
+	none := &judgement{}
 	w := &wait{p: p, run: r, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
-		w.goOn(*p.Past, time.Now())
+		w.resumeFrom(*p.Past, time.Now())
 	}
 	if w.p.Start.IsZero() {
 		w.p.Start = earliest(r.start, w.Start)
@@ -94,19 +94,23 @@ func newWait(r *run, p Poller) *wait {
 // verdict is to count as having held in between.
 const maxUnobserved = 2 * time.Second
 
-// goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
+// resumeFrom goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
-func (w *wait) goOn(past State, now time.Time) {
+func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {
 		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
 	}
-	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed, &w.Listed} {
+	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Heard, &w.Since, &w.Changed, &w.Listed} {
 		if t.After(now) {
 			*t = now
 		}
 	}
-	if !w.Last.IsZero() && now.Sub(w.Last) > max(w.Previous, w.Due.Sub(w.Last))+maxUnobserved { // what it was in between is not known
+	seen := w.Last
+	if w.Heard.After(seen) {
+		seen = w.Heard
+	}
+	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
@@ -120,7 +124,7 @@ func (w *wait) goOn(past State, now time.Time) {
 	if latest := now.Add(duration.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
-	w.last = &judged{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
+	w.last = &judgement{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
 }
 
 var (
@@ -234,11 +238,11 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn || w.streams() {
-		around := &surroundings{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout, anew: w.pending}
+		around := &lookContext{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending}
 		if p, ok := as[Placer](w.probe); ok {
 			around.admitted.Store(new(p.Place()))
 		}
-		ctx = context.WithValue(ctx, surroundingsKey{}, around)
+		ctx = context.WithValue(ctx, lookContextKey{}, around)
 	}
 	begun := time.Now()
 	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook,

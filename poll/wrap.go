@@ -102,9 +102,9 @@ func as[T any](p Probe) (able T, ok bool) {
 	}
 }
 
-// surroundings are what a look finds in its context: the sessions of the wait, and the pace of its
+// lookContext are what a look finds in its context: the sessions of the wait, and the pace of its
 // requests.
-type surroundings struct {
+type lookContext struct {
 	sessions *sessions
 	pace     request.Pace // nil = none
 	timeout  time.Duration
@@ -113,14 +113,14 @@ type surroundings struct {
 }
 
 // admit waits until a request may go to a place.
-func (s *surroundings) admit(ctx context.Context, place string) error {
+func (s *lookContext) admit(ctx context.Context, place string) error {
 	if first := s.admitted.Load(); s.pace == nil || first != nil && *first == place && s.admitted.CompareAndSwap(first, nil) {
 		return nil
 	}
 	return s.pace.Wait(ctx, place)
 }
 
-type surroundingsKey struct{}
+type lookContextKey struct{}
 
 // sessions are those of the probes that a look calls, such as an HTTP in a ProbeFunc.
 type sessions struct {

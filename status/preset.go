@@ -76,22 +76,24 @@ func (p *Preset) id(env *expr.Env, n int) string {
 
 // preset judges the objects of an answer. If nothing is decided, e.words says why.
 func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
-	if e.env == nil {
-		e.env = e.environment(o)
-	}
 	of, decided := e.firstMatch(o, p.Rules)
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
 		return of, true
 	}
-	objects, none := []*expr.Doc{e.env.Element}, ""
+	env := e.environment(o)
+	objects, none := []*expr.Doc{env.Element}, ""
 	if p.Object != nil && o.Within == nil {
-		objects, none = p.Object.Of(e.env.Doc)
+		objects, none = p.Object.Of(env.Doc)
 	}
 	if len(objects) == 0 {
 		none = strings.TrimSuffix("no objects yet: "+none, ": ")
 		objects = []*expr.Doc{expr.Unreadable(none)}
 	}
 	all, v := e.judgeAll(o, p, objects, none != "")
+	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && o.nextPage() != "" { // which takes long
+		e.words = "the answer is one page of more, as " + o.nextPage() + " says"
+		return v, false
+	}
 	switch {
 	case decided && v.Status != Error && v.Status != Throttled:
 		return of, true

@@ -126,9 +126,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	e := evaluation{ctx: ctx, admitted: r.Admits(&o), answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
 	v := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {
-		if e.env == nil {
-			e.env = e.environment(&o)
-		}
+		e.environment(&o) // which no rule may have asked for
 		v.Reason = e.detailed(v.Reason, r.Detail)
 	}
 	if o.Page > 0 {
@@ -307,9 +305,6 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 }
 
 func (e *evaluation) answer(o *Observation, rule *Rule) answer {
-	if e.env == nil {
-		e.env = e.environment(o)
-	}
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
@@ -319,15 +314,18 @@ func (e *evaluation) answer(o *Observation, rule *Rule) answer {
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
 	a.asked = present && counts && (!hopeless || x.Reads("error"))
 	if a.asked {
-		a.result = x.Eval(e.env)
+		a.result = x.Eval(e.environment(o))
 	}
 	return a
 }
 
+// environment returns what rules can see of o. It is made when the first is asked.
 func (e *evaluation) environment(o *Observation) *expr.Env {
-	env := Environment(o)
-	env.Context = e.ctx
-	return env
+	if e.env == nil {
+		e.env = Environment(o)
+		e.env.Context = e.ctx
+	}
+	return e.env
 }
 
 // Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
@@ -376,6 +374,14 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}
 	return v
+}
+
+// nextPage returns what of an answer says that it is one page of more, "" for nothing.
+func (o *Observation) nextPage() string {
+	if o.isOnePage() {
+		return "its Link"
+	}
+	return document.NextPage(o.Body)
 }
 
 // isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).

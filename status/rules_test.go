@@ -385,7 +385,7 @@ func TestTallyHints(t *testing.T) {
 		"at the first answer": {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
 		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, text + ";;" + state},
 		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
-		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{state}, state},
+		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{"error-if: " + state}, "error-if: " + state},
 		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
 		"not of a start":      {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
 		"as it was first":     {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, state},

@@ -75,6 +75,9 @@ func (t *Tally) add(o *Observation, a answer) {
 		hints = slices.Concat(hints, others)
 	}
 	for _, hint := range hints {
+		if a.rule.Status != Success { // or it is taken for one on what is waited for
+			hint = a.rule.Origin + ": " + hint
+		}
 		if (a.rule.Preset == "" || a.none) && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
 		}

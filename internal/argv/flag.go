@@ -111,10 +111,8 @@ func (fs Flags) Lookup(name string) *Flag {
 
 // Named returns the flag of that name, which is no alias, or nil.
 func (fs Flags) Named(name string) *Flag {
-	for i := range fs {
-		if fs[i].Name == name {
-			return &fs[i]
-		}
+	if f := fs.Lookup(name); f != nil && f.Name == name {
+		return f
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (w *wait) readThen() error {
 	}
 	if missing != nil {
 		w.process.refuse("cannot run", argv.Usagef("%s: poll waits for nothing", missing.Reason).Hint("%s", advice))
-		return &exitError{unrunnableCode(missing)}
+		return unrunnableCode(missing)
 	}
 	streams := *w.process.Streams
 	streams.Out, streams.CloseOut = io.Discard, func() error { return nil }

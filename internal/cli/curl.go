@@ -136,7 +136,7 @@ func isPort(text string) bool {
 }
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *reader) readPassword(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
 	if s.User != "" || !s.Netrc || err != nil || u.User != nil {
 		return nil // the check of the probe reports a malformed URL

@@ -215,7 +215,7 @@ func (q *evaluation) readRules() (err error) {
 		p.Elements = &list.Elements
 	}
 	q.Stream = q.env.Event != ""
-	r := reader{run: q.Spec, process: q.process}
+	r := targetReader{run: q.Spec, process: q.process}
 	return r.readRules(q.target)
 }
 

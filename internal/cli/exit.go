@@ -41,7 +41,7 @@ const (
 // exitCode says how an error ends the process. A signal counts before all else.
 func exitCode(err error) ExitCode {
 	var signal *system.SignalError
-	var said *exitError
+	var said ExitCode
 	var cannot *poll.Error
 	switch {
 	case err == nil:
@@ -51,7 +51,7 @@ func exitCode(err error) ExitCode {
 	case errors.As(err, new(*timeoutError)):
 		return ExitTimeout
 	case errors.As(err, &said):
-		return said.code
+		return said
 	case errors.As(err, &cannot):
 		return outcomeCode(cannot.Outcome)
 	case argv.IsUsage(err):
@@ -82,7 +82,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 // finish reports an error, unless it was reported before, and returns the exit
 // code.
 func (p Process) finish(err error) ExitCode {
-	if _, said := errors.AsType[*exitError](err); err != nil && !said {
+	if _, said := errors.AsType[ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
 	return exitCode(err)
@@ -93,17 +93,15 @@ type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
-// An exitError is an exit code that is not a failure of poll. It is not reported.
-type exitError struct{ code ExitCode }
-
-func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+// Error makes a code an error that is no failure of poll, and is not reported.
+func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // exitWith returns what ends the process with a code, nil for [ExitSuccess].
 func exitWith(code ExitCode) error {
 	if code == ExitSuccess {
 		return nil
 	}
-	return &exitError{code}
+	return code
 }
 
 // Main is the whole program: it catches signals, runs, and ends the process.

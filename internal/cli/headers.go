@@ -137,8 +137,8 @@ func (r *headerReader) header() http.Header {
 	return header
 }
 
-// renew returns the headers as they are now. The last content of a file holds while it is
-// missing or not written in full, which the error says.
+// renew returns the headers as they are now. While a file is missing or not
+// written in full, its last content holds, and the error says so.
 func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

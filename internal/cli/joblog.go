@@ -20,8 +20,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// jobs is what a wait keeps in its job log. Nil keeps nothing.
-type jobs struct {
+// A jobLog is what a wait keeps in its job log. Nil keeps nothing.
+type jobLog struct {
 	log      *store.Log
 	ids      map[string]string      // of the targets, by their names
 	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
@@ -38,9 +38,9 @@ type jobs struct {
 // isLogged reports whether a job log is kept.
 func (s *Spec) isLogged() bool { return s.Joblog != "" || s.Slice > 0 }
 
-// openJobs opens the job log, if there is to be one. The targets go on with what it says of
+// openJobLog opens the job log, if there is to be one. The targets go on with what it says of
 // them.
-func openJobs(s *Spec, all []*target) (j *jobs, err error) {
+func openJobLog(s *Spec, all []*target) (j *jobLog, err error) {
 	origin := s.Origin("joblog")
 	switch {
 	case s.Slice > 0:
@@ -48,7 +48,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	case s.Joblog == "":
 		return nil, nil
 	}
-	j = &jobs{ids: make(map[string]string), open: make(map[string]store.Entry)}
+	j = &jobLog{ids: make(map[string]string), open: make(map[string]store.Entry)}
 	if err = j.identify(origin, all); err == nil {
 		j.path, err = s.logPath(slices.Sorted(maps.Values(j.ids)), all)
 	}
@@ -56,7 +56,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 		return nil, err
 	}
 	found, _ := os.Stat(j.path)
-	if j.log, err = store.OpenLog(j.path); err == nil && s.Slice > 0 && j.isOver() && time.Since(found.ModTime()) > leftFor {
+	if j.log, err = store.OpenLog(j.path); err == nil && s.Slice > 0 && j.isOver() && time.Since(found.ModTime()) > abandonedAfter {
 		if err = j.log.Remove(); err == nil { // the same line begins anew
 			j.log, err = store.OpenLog(j.path)
 		}
@@ -70,7 +70,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if found != nil && found.ModTime().Before(j.touched) {
 		j.touched = found.ModTime()
 	}
-	if err := cmp.Or(j.refuseOthers(s, origin, all), j.refuseLeft(s, origin)); err != nil {
+	if err := cmp.Or(j.refuseOthers(s, origin, all), j.refuseAbandoned(s, origin)); err != nil {
 		j.log.Close()
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 }
 
 // isOver reports whether all targets had ended when the log was opened.
-func (j *jobs) isOver() bool {
+func (j *jobLog) isOver() bool {
 	for _, id := range j.ids {
 		if past, known := j.log.Past(id); !known || !past.State.Ended() {
 			return false
@@ -88,8 +88,8 @@ func (j *jobs) isOver() bool {
 }
 
 // refuseOthers refuses a log that is not of these targets.
-func (j *jobs) refuseOthers(s *Spec, origin string, all []*target) error {
-	switch isOthers := j.resumed == 0 || startsAny(due(all)) && j.startedOthers(); {
+func (j *jobLog) refuseOthers(s *Spec, origin string, all []*target) error {
+	switch isOthers := j.resumed == 0 || startsAny(notResumed(all)) && j.startedOthers(); {
 	case j.log.Empty():
 		return nil
 	case !s.Resume && s.Slice == 0:
@@ -115,18 +115,18 @@ func sessionOf(probe poll.Probe) poll.Probe {
 	return nil
 }
 
-// startedOthers reports whether the log has the start of another target: it may be that of one of
-// these, with another condition or name. One that has ended does not count, unless it was of a batch:
-// its entries may be in others.
-func (j *jobs) startedOthers() bool {
+// startedOthers reports whether the log has the start of a target that is none of these. It may be the
+// start of one of these that had another condition or name then. An ended one does not count, but for a
+// batch, whose entries may be in other batches by now.
+func (j *jobLog) startedOthers() bool {
 	ids := slices.Collect(maps.Values(j.ids))
 	return slices.ContainsFunc(j.log.Started(), func(e store.Entry) bool {
 		return !slices.Contains(ids, e.ID) && (!e.State.Ended() || j.elements != "")
 	})
 }
 
-// due returns the targets that do not simply go on: those that are new, and lists.
-func due(all []*target) []*target {
+// notResumed returns the targets that are new, and all lists, which may find new elements.
+func notResumed(all []*target) []*target {
 	return slices.DeleteFunc(slices.Clone(all), func(t *target) bool { return t.poller.Past != nil && t.poller.Elements == nil })
 }
 
@@ -139,7 +139,7 @@ func startsAny(targets []*target) bool {
 }
 
 // attach makes a target go on with what the log says, and tell it before it starts something.
-func (j *jobs) attach(p *poll.Poller) {
+func (j *jobLog) attach(p *poll.Poller) {
 	name, id := p.Target, j.ids[p.Target]
 	if past, known := j.log.Past(id); known {
 		p.Past = j.resume(past)
@@ -162,7 +162,7 @@ func (j *jobs) attach(p *poll.Poller) {
 }
 
 // resume returns the state of a target that the log knows.
-func (j *jobs) resume(e store.Entry) *poll.State {
+func (j *jobLog) resume(e store.Entry) *poll.State {
 	j.resumed++
 	if e.State.Ended() {
 		j.ended++
@@ -176,7 +176,7 @@ func (j *jobs) resume(e store.Entry) *poll.State {
 }
 
 // note says what the targets go on with, "" if they are new, or in slices.
-func (j *jobs) note(s *Spec) string {
+func (j *jobLog) note(s *Spec) string {
 	switch {
 	case j == nil || j.resumed == 0 || s.Slice > 0:
 		return ""
@@ -187,7 +187,7 @@ func (j *jobs) note(s *Spec) string {
 }
 
 // entry returns what the log is to say of the target of an event.
-func (j *jobs) entry(ev poll.Event) store.Entry {
+func (j *jobLog) entry(ev poll.Event) store.Entry {
 	e := store.Entry{ID: j.ids[ev.Target], Name: ev.Target, State: withoutReason(ev.State)}
 	if j.elements != "" && ev.N > 0 {
 		e.ID, e.Key, e.Name = j.elements, &ev.Target, ""
@@ -203,14 +203,14 @@ func withoutReason(s poll.State) poll.State {
 
 // observe notes what a start was answered, and where an operation is followed. What a list has
 // come to is kept until the end: no event tells of that.
-func (j *jobs) observe(ev poll.Event) {
+func (j *jobLog) observe(ev poll.Event) {
 	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
 	switch {
 	case j == nil:
 	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts || ev.N == 0 && ev.State.Shown):
 		j.log.Follow(j.entry(ev))
 		delete(j.open, ev.Target)
-	case isAttempt && j.breaks(ev):
+	case isAttempt && j.endsStreak(ev):
 		j.log.End(j.entry(ev))
 	case j.elements == "":
 	case ev.N == 0 && (isAttempt || isWait):
@@ -221,21 +221,21 @@ func (j *jobs) observe(ev poll.Event) {
 	}
 }
 
-// breaks reports whether an attempt ends a streak with which a later run would go on, if this one is killed.
-func (j *jobs) breaks(ev poll.Event) bool {
+// endsStreak reports whether an attempt ends a streak with which a later run would go on, if this one is killed.
+func (j *jobLog) endsStreak(ev poll.Event) bool {
 	past := j.pastOf(ev).State
 	return past.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.Status
 }
 
 // pastOf returns what was known of the target of an event when the log was opened.
-func (j *jobs) pastOf(ev poll.Event) store.Entry {
+func (j *jobLog) pastOf(ev poll.Event) store.Entry {
 	past, _ := j.log.Past(j.entry(ev).ID)
 	return past
 }
 
 // noteEnd notes what a target that goes on has come to. How one has ended is due to be noted by
-// [jobs.delivered], so that a result that is lost is looked for again.
-func (j *jobs) noteEnd(ev poll.Event, code ExitCode) (due []store.Entry) {
+// [jobLog.delivered], so that a result that is lost is looked for again.
+func (j *jobLog) noteEnd(ev poll.Event, code ExitCode) (due []store.Entry) {
 	if j == nil || ev.Outcome.Resumed {
 		return nil
 	}
@@ -253,26 +253,26 @@ func (j *jobs) noteEnd(ev poll.Event, code ExitCode) (due []store.Entry) {
 }
 
 // delivered notes how targets ended whose results were delivered.
-func (j *jobs) delivered(ends []store.Entry) {
+func (j *jobLog) delivered(ends []store.Entry) {
 	for _, e := range ends {
 		j.log.End(e)
 	}
 }
 
 // isUnclear reports whether a target has failed since it is not known what became of its start.
-func (j *jobs) isUnclear(end poll.Event) bool {
+func (j *jobLog) isUnclear(end poll.Event) bool {
 	o := end.Outcome.Observation
 	return end.Outcome.Ending == poll.Failed &&
 		(j.pastOf(end).State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
 }
 
-// holds says that the log keeps the same line from starting anything again.
-func (j *jobs) holds() string {
+// keepsNote says that the log keeps the same line from starting anything again.
+func (j *jobLog) keepsNote() string {
 	return "the same line sends nothing while its job log exists: rm '" + j.path + "'"
 }
 
 // exit returns the exit code of a target that had ended before.
-func (j *jobs) exit(ev poll.Event) ExitCode {
+func (j *jobLog) exit(ev poll.Event) ExitCode {
 	if past := j.pastOf(ev); past.Exit != nil {
 		return ExitCode(*past.Exit)
 	}
@@ -281,7 +281,7 @@ func (j *jobs) exit(ev poll.Event) ExitCode {
 
 // code returns the exit code of a run that ends with one. That a later run cannot go on with
 // the log counts before why this one has not succeeded.
-func (j *jobs) code(code ExitCode) ExitCode {
+func (j *jobLog) code(code ExitCode) ExitCode {
 	if j == nil || code == ExitSuccess || code > ExitNotFound || j.log.Err() == nil {
 		return code
 	}
@@ -289,7 +289,7 @@ func (j *jobs) code(code ExitCode) ExitCode {
 }
 
 // close ends the job log, and may remove it. The error says what it lacks.
-func (j *jobs) close(remove bool) error {
+func (j *jobLog) close(remove bool) error {
 	if j == nil {
 		return nil
 	}
@@ -305,7 +305,7 @@ func (j *jobs) close(remove bool) error {
 
 // identify sets the IDs of targets in the job log, and that of their elements if they are lists. Two
 // targets that are the same would take each other's place in a later run.
-func (j *jobs) identify(origin string, all []*target) error {
+func (j *jobLog) identify(origin string, all []*target) error {
 	given := make(map[string]*target)
 	for _, t := range all {
 		what, body := fingerprint(t.poller.Probe)

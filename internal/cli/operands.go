@@ -19,6 +19,8 @@ import (
 // classifyOperands says what the operands of a line are, and returns the kinds of targets.
 func classifyOperands(l *argv.Line) (argv.Kinds, error) {
 	switch rest := l.Rest; {
+	case len(l.Operands) > 0 && l.Dashes && len(rest) == 0 && argv.HasScheme(l.Operands[0]):
+		return ofAll, argv.Usagef("no program follows --").Hint("is a variable of the shell empty? Leave -- out if no program is to be run")
 	case len(l.Operands) > 0 && l.Dashes:
 		l.Then = rest
 	case len(l.Operands) == 0 && l.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
@@ -71,8 +73,8 @@ func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (arg
 	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
 }
 
-// checked returns a spec of what is given but for what gives way, and for the variables that are
-// for other waits. Where something that was typed needs such a variable, it is refused as well.
+// checked returns a spec without the settings that give way to others, and without the variables that are
+// for other waits. It refuses a typed flag that needs such a variable.
 func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
 	var refusal error // why the last variable was left out
 	for {
@@ -127,8 +129,9 @@ func (s *Spec) limitations() []limitation {
 	}
 }
 
-// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why; nil if
-// what was typed would be looked at later. If it was typed, the variable goes that makes it such a wait.
+// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why. The error is
+// nil for a variable that is only dropped. If the flag was typed, and a variable makes the wait one of this
+// kind, it returns the variable in place of the flag.
 func (s *Spec) unsuitable() (name string, err error) {
 	for _, row := range s.limitations() {
 		for name := range strings.FieldsSeq(row.names) {
@@ -165,21 +168,30 @@ func programName(word string) string {
 	return "COMMAND"
 }
 
+// isShell reports whether a program is a shell.
+func isShell(program string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, filepath.Base(program))
+}
+
 // isForShell reports whether a word is one with which a shell joins commands or
 // redirects their output.
 func isForShell(word string) bool {
 	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
 }
 
-// misplaced returns the index of the first word of a command that was meant for poll or for a
-// shell, 0 for none, the word as it may be shown, and what it is not.
+// misplaced returns the index of the first word of a command, or of the program behind a URL, that was
+// meant for poll or for a shell, 0 for none, the word as it may be shown, and what it is not.
 func (s *Spec) misplaced() (i int, name, why string) {
-	for i, word := range s.Operands {
+	command := s.Then
+	if s.IsCommand {
+		command = s.Operands
+	}
+	for i, word := range command {
 		name, _, _ := strings.Cut(word, "=")
 		f := s.Flags.Named(strings.TrimPrefix(name, "--"))
 		switch {
-		case !s.IsCommand || i == 0:
-		case f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
+		case i == 0:
+		case s.IsCommand && f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
 			return i, name, ", and no flag of poll"
 		case isForShell(word):
 			return i, word, ": no shell reads it"
@@ -215,8 +227,17 @@ func (p Process) warnings(s *Spec) (notes []string) {
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s comes after --, so it is an argument of the command%s", name, why))
 	}
-	if _, hint := argv.Advice("runs:" + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
-		notes = append(notes, "note: "+hint)
+	about := []string{"runs:"}
+	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
+		about = append(about, "runs without a condition:")
+	}
+	for _, about := range about {
+		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
+			notes = append(notes, "note: "+hint)
+		}
+	}
+	if s.IsCommand && len(s.Operands) > 3 && isShell(s.Operands[0]) && s.Operands[1] == "-c" && !strings.Contains(s.Operands[2], "$") {
+		notes = append(notes, "note: the shell runs only the one word behind -c: put the whole command in quotes")
 	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
 	for _, variable := range p.Environ {
@@ -256,6 +277,9 @@ func (p Process) checkCommand(s *Spec) error {
 	switch {
 	case s.Dashes:
 		return nil
+	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
+		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
+			Hint("a switch such as --json takes no value").Hint("if it is meant: poll -- %s ...", word)
 	case slices.Contains(p.commandNames(), word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)

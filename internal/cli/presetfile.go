@@ -41,7 +41,7 @@ func (p Process) findPreset(l *argv.Line, origin, name string) (preset presets.P
 	return grouped(named[0], mine), nil
 }
 
-// grouped returns a preset as one of a list, of whose group it may be that is built in.
+// grouped returns a preset with what the presets of a list, and its built-in group, add to it.
 func grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
 	if p.File == "" || p.Match == "" {

@@ -24,7 +24,7 @@ import (
 )
 
 // readProbe makes the probe of a target, which looks nowhere yet.
-func (r *reader) readProbe(t *target) (err error) {
+func (r *targetReader) readProbe(t *target) (err error) {
 	switch t.kind {
 	case status.KindCommand:
 		t.poller.Probe, err = r.readCommand(t.spec)
@@ -35,7 +35,7 @@ func (r *reader) readProbe(t *target) (err error) {
 }
 
 // setRequest makes a target look at what its entry says.
-func (r *reader) setRequest(t *target, e *targets.Entry) error {
+func (r *targetReader) setRequest(t *target, e *targets.Entry) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
 			return err
@@ -73,7 +73,7 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 }
 
 // readHTTP reads what the flags say of a request, but for the password of a host.
-func (r *reader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
+func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
 		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
 		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
@@ -100,7 +100,7 @@ func (r *reader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 }
 
 // checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
-func (r *reader) checkRequest(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP) error {
 	if err := r.readPassword(s, probe); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Spec) maxRedirects() int {
 }
 
 // readConnection reads how to connect.
-func (r *reader) readConnection(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
 	options := connect.Options{
 		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
 		UnixSocket: s.UnixSocket, Proxy: s.Proxy, Routes: joined(s.Resolve, s.ConnectTo),
@@ -163,7 +163,7 @@ func (r *reader) readConnection(s *Spec, probe *poll.HTTP) error {
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
-func (r *reader) readUser(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) readUser(s *Spec, probe *poll.HTTP) error {
 	if s.Has("user-agent") {
 		probe.Header.Set("User-Agent", s.UserAgent)
 	}
@@ -179,7 +179,7 @@ func (r *reader) readUser(s *Spec, probe *poll.HTTP) error {
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
-func (r *reader) readBody(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) readBody(s *Spec, probe *poll.HTTP) error {
 	var parts [][]byte
 	for _, p := range s.Data {
 		text, err := p.read(s, r.process)
@@ -226,7 +226,7 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *reader) readCommand(s *Spec) (*poll.Command, error) {
+func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	if r.nested == nil {
 		r.nested = nestedCommand(r.process, s.Grace)
 	}
@@ -258,8 +258,7 @@ func nestedGrace(process Process, grace time.Duration) time.Duration {
 	return grace
 }
 
-// nestedCommand returns what prepares commands for running under another poll, and for running one
-// themselves.
+// nestedCommand returns the settings of commands that may run under another poll, or may run one.
 func nestedCommand(process Process, grace time.Duration) *poll.Command {
 	grace = nestedGrace(process, grace)
 	return &poll.Command{

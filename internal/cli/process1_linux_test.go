@@ -41,7 +41,7 @@ func TestProcess1HelperProcess(t *testing.T) {
 		}
 		left++
 	}
-	fmt.Println("process", os.Getpid(), "ended with", code, left)
+	fmt.Println("process", os.Getpid(), "ended with", int(code), left)
 	os.Exit(0)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // readRules reads the conditions, which have to be about what the target answers.
-func (r *reader) readRules(t *target) error {
+func (r *targetReader) readRules(t *target) error {
 	s, unmet := t.spec, error(nil) // why a condition for SUCCESS is left out
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
@@ -60,7 +61,7 @@ func (r *reader) readRules(t *target) error {
 }
 
 // readDetail reads what of an answer is added to the reason.
-func (r *reader) readDetail(t *target) (err error) {
+func (r *targetReader) readDetail(t *target) (err error) {
 	s := t.spec
 	compile := func(text string) (*expr.Expr, error) {
 		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
@@ -88,7 +89,7 @@ func (t *target) readGone() {
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
 // variable says it; and a TCP address gives no answer, so among several targets what is said
 // of all their answers is not said of it.
-func (r *reader) isForOthers(t *target, rank argv.Rank) bool {
+func (r *targetReader) isForOthers(t *target, rank argv.Rank) bool {
 	return rank == argv.Variable || r.several && t.kind == status.KindTCP && rank < argv.Entry
 }
 
@@ -163,4 +164,55 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		err.Hint("poll presets lists them")
 	}
 	return err
+}
+
+// hasSuccess reports whether a condition says what is SUCCESS.
+func (s *Spec) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
+
+// listens reports whether each message is judged: a variable that says so is for waits with a condition.
+func (s *Spec) listens() bool {
+	return s.Stream && (s.hasSuccess() || s.Rank("stream") > argv.Variable)
+}
+
+// checkStream refuses a stream of which any message would be SUCCESS, or that of one object of several.
+func checkStream(t *target) error {
+	if s := t.spec; s.listens() && !s.hasSuccess() {
+		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
+			Hint(`--stream --until '$stdout contains "ready"' for a line of a command, --until '.state == "done"' for an event`)
+	}
+	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
+		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
+			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
+	}
+	return nil
+}
+
+// streamNote says of a command what --stream would mean for it, or means; "" if that is no news.
+func streamNote(s *Spec) string {
+	if !s.IsCommand || s.isSeveral() {
+		return ""
+	}
+	name := programName(filepath.Base(s.Operands[0]))
+	switch follows := follows(name, s.Operands[1:]); {
+	case !s.listens() && follows:
+		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
+	case s.listens() && !follows && !isViewer(name):
+		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
+	}
+	return ""
+}
+
+// isViewer reports whether a program only shows what goes on elsewhere.
+func isViewer(name string) bool {
+	return slices.Contains([]string{"tail", "journalctl", "kubectl", "oc", "docker", "podman"}, name)
+}
+
+// follows reports whether a program is told to show what comes, until it is ended.
+func follows(name string, args []string) bool {
+	isLog := name == "tail" || name == "journalctl" || slices.Contains(args, "logs")
+	return isViewer(name) && slices.ContainsFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		isShort := len(arg) > 1 && arg[0] == '-' && arg[1] != '-'
+		return flag == "-w" || flag == "--watch" || isLog && (flag == "--follow" || flag == "--retry" || isShort && strings.ContainsAny(arg[1:], "fF"))
+	})
 }

@@ -40,15 +40,15 @@ type ending struct {
 	isOver bool // no later run is to go on with it
 }
 
-// A tally is what the targets that have ended came to.
-type tally struct {
-	result ui.Result                // of the last
-	codes  map[poll.Ending]ExitCode // of the first with each ending
-	due    []store.Entry            // for the job log, once all results are written
+// The endings are what the targets that have ended came to.
+type endings struct {
+	result      ui.Result                // of the last
+	codes       map[poll.Ending]ExitCode // of the first with each ending
+	undelivered []store.Entry            // for the job log, once all results are written
 
-	isLeft    bool // one has Failed, and a later run may go on with it
-	isStarted bool // one was started, and Cancelled
-	isUnclear bool // what became of a start is not known
+	isResumable bool // one has Failed, and a later run may go on with it
+	isStarted   bool // one was started, and Cancelled
+	isUnclear   bool // what became of a start is not known
 }
 
 // run waits, reports what happens and writes the results to stdout.
@@ -62,7 +62,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	long := noticeLong(w.reporter)
 	defer long.Stop()
 	var goal *poll.Summary
-	ended := tally{codes: make(map[poll.Ending]ExitCode)}
+	ended := endings{codes: make(map[poll.Ending]ExitCode)}
 	for event := range w.events(ctx, targets) {
 		long.Stop()
 		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.listens() {
@@ -71,7 +71,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 		if w.spec.Slice > 0 {
 			event = sliced(inTime, event, w.group == nil)
 		}
-		w.jobs.observe(event)
+		w.log.observe(event)
 		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
 		switch event.Kind {
 		case poll.EventEnd:
@@ -157,17 +157,17 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
-func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *tally) error {
-	isUnclear := w.spec.Slice > 0 && w.jobs.isUnclear(event)
+func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
+	isUnclear := w.spec.Slice > 0 && w.log.isUnclear(event)
 	if isUnclear {
-		event.Outcome.Notes = append(event.Outcome.Notes, w.jobs.holds())
+		event.Outcome.Notes = append(event.Outcome.Notes, w.log.keepsNote())
 	}
 	result := w.resultOf(inTime, event)
 	event.Outcome = &result.Outcome // the board may keep it
 	code := w.codeOf(event)
 	var due []store.Entry
 	if !isUnclear { // otherwise the log keeps the start, so that the same line does not send it again
-		due = w.jobs.noteEnd(event, code) // on the disk before anybody is told to call again
+		due = w.log.noteEnd(event, code) // on the disk before anybody is told to call again
 	}
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
@@ -176,17 +176,17 @@ func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *t
 	}
 	ended.result = result
 	ended.isUnclear = ended.isUnclear || isUnclear
-	ended.isLeft = ended.isLeft || how == poll.Failed && !event.State.Ended()
+	ended.isResumable = ended.isResumable || how == poll.Failed && !event.State.Ended()
 	ended.isStarted = ended.isStarted || how == poll.Cancelled && event.State.Sent > 0
 	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
 		return err
 	case result.AtEnd():
-		ended.due = append(ended.due, due...)
+		ended.undelivered = append(ended.undelivered, due...)
 	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
 	default:
-		w.jobs.delivered(due)
+		w.log.delivered(due)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 func (w *wait) codeOf(end poll.Event) ExitCode {
 	o, code := end.Outcome, outcomeCode(*end.Outcome)
 	if o.Resumed && w.group == nil {
-		return w.jobs.exit(end)
+		return w.log.exit(end)
 	}
 	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
 		return code
@@ -232,7 +232,7 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 
 // conclude ends stdout, and notes what ended. goal is nil for a single wait. The runs are remembered
 // after the result, which does not wait for others who hold the history.
-func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (ending, error) {
+func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings) (ending, error) {
 	w.reporter.Close()
 	end := w.endingOf(goal, ended)
 	err := w.process.deliver(ctx, func() error {
@@ -246,9 +246,9 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *tally) (
 	if err != nil {
 		return ending{}, err
 	}
-	w.jobs.delivered(ended.due)
+	w.log.delivered(ended.undelivered)
 	if end.how == poll.Failed && ended.isStarted && w.spec.Slice > 0 {
-		w.reporter.AfterEnd(w.jobs.holds())
+		w.reporter.AfterEnd(w.log.keepsNote())
 	}
 	if end.isOver || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
@@ -272,7 +272,7 @@ func (w *wait) writeStepSummary(end ending) {
 }
 
 // endingOf returns how all ended: goal is nil for a single wait.
-func (w *wait) endingOf(goal *poll.Summary, ended *tally) ending {
+func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	how := ended.result.Outcome.Ending
 	if goal != nil {
 		how = goal.Ending
@@ -281,8 +281,8 @@ func (w *wait) endingOf(goal *poll.Summary, ended *tally) ending {
 	if how != poll.Succeeded {
 		code = cmp.Or(ended.codes[how], ExitError)
 	}
-	code = w.jobs.code(code)
-	isEnd := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !ended.isLeft && !ended.isStarted
+	code = w.log.code(code)
+	isEnd := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !ended.isResumable && !ended.isStarted
 	return ending{how, code, isEnd && !ended.isUnclear && code != ExitInternal}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// leftFor is how long nobody has touched the log of a wait in slices that counts as left.
-const leftFor = time.Hour
+// abandonedAfter is the age of a job log after which a wait in slices counts as abandoned.
+const abandonedAfter = time.Hour
 
 // logPath returns the path of the job log. That of a wait in slices is in a directory that exists.
 func (s *Spec) logPath(ids []string, all []*target) (path string, err error) {
@@ -60,9 +60,9 @@ func (s *Spec) sliceID(ids []string, all []*target) string {
 // method returns the method of a request that starts something.
 func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.Request), http.MethodPost) }
 
-// refuseLeft refuses a log that was left: by now the same line more likely means another operation.
-func (j *jobs) refuseLeft(s *Spec, origin string) error {
-	if s.Slice == 0 || j.resumed == 0 || time.Since(j.touched) < leftFor {
+// refuseAbandoned refuses an abandoned log: by now the same line more likely means another operation.
+func (j *jobLog) refuseAbandoned(s *Spec, origin string) error {
+	if s.Slice == 0 || j.resumed == 0 || time.Since(j.touched) < abandonedAfter {
 		return nil
 	}
 	return argv.Usagef("%s: nobody has continued this wait for over an hour, and its end is not known: %s", origin, j.past(s)).
@@ -72,7 +72,7 @@ func (j *jobs) refuseLeft(s *Spec, origin string) error {
 
 // past says what there is to go on with: "the wait that began at 03:35, 7m12s ago; its POST is not
 // sent again".
-func (j *jobs) past(s *Spec) string {
+func (j *jobLog) past(s *Spec) string {
 	text := fmt.Sprintf("the wait that began at %s, %s ago", j.began.Local().Format("15:04"), words.Short(max(0, time.Since(j.began))))
 	if j.sent {
 		text += "; its " + s.method() + " is not sent again"
@@ -80,8 +80,8 @@ func (j *jobs) past(s *Spec) string {
 	return text
 }
 
-// sliced returns the end of a slice as its caller is told it: while one of several targets is open, it
-// is that of the open one. If the server asks for too long a wait, the slice still lasts to its end: its
+// sliced returns the end of a slice as the caller is told it. A group in which a target is still open ends as
+// that target does. If the server asks for too long a wait, the slice lasts to its end all the same, or its
 // caller would call again at once.
 func sliced(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	all, one := ev.Summary, ev.Outcome

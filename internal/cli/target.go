@@ -30,13 +30,13 @@ type target struct {
 	learns   *plan.Recorder // nil without --learn
 }
 
-// A reader reads targets: the one that the operands name, or several, the entries of a file
+// A targetReader reads targets: the one that the operands name, or several, the entries of a file
 // among them. What several have in common is read once.
-type reader struct {
+type targetReader struct {
 	run     *Spec // what is given for all
 	process Process
 	several bool
-	list    *list         // nil without --each
+	list    *elementList  // nil without --each
 	file    *targets.File // nil if the operands are the targets
 	repeats int           // targets that repeat others
 
@@ -52,8 +52,8 @@ type reader struct {
 	advice  string // about such a program
 }
 
-func newReader(s *Spec, process Process) *reader {
-	return &reader{
+func newReader(s *Spec, process Process) *targetReader {
+	return &targetReader{
 		run: s, process: process, several: s.isSeveral(),
 		shared:     make(map[string]*target),
 		transports: make(map[string]*http.Transport),
@@ -69,7 +69,7 @@ func (s *Spec) isSeveral() bool {
 }
 
 // read reads and checks all targets.
-func (r *reader) read() (err error) {
+func (r *targetReader) read() (err error) {
 	if r.run.Each != "" {
 		if r.list, err = r.run.readList(); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (r *reader) read() (err error) {
 
 // readEntries reads what is to be waited for: a command, the URLs among the operands, or the
 // entries of a file.
-func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
+func (r *targetReader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	switch {
 	case r.run.Targets != "":
 		return r.readFile(template)
@@ -135,7 +135,7 @@ func (r *reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 }
 
 // repeated says how many targets were given more than once, "" if none was.
-func (r *reader) repeated() string {
+func (r *targetReader) repeated() string {
 	if r.repeats == 0 {
 		return ""
 	}
@@ -143,7 +143,7 @@ func (r *reader) repeated() string {
 }
 
 // locate adds to an error about an entry where that stands, unless it is about the command line.
-func (r *reader) locate(e *targets.Entry, err error) error {
+func (r *targetReader) locate(e *targets.Entry, err error) error {
 	text := err.Error()
 	switch {
 	case !r.several || r.list != nil:
@@ -157,7 +157,7 @@ func (r *reader) locate(e *targets.Entry, err error) error {
 }
 
 // readEntry reads a target.
-func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
+func (r *targetReader) readEntry(e *targets.Entry) (t *target, err error) {
 	kind := status.KindCommand
 	if e.Command == nil {
 		if kind, err = kindOfURL(e.URL); err != nil {
@@ -189,7 +189,7 @@ func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
 
 // readShared returns what all targets of a kind with these settings share: all but what they look
 // at.
-func (r *reader) readShared(kind status.Kind, settings []targets.Setting) (*target, error) {
+func (r *targetReader) readShared(kind status.Kind, settings []targets.Setting) (*target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {
 		return known, nil
@@ -212,7 +212,7 @@ func (r *reader) readShared(kind status.Kind, settings []targets.Setting) (*targ
 }
 
 // specOf returns what is given for a target by the run and an entry.
-func (r *reader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, err error) {
+func (r *targetReader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, err error) {
 	s = r.run
 	if len(settings) == 0 {
 		return s, nil
@@ -261,7 +261,7 @@ func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
 
 // nameOf returns what a target is called: as its user says, or by its URL or program, with
 // a number if others are called so.
-func (r *reader) nameOf(t *target) string {
+func (r *targetReader) nameOf(t *target) string {
 	name := t.name
 	if named, ok := t.poller.Probe.(interface{ Target() string }); ok && name == "" {
 		name = named.Target()
@@ -276,7 +276,7 @@ func (r *reader) nameOf(t *target) string {
 }
 
 // checkProgram checks the program of a command.
-func (r *reader) checkProgram(t *target) error {
+func (r *targetReader) checkProgram(t *target) error {
 	c, ok := t.poller.Probe.(*poll.Command)
 	if !ok || r.programs[c.Args[0]] {
 		return nil
@@ -299,7 +299,7 @@ func (r *reader) checkProgram(t *target) error {
 }
 
 // readSchedule reads the waits, and the limits of attempts.
-func (r *reader) readSchedule(t *target) error {
+func (r *targetReader) readSchedule(t *target) error {
 	p, s := &t.poller, t.spec
 	p.Schedule, p.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
 	p.Immediate, p.InitialDelay, p.Rand = s.Waits.AtOnce(), s.Waits.InitialDelay, s.Waits.Rand()
@@ -320,7 +320,7 @@ func (r *reader) readSchedule(t *target) error {
 // learn reads the past runs of a target, once everything else is found valid. Of several, the
 // name of each one's history is that of its entry, or that of --learn with the item or the
 // target's name for {}.
-func (r *reader) learn(t *target, e *targets.Entry) error {
+func (r *targetReader) learn(t *target, e *targets.Entry) error {
 	learning, origin, rank := t.spec.Learning, t.spec.Origin("learn"), t.spec.Rank("learn")
 	name := learning.Learn
 	isShared := r.several && rank != argv.Entry
@@ -351,7 +351,7 @@ func (r *reader) learn(t *target, e *targets.Entry) error {
 }
 
 // refuseUnused refuses flags that were typed and are for none of the targets.
-func (r *reader) refuseUnused() error {
+func (r *targetReader) refuseUnused() error {
 	if len(r.targets) == 0 {
 		return nil
 	}
@@ -360,7 +360,7 @@ func (r *reader) refuseUnused() error {
 		kinds |= bitOf(kind)
 	}
 	if kinds == ofTCP { // conditions on answers are for others, if there are any
-		alone := reader{run: r.run, process: r.process}
+		alone := targetReader{run: r.run, process: r.process}
 		if err := alone.readRules(&target{kind: status.KindTCP, spec: r.run}); err != nil {
 			return err
 		}
@@ -371,7 +371,7 @@ func (r *reader) refuseUnused() error {
 }
 
 // readFile reads the targets file, with what its entries fill.
-func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
+func (r *targetReader) readFile(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
@@ -392,7 +392,7 @@ func (r *reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 }
 
 // readTemplate reads the URL or the command that entries fill, nil if there is none.
-func (r *reader) readTemplate() (t *targets.Template, err error) {
+func (r *targetReader) readTemplate() (t *targets.Template, err error) {
 	switch {
 	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
 		return nil, nil // with --each, the entries are keys of the answer

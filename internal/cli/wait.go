@@ -127,7 +127,7 @@ func (w *wait) close(remove bool) {
 	if w.share != nil {
 		w.share.Close()
 	}
-	if err := w.jobs.close(remove); err != nil {
+	if err := w.log.close(remove); err != nil {
 		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
 	}
 }
@@ -140,7 +140,7 @@ type wait struct {
 
 	group  *poll.Group            // nil for a single wait
 	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
-	jobs   *jobs                  // nil without --joblog
+	log    *jobLog                // nil without --joblog
 	share  *fleet.Fleet           // nil without --share
 	advice string                 // about a program that cannot be run
 
@@ -259,13 +259,13 @@ func (w *wait) note(texts ...string) {
 func (w *wait) open(targets []*target) (err error) {
 	s := w.spec
 	mayRepeat := s.Resume || s.Slice > 0 || s.Joblog == "" && !startsAny(targets)
-	if w.jobs, err = openJobs(s, targets); err != nil {
+	if w.log, err = openJobLog(s, targets); err != nil {
 		return err
 	}
-	w.note(w.jobs.note(s), streamNote(s))
+	w.note(w.log.note(s), streamNote(s))
 	w.note(w.process.warnings(s)...)
 	w.report.Shared, w.report.Slice = s.Share != "", s.Slice > 0
-	w.report.Again = func() bool { return mayRepeat && w.jobs.code(ExitTimeout) == ExitTimeout }
+	w.report.Again = func() bool { return mayRepeat && w.log.code(ExitTimeout) == ExitTimeout }
 	if w.group == nil && targets[0].poller.Past != nil {
 		w.report.Timeout = targets[0].poller.Timeout
 	}
@@ -276,11 +276,11 @@ func (w *wait) open(targets []*target) (err error) {
 			c.Stderr = w.reporter.Stderr()
 		}
 	}
-	switch isKnown := s.Slice > 0 && w.jobs.resumed > 0; {
+	switch isKnown := s.Slice > 0 && w.log.resumed > 0; {
 	case isKnown && w.report.Face == ui.JSON: // told at the end
-		w.reporter.Say("resumes " + w.jobs.past(s))
+		w.reporter.Say("resumes " + w.log.past(s))
 	case isKnown: // however quiet the run is
-		fmt.Fprintf(w.process.Streams.Err, "poll: resumes %s\n", w.jobs.past(s))
+		fmt.Fprintf(w.process.Streams.Err, "poll: resumes %s\n", w.log.past(s))
 	}
 	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
 		w.close(false)

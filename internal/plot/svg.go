@@ -13,7 +13,7 @@ const (
 	top, bottom            = 50, 490
 	legendLine, legendStep = 30, 24
 
-	mostDots = 40 // more of them merge
+	maxDots = 40 // more of them merge
 )
 
 // SVG returns the plots as one SVG image, one below the other.
@@ -92,7 +92,7 @@ func (b *picture) series(s Series, x, y scale, color string) {
 		}
 	}
 	b.printf("\"/>\n")
-	if len(s.Points) <= mostDots {
+	if len(s.Points) <= maxDots {
 		b.Write(dots.Bytes())
 	}
 }

@@ -16,14 +16,14 @@ func Screen(s *term.Streams, plots ...Plot) string {
 	if !s.OutIsTerminal {
 		return ""
 	}
-	const mostColumns = 100
+	const maxColumns = 100
 	columns := s.OutWidth()
 	if columns <= 0 {
 		columns = 80
 	}
 	var text string
 	for _, p := range plots {
-		text += p.terminal(min(columns, mostColumns))
+		text += p.terminal(min(columns, maxColumns))
 	}
 	if s.Unicode {
 		return text

@@ -2,7 +2,11 @@ package targets
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -162,4 +166,191 @@ func (t *Template) fillURL(values map[string][]string) (string, error) {
 	}
 	b.WriteString(t.texts[len(t.fields)])
 	return b.String(), nil
+}
+
+// ParseCommand checks the words of a command that entries fill: some argument has an [Item],
+// the program has none, and none is in a shell's script, which would run what an entry says.
+// The error is an [*Error].
+func ParseCommand(args []string) (*Template, error) {
+	if strings.Contains(args[0], Item) {
+		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
+			"{} is no program: items fill the arguments of a command")
+	}
+	words := strings.Join(args, "\x00")
+	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // whose flags an item may be
+	for at := range words {
+		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
+			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
+				"{} is in the script of a shell, which would run what the items say")
+		}
+	}
+	if !strings.Contains(words, Item) {
+		return nil, wrong(0, "put {} where the text of an entry belongs",
+			"no argument of the command has a {}, so all targets would be the same")
+	}
+	return &Template{args: args}, nil
+}
+
+// fillCommand puts items into the arguments, wherever these have an [Item]; no other braces count.
+// An argument that is one as a whole becomes an argument for each item, any other has them joined by
+// commas. One that would begin with "-" only because of an item is refused: it would be read as a
+// flag.
+func (t *Template) fillCommand(items []string) (command []string, err error) {
+	for i, arg := range t.args {
+		texts := items
+		if arg != Item {
+			texts = []string{strings.Join(items, ",")}
+		}
+		for _, text := range texts {
+			filled := strings.ReplaceAll(arg, Item, text)
+			isList := t.lists && arg != Item && filled != arg
+			switch {
+			case isList && len(items) == 1 && strings.Contains(text, ","):
+				return nil, fmt.Errorf("argument %d of the command joins entries by commas, and this one holds a comma", i)
+			case strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-"):
+				return nil, fmt.Errorf("argument %d of the command begins with -, and would be read as a flag", i)
+			}
+			command = append(command, filled)
+		}
+	}
+	return command, nil
+}
+
+// isInScript reports whether what follows is in a script, given the words before it and a part of
+// its own, with NUL bytes between them. A script is in or behind a flag of a shell, its other flags
+// and the names of options. Other programs run all of their words.
+func isInScript(before string) bool {
+	const (
+		words  = `\x00(?:[^\x00]*\x00)*`
+		shells = `sh|bash|rbash|dash|ash|zsh|ksh|ksh93|mksh|yash|csh|tcsh|fish|nu|xonsh|elvish|rc|osh|posh|` +
+			`npx|npm|capsh|vagrant|su|runuser|flock|script`
+		flag   = `(?:-\w*c[^\x00]*|--(?:init-)?c[omand]*(?:=[^\x00]*)?)`
+		behind = `\x00(?:[-+]\w*o[^\x00]*\x00[^\x00]*\x00|[-+][^\x00]+\x00)*[^\x00]*`
+	)
+	found := func(programs, rest string) bool { // Windows does not see dots and blanks at the end of a name
+		return regexp.MustCompile(`(?is)(?:^|[\x00/\\:])(?:` + programs + `)(?:\.exe)?[. ]*` + rest).MatchString(before)
+	}
+	return found(shells, words+flag+`(?:`+behind+`)?$`) ||
+		found(`sg|watch|tmux|hyperfine`, `\x00`) ||
+		found(`env`, words+`(?-i:-[i0v]*S|--s[plit]*(?:[-=\x00]|$))`) ||
+		found(`cmd`, words+`[^\x00]*/[ckr]`) ||
+		found(`powershell|pwsh`, `\x00`) && !found(`powershell|pwsh`, words+`[-/]f(?:i(?:le?)?)?\x00`)
+}
+
+// A place is a part of a URL that text is put into.
+type place uint8
+
+const (
+	inPath      place = iota
+	inQuery           // or in the fragment
+	inHost            // a part of the host's name, or of what precedes it
+	inPort            // a part of the port
+	inAuthority       // all of host and port
+)
+
+// placeOf says which part of a URL a byte of it is in.
+func placeOf(u string, at int) place {
+	start, end := pathOf(u)
+	switch {
+	case at >= end:
+		return inQuery
+	case at >= start:
+		return inPath
+	}
+	scheme := strings.Index(u, "://") + len("://")
+	before, after := u[scheme:at], u[at+1:start]
+	switch {
+	case before+after == "":
+		return inAuthority
+	case !strings.Contains(after, "@") && strings.Contains(before[strings.LastIndexAny(before, "@]")+1:], ":"):
+		return inPort
+	}
+	return inHost
+}
+
+// pathOf returns where the path of a URL begins and ends.
+func pathOf(u string) (start, end int) {
+	end = strings.IndexAny(u+"?", "?#")
+	scheme, rest, absolute := strings.Cut(u[:end], "://")
+	if !absolute || strings.Contains(scheme, "/") {
+		return 0, end
+	}
+	return end - len(rest) + strings.IndexByte(rest+"/", '/'), end
+}
+
+// escape escapes text for its place, or says why it cannot stand there.
+func (p place) escape(text string) (escaped, problem string) {
+	switch {
+	case text == "":
+		return "", "is empty"
+	case p == inQuery:
+		return url.QueryEscape(text), ""
+	case p == inHost && strings.ContainsFunc(text, notInHost):
+		return "", "is no part of a host name"
+	case p == inPort && strings.ContainsFunc(text, notDigit):
+		return "", "is no port"
+	case p == inAuthority && !isAuthority(text):
+		return "", "is no host, with or without a port"
+	case p != inPath:
+		return text, ""
+	}
+	return url.PathEscape(text), ""
+}
+
+func notInHost(r rune) bool {
+	return r != '-' && r != '.' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && notDigit(r)
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+// isAuthority reports whether text is a host, or a host and a port. An IPv6 address
+// stands in brackets.
+func isAuthority(text string) bool {
+	host, port, hasPort := strings.Cut(text, ":")
+	if address, rest, bracket := strings.Cut(strings.TrimPrefix(text, "["), "]"); text[0] == '[' && bracket {
+		ip, err := netip.ParseAddr(address)
+		if err != nil || !ip.Is6() || ip.Zone() != "" {
+			return false
+		}
+		host, port, hasPort = "ip", strings.TrimPrefix(rest, ":"), rest != ""
+		if hasPort && rest[0] != ':' {
+			return false
+		}
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); hasPort && err != nil {
+		return false
+	}
+	return host != "" && !strings.ContainsFunc(host, notInHost)
+}
+
+// dotSegments counts the segments of a URL's path that are removed when it is resolved,
+// with the ones before them (RFC 3986 section 5.2.4).
+func dotSegments(u string) int {
+	start, end := pathOf(u)
+	n := 0
+	for segment := range strings.SplitSeq(u[start:end], "/") {
+		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {
+			n++
+		}
+	}
+	return n
+}
+
+// escapeUnsafe escapes what stands in no path (RFC 3986 section 3.3).
+func escapeUnsafe(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; c >= 0x80 || strings.IndexByte(" \"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// splitsEscape reports whether text ends within a character that is escaped with "%".
+func splitsEscape(text string) bool {
+	i := strings.LastIndexByte(text, '%')
+	return i >= 0 && i > len(text)-3
 }

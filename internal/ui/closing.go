@@ -99,9 +99,10 @@ func (r *Reporter) closingOf(o *poll.Outcome) []string {
 	return append([]string{ending(o, r.cfg.Palette, false)}, r.details(o)...)
 }
 
-// details returns the last answer of what has failed, and remarks.
+// details returns the last answer of what has failed, and remarks. Of an answer with objects that are judged
+// one by one the reason says enough, and there may be a Secret among them.
 func (r *Reporter) details(o *poll.Outcome) (lines []string) {
-	if o.Ending != poll.Succeeded && o.Observation != nil {
+	if o.Ending != poll.Succeeded && o.Observation != nil && len(o.Verdict.Objects) == 0 {
 		lines = lastAnswer(o.Observation, r.child != nil)
 	}
 	return append(lines, advice(o)...)

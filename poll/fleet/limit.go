@@ -17,8 +17,8 @@ const (
 	farthest = time.Hour
 	// freeFor is how long a place without a limit is taken for free, without a look at the store.
 	freeFor = 20 * time.Millisecond
-	// mostMembers is how many processes are believed at most.
-	mostMembers = 10_000
+	// maxMembers is how many processes are believed at most.
+	maxMembers = 10_000
 	// startShare is the share of a rate that is not known with which a place begins.
 	startShare = 0.25
 )
@@ -213,4 +213,4 @@ func (m *members) heartbeat(now, last int64, u float64) (counted int64) {
 	return m.Window
 }
 
-func (m *members) size() float64 { return min(max(1, m.Here, m.Before), mostMembers) }
+func (m *members) size() float64 { return min(max(1, m.Here, m.Before), maxMembers) }

@@ -69,9 +69,9 @@ var swapScript = redis.NewScript(1, swapText)
 // which is sent again after a second (RFC 6298).
 const dialing = 2 * time.Second
 
-// mostReply is more than the script answers, in bytes: three elements, of which the record is the
+// maxReply is more than the script answers, in bytes: three elements, of which the record is the
 // longest.
-const mostReply = 300 << 10
+const maxReply = 300 << 10
 
 // A reply is a connection to a Redis whose answers are no longer than they can be. redigo believes
 // each length, and makes room for it.
@@ -82,7 +82,7 @@ type reply struct {
 }
 
 func (r *reply) Write(p []byte) (int, error) {
-	r.left = mostReply
+	r.left = maxReply
 	return r.Conn.Write(p)
 }
 
@@ -96,7 +96,7 @@ func (r *reply) Read(p []byte) (int, error) {
 		case b == '$':
 			r.digits = 6 // bytes
 		case b < '0' || b > '9':
-			r.digits = mostReply
+			r.digits = maxReply
 		}
 		if r.left < 0 || r.digits < 0 {
 			return 0, errors.New("it answers with more than a record")

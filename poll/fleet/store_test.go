@@ -166,7 +166,7 @@ func testAnswers(t *testing.T, where string) {
 	schedule := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * wait }
 	f, notes := open(t, where)
 	g, _ := open(t, where)
-	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
+	answers := []string{"", "done", strings.Repeat("x", maxAnswer)}
 	var first, second []ask.Question
 	for i, answer := range answers {
 		a := f.Question("place", []byte("answered "+answer), schedule, 0)
@@ -313,10 +313,10 @@ func TestRedis_longReplies(t *testing.T) {
 	for name, text := range map[string]string{
 		"an array of 2^31":      "*2147483647\r\n",
 		"an array of many":      "*10\r\n:0\r\n",
-		"arrays without end":    strings.Repeat("*1\r\n", mostReply/4+1),
+		"arrays without end":    strings.Repeat("*1\r\n", maxReply/4+1),
 		"a string of 2 GB":      "*3\r\n:0\r\n:1\r\n$2000000000\r\nx",
-		"a line without end":    "+" + strings.Repeat("x", mostReply),
-		"an error without end":  "-ERR " + strings.Repeat("x", mostReply),
+		"a line without end":    "+" + strings.Repeat("x", maxReply),
+		"an error without end":  "-ERR " + strings.Repeat("x", maxReply),
 		"a length without end":  "$" + strings.Repeat("0", 100),
 		"a length in two parts": "*21\x0047483647\r\n",
 	} {
@@ -537,7 +537,7 @@ func testLongAnswer(t *testing.T, where string) {
 		if turn := a.Claim(time.Now()); !turn.Ask {
 			t.Fatalf("%+v", turn)
 		}
-		a.Answered(make([]byte, mostAnswer+1))
+		a.Answered(make([]byte, maxAnswer+1))
 		if turn := b.Claim(time.Now()); !turn.Ask || turn.Unshared {
 			t.Fatalf("%+v", turn)
 		}

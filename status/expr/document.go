@@ -208,7 +208,8 @@ func (d *Doc) readLines() {
 		case err == io.EOF:
 			d.problem = emptyBody
 		case wrong != nil:
-			d.problem = d.flawed(max(at, int(wrong.Offset)-1))
+			word := strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn") // which began as a constant
+			d.problem = d.flawed(max(at, len(word)))
 		case err != nil:
 			d.problem = d.flawed(len(d.text))
 		default:

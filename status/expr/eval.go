@@ -148,7 +148,7 @@ func (e *evaluator) logic(n *node) value {
 		case !has[outcome]:
 			*all, has[outcome] = v, true
 		case outcome == settles:
-			all.hidden, all.evidence = all.hidden || v.hidden, all.evidence.or(v.evidence, false)
+			all.hidden, all.evidence = all.hidden || v.hidden, all.evidence.either(v.evidence, false)
 		case outcome != Unknown:
 			*all = all.of(v)
 		}

@@ -24,8 +24,8 @@ func TestEvidence(t *testing.T) {
 	} {
 		for _, pair := range [][2]evidence{{row.a, row.b}, {row.b, row.a}} {
 			a, b := pair[0], pair[1]
-			if a.and(b).isAbsent() != row.and || a.or(b, false).isAbsent() != row.or || a.or(b, true).isAbsent() != row.each {
-				t.Errorf("%+v, %+v: and %+v, or %+v, each %+v", a, b, a.and(b), a.or(b, false), a.or(b, true))
+			if a.both(b).isAbsent() != row.and || a.either(b, false).isAbsent() != row.or || a.either(b, true).isAbsent() != row.each {
+				t.Errorf("%+v, %+v: and %+v, or %+v, each %+v", a, b, a.both(b), a.either(b, false), a.either(b, true))
 			}
 		}
 	}

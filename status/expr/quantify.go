@@ -62,7 +62,7 @@ func (t *tally) count(label string, element, v value, settles Tri) {
 	}
 	known := or(isFirst, v, t.values[outcome]).evidence
 	t.values[outcome] = t.values[outcome].of(v)
-	t.values[outcome].evidence = known.or(v.evidence, outcome != settles)
+	t.values[outcome].evidence = known.either(v.evidence, outcome != settles)
 }
 
 // outcome is the value of the function. It is unknown if an element decided by absence alone.

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
-	"github.com/pollcli/poll/internal/words"
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Tri is the outcome of a condition: true, false or unknown.
@@ -102,11 +103,11 @@ func fromResult(r gjson.Result) value {
 	return value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
 }
 
-// of returns v as a value that was made of all these parts.
+// of returns v as a value that was computed from these parts: it is as secret as they are, and its evidence is theirs.
 func (v value) of(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
-		v.evidence = v.evidence.and(parts[i].evidence)
+		v.evidence = v.evidence.both(parts[i].evidence)
 	}
 	return v
 }
@@ -210,4 +211,28 @@ const previewSize = 60
 func preview(s string) string {
 	shown := words.Cut(s, previewSize)
 	return strconv.Quote(shown) + or(len(shown) < len(s), "...", "")
+}
+
+// Evidence is the ground of an outcome: whether a path led to something, and a path that led nowhere.
+// The zero value is for a value without paths, such as a literal.
+type evidence struct {
+	found  bool   // a path led to something
+	missed string // the source of a path that led nowhere, "" for none
+	lacks  bool   // a query tested a member that no element has, which outweighs found
+}
+
+// isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
+func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found }
+
+// both returns the evidence of an outcome that needs both: one that found something is enough, as in
+// .state == "done" and not .error.
+func (e evidence) both(other evidence) evidence {
+	worse := or(other.lacks && !e.lacks, other, e)
+	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks}
+}
+
+// either returns the evidence of one of two outcomes. With each, both have to show something, and an outcome
+// that rests on absence outweighs the other. Otherwise one is enough, and such an outcome gives way.
+func (e evidence) either(other evidence, each bool) evidence {
+	return or(other.isAbsent() == each, other, e)
 }

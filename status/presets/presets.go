@@ -66,9 +66,6 @@ var presetText string
 //go:embed k8s.txt
 var groupText string
 
-// groupName is the name of the group.
-const groupName = "k8s"
-
 // All returns all presets but those of AWS's waiters, with those for related APIs side by side.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
@@ -146,8 +143,8 @@ func (p Preset) With(presets []Preset) Preset {
 	return p
 }
 
-// isGate reports whether a stanza ends nothing: it is about a state in which no object is done, whatever
-// its kind.
+// isGate reports whether a stanza has no rule that ends a wait. A gate matches objects of any kind in a
+// state that is not final, such as being deleted.
 func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }

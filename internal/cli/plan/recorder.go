@@ -95,7 +95,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 }
 
 // observeAttempt takes an attempt at the operation, or a request for a list, whose elements are judged
-// next. Of several attempts that a threshold requires, the first saw the end. THROTTLED tells
+// next. If a threshold requires several attempts, the first of them saw the end. THROTTLED tells
 // nothing.
 func (r *Recorder) observeAttempt(ev poll.Event) {
 	verdict := ev.State.Status

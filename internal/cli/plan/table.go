@@ -33,7 +33,8 @@ type row struct {
 func (t table) rows() iter.Seq[row] {
 	return func(yield func(row) bool) {
 		r := row{At: t.initialDelay, Earliest: t.initialDelay, Latest: t.initialDelay}
-		waits := newEstimator(t.schedule)
+		waits := &estimator{schedule: t.schedule, previous: []mass{{weight: 1}}}
+		waits.rand = rand.New(&waits.drawn)
 		for n := 0; t.attempts <= 0 || n < t.attempts; n++ {
 			r.Attempt = n + 1
 			if n > 0 || !t.immediate {
@@ -61,12 +62,6 @@ type estimator struct {
 	previous  []mass        // the distribution of the previous wait
 	drawn     number
 	rand      *rand.Rand // reads drawn
-}
-
-func newEstimator(s backoff.Schedule) *estimator {
-	e := &estimator{schedule: s, previous: []mass{{weight: 1}}}
-	e.rand = rand.New(&e.drawn)
-	return e
 }
 
 // next returns the mean and the bounds of wait n, elapsed after the start.

@@ -4,7 +4,10 @@
 // elsewhere: one limiter has its records in memory, another shares them with other processes.
 package pace
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 const (
 	second = 1_000_000 // in microseconds
@@ -100,7 +103,7 @@ func (l *Record) Rate(r Rules, at int64) float64 {
 	return min(rate, r.Most)
 }
 
-// Free reports whether a place has no limit, and neither refused nor said anything so far.
+// Free reports whether no limit of a place is known: none was given, and no answer has told of one.
 func (l *Record) Free() bool { return l.Base >= most && l.Closed == 0 && l.Pace == 0 }
 
 // gap is the time between two slots, 0 for as good as no limit.
@@ -174,4 +177,47 @@ func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 		return
 	}
 	l.Next = max(l.Next, min(now+gap(l.Pace), l.Reset))
+}
+
+// A Result is what came of a request, in the time of the [Record].
+type Result struct {
+	Sent      int64 // when it was sent
+	Refused   bool  // for load
+	Wait      int64 // that the refusal asked for, 0 = none
+	Remaining int   // requests that are allowed until Reset has passed, if that is more than 0
+	Reset     int64
+}
+
+// A Slot is a time for one request, in the time of its [Record].
+type Slot struct{ At, Epoch int64 }
+
+// Given are the slots that were given for later, by the time that the caller was told.
+type Given map[int64]Slot
+
+// Again returns the slot that a request has if it still holds, and takes another otherwise.
+func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
+	if s, ok := g[had]; ok && l.Holds(s) {
+		return s, true
+	}
+	return Slot{l.Take(r, now), l.Epoch}, false
+}
+
+// Keep notes a slot that was told for later. A slot is used once it is told for now.
+func (g Given) Keep(now, told int64, s Slot) {
+	if delete(g, told); told > now {
+		maps.DeleteFunc(g, func(other int64, _ Slot) bool { return other < now-60*second })
+		g[told] = s
+	}
+}
+
+// Learn notes what came of a request. It reports whether the place is closed for longer now.
+func (l *Record) Learn(r Rules, now int64, result Result) (closed bool) {
+	before := l.Closed
+	if result.Reset > 0 {
+		l.Remaining(r, now, result.Remaining, result.Reset)
+	}
+	if result.Refused {
+		l.Refused(r, now, result.Sent, result.Wait)
+	}
+	return l.Closed > before
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// mostSends is how often one attempt sends a request that starts an operation: a server
+// maxSends is how often one attempt sends a request that starts an operation: a server
 // that goes on to redirect it may start the operation each time.
-const mostSends = 3
+const maxSends = 3
 
 // A base is what a session and its forks have in common.
 type base struct {
@@ -61,12 +61,7 @@ func newClient(r Request) (*client, error) {
 	if known, ok := r.Transport.(connect.Known); ok {
 		b.Transport, b.through = known.RoundTripper, known.ID
 	}
-	return b.client(r.Header), nil
-}
-
-// client returns a client that has its base in common with others.
-func (b *base) client(header http.Header) *client {
-	return &client{base: b, header: header}
+	return &client{base: b, header: r.Header}, nil
 }
 
 // secrets returns the texts that no error may repeat.
@@ -217,7 +212,7 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	}
 	n, most := len(asked.redirects), c.MaxRedirects
 	if r.start && !r.toGET {
-		most = min(most, mostSends-1)
+		most = min(most, maxSends-1)
 	}
 	switch {
 	case errors.Is(err, ErrUntrusted):

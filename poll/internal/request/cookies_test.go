@@ -13,12 +13,12 @@ func TestCookies_areFew(t *testing.T) {
 	t.Parallel()
 	var c cookies
 	at := locationOf(t, "https://h.example.com/")
-	c.keep(at, []string{"long=" + strings.Repeat("x", maxCookies)})
+	c.keep(at, []string{"long=" + strings.Repeat("x", maxSetCookie)})
 	if have := c.of(at); len(have) > 0 {
 		t.Errorf("%d cookies are kept that are too long", len(have))
 	}
 	kept := 0
-	for i := range 4 * mostCookies / 2000 {
+	for i := range 4 * maxCookies / 2000 {
 		c.keep(at, []string{fmt.Sprintf("c%d=%02000d", i, i)})
 		if i%50 != 0 {
 			continue
@@ -28,10 +28,10 @@ func TestCookies_areFew(t *testing.T) {
 			t.Fatalf("of %d cookies the last one is not kept", i+1)
 		}
 	}
-	if size := len(strings.Join(c.save(at), "")); size > maxCookies || size < maxCookies/2 {
+	if size := len(strings.Join(c.save(at), "")); size > maxSetCookie || size < maxSetCookie/2 {
 		t.Errorf("%d bytes are saved", size)
 	}
-	if most := mostCookies / 2000; kept > most || kept < most/2 {
+	if most := maxCookies / 2000; kept > most || kept < most/2 {
 		t.Errorf("%d cookies are kept", kept)
 	}
 }
@@ -42,7 +42,7 @@ func TestCookies_saved(t *testing.T) {
 	var c, later cookies
 	at := locationOf(t, "https://h.example.com/jobs/1")
 	c.keep(at, []string{"node=a", `q="x y"`, "elsewhere=1; Path=/other"})
-	later.restore(at, append(c.save(at), "; no cookie", "big="+strings.Repeat("x", maxCookies)))
+	later.restore(at, append(c.save(at), "; no cookie", "big="+strings.Repeat("x", maxSetCookie)))
 	for address, want := range map[string]string{
 		"https://h.example.com/jobs/2": `node=a; q="x y"`, "https://h.example.com/": `node=a; q="x y"`,
 		"https://h.example.com:8443/jobs/1": "", "http://h.example.com/jobs/1": "", "https://www.h.example.com/jobs/1": "",

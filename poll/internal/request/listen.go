@@ -22,10 +22,10 @@ import (
 const acceptedStreams = detail.EventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
 
 const (
-	// mostQuiet is how long a stream may say nothing at all before it is asked for again, since its server may be
+	// defaultQuiet is how long a stream may say nothing at all before it is asked for again, since its server may be
 	// gone. If it shows heartbeats, it may miss three, but within these limits.
-	mostQuiet                = time.Minute
-	leastQuiet, longestQuiet = 10 * time.Second, 3 * time.Minute
+	defaultQuiet       = time.Minute
+	minQuiet, maxQuiet = 10 * time.Second, 3 * time.Minute
 	// lastQuiet is how long it may say nothing shortly before the deadline. lastLook is kept then.
 	lastQuiet, lastLook = 5 * time.Second, 2 * time.Second
 	// heartbeat is how long a part may be, in bytes, that completes no message and is no part of a long one.
@@ -130,9 +130,9 @@ func (l *listener) noteBeat(n int, isMessage bool) {
 
 // quietTime returns how long the stream may say nothing from now on.
 func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
-	allowed := mostQuiet
+	allowed := defaultQuiet
 	if l.longest > 0 {
-		allowed = min(max(3*l.longest, leastQuiet), longestQuiet)
+		allowed = min(max(3*l.longest, minQuiet), maxQuiet)
 	}
 	if isLimited {
 		allowed = min(allowed, max(lastQuiet, time.Until(deadline)-lastLook))

@@ -20,8 +20,8 @@ import (
 const (
 	// maxPages is how many pages of a list one look reads at most.
 	maxPages = 1000
-	// mostTries is how often one look asks for a page that is refused for load.
-	mostTries = 10
+	// maxTries is how often one look asks for a page that is refused for load.
+	maxTries = 10
 )
 
 // errLastPage means that a page names no next one; a [safeError] around it says which
@@ -89,7 +89,7 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 
 // ask asks for a page, and again while it is refused for load.
 func (p pages) ask(ctx context.Context, next call) (a *answer) {
-	for range mostTries {
+	for range maxTries {
 		if err := next.wait(ctx, next.at); err != nil {
 			return failed(cutOff(ctx, true, 0), next)
 		}

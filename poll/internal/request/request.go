@@ -29,9 +29,9 @@ const (
 	defaultMaxRedirects = 50
 	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
-	// mostRedirects bounds MaxRedirects: a server that redirects for ever must not delay the
+	// redirectLimit bounds MaxRedirects: a server that redirects for ever must not delay the
 	// attempt.
-	mostRedirects = 1000
+	redirectLimit = 1000
 )
 
 // A Request has the fields of poll.HTTP.
@@ -71,7 +71,7 @@ func (r *Request) complete() (err error) {
 	}
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.MaxBody = cmp.Or(r.MaxBody, defaultMaxBody)
-	r.MaxRedirects = min(cmp.Or(r.MaxRedirects, defaultMaxRedirects), mostRedirects)
+	r.MaxRedirects = min(cmp.Or(r.MaxRedirects, defaultMaxRedirects), redirectLimit)
 	r.Transport = cmp.Or(r.Transport, http.DefaultTransport)
 	return nil
 }

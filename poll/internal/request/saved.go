@@ -84,7 +84,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
 		s.at, s.monitor = at, k.Monitor
-		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), mostSends))
+		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), maxSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == detail.MonitorBuilt { // a fork was there
 			s.each, s.next = false, nil
@@ -174,9 +174,8 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := s.client.client(s.client.header)
-	own.renewed = slices.Clone(s.client.renewed)
-	own.withheld = s.client.withheld
+	c := s.client
+	own := &client{base: c.base, header: c.header, renewed: slices.Clone(c.renewed), withheld: c.withheld}
 	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: detail.MonitorBuilt}
 	fork.outer = layers(own, nil)
 	return fork, nil

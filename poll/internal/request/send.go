@@ -181,9 +181,9 @@ func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err er
 	return kept, size + more, err
 }
 
-// mostAsks is how often a connection may be asked for. HTTP/2 asks twice for one that it
+// maxAsks is how often a connection may be asked for. HTTP/2 asks twice for one that it
 // already has, and for ever if each new one is closed.
-const mostAsks = 4
+const maxAsks = 4
 
 // errSentAgain is why a request was stopped that net/http was about to send again.
 var errSentAgain = errors.New("the server closed the connection, or refused the request")
@@ -228,7 +228,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 
 // check stops the request if it was sent often enough, and reports whether it may be sent.
 func (d *delivery) check() bool {
-	if d.asks.Load() > mostAsks || d.writes.Load() >= d.most {
+	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
 		d.stop(errSentAgain)
 		return false
 	}
@@ -243,12 +243,12 @@ func (d *delivery) sent(err error) bool {
 }
 
 const (
-	// maxCookies is how much one answer may set, in bytes: about as much as servers accept in a
+	// maxSetCookie is how much one answer may set, in bytes: about as much as servers accept in a
 	// request.
-	maxCookies = 16 << 10
-	// mostCookies is how much all answers may set, in bytes, before nothing of it is kept: a server
+	maxSetCookie = 16 << 10
+	// maxCookies is how much all answers may set, in bytes, before nothing of it is kept: a server
 	// that sets new cookies with every answer must not fill the memory.
-	mostCookies = 1 << 20
+	maxCookies = 1 << 20
 )
 
 // cookies keeps the cookies of answers for later requests of the same run. Unlike in a browser
@@ -265,12 +265,12 @@ func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
 // keep takes the values of Set-Cookie.
 func (c *cookies) keep(from location, values []string) {
 	size := len(strings.Join(values, ""))
-	if size == 0 || size > maxCookies {
+	if size == 0 || size > maxSetCookie {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += size; c.jars == nil || c.size > mostCookies {
+	if c.size += size; c.jars == nil || c.size > maxCookies {
 		c.jars, c.size = make(map[string]*cookiejar.Jar), size
 	}
 	key := cookieKey(from)
@@ -310,12 +310,12 @@ func (c *cookies) set(req *http.Request, to location) {
 	}
 }
 
-// save returns the cookies of a location for a later run, maxCookies at most.
+// save returns the cookies of a location for a later run, maxSetCookie at most.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
 		value := cookie.String()
-		if size += len(value); size <= maxCookies {
+		if size += len(value); size <= maxSetCookie {
 			values = append(values, value)
 		}
 	}

@@ -27,8 +27,8 @@ type Events struct {
 // room is how much a line may have beside the data, in bytes: the name of its field.
 const room = 64
 
-// mostID is how long an ID may be that is sent back, in bytes.
-const mostID = 4 << 10
+// maxID is how long an ID may be that is sent back, in bytes.
+const maxID = 4 << 10
 
 // NewEvents returns what finds events, of which at most limit bytes are kept.
 func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
@@ -59,7 +59,7 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	case "event":
 		e.event = string(value)
 	case "id":
-		if len(value) <= mostID && !bytes.ContainsFunc(value, unicode.IsControl) { // it becomes a header
+		if len(value) <= maxID && !bytes.ContainsFunc(value, unicode.IsControl) { // it becomes a header
 			e.id = string(value)
 		}
 	case "retry":

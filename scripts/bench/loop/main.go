@@ -28,7 +28,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) < 3 {
-		return errors.New("usage: loop is|ask TEXT URL|PROGRAM...")
+		return errors.New("usage: loop is|ask TEXT URL|PROGRAM ARG")
 	}
 	isEnough, err := question(args[0], args[1])
 	if err != nil {
