@@ -72,7 +72,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 func (l *logFace) elements(ev poll.Event) {
 	var texts, kinds []string
 	for _, most := range l.r.board.commonest(2) {
-		texts, kinds = append(texts, fmt.Sprintf("%d: %s", len(most), most.reason())), append(kinds, most[0].kind)
+		texts, kinds = append(texts, fmt.Sprintf("%d of them: %s", len(most), most.reason())), append(kinds, most[0].kind)
 	}
 	slices.Sort(kinds)
 	if reasons := clauses(kinds...); reasons != "" && l.r.cfg.Face == Lines && len(l.reasons) < mostTold && !slices.Contains(l.reasons[max(0, len(l.reasons)-1):], reasons) {
@@ -282,7 +282,7 @@ func (l *logFace) count(now time.Time) {
 		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
 	}
 	for _, most := range b.commonest(1) {
-		parts = append(parts, fmt.Sprintf("%d: %s", len(most), most.reason()))
+		parts = append(parts, fmt.Sprintf("%d of them: %s", len(most), most.reason()))
 	}
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }
