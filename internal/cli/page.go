@@ -102,18 +102,12 @@ func cells(row string, columns int) (lines []string) {
 }
 
 // wrapped breaks a paragraph between words. The lines below the first of a list's item are indented as its words.
-func wrapped(paragraph string, columns int) (lines []string) {
+func wrapped(paragraph string, columns int) []string {
 	words := strings.Fields(paragraph)
 	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]
-	line, below := indent, indent
+	below := indent
 	if slices.Contains([]string{"-", "1.", "2.", "3.", "4.", "5.", "6."}, words[0]) {
 		below += strings.Repeat(" ", len(words[0])+1)
 	}
-	for _, word := range words {
-		if strings.TrimSpace(line) != "" && term.Width(line)+term.Width(word) > columns {
-			lines, line = append(lines, strings.TrimRight(line, " ")), below
-		}
-		line += word + " "
-	}
-	return append(lines, strings.TrimRight(line, " "))
+	return term.Fold(indent+strings.Join(words, " "), columns, below)
 }

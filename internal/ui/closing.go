@@ -77,7 +77,7 @@ func (r *Reporter) AfterEnd(note string) {
 		lines = append(lines, r.verdictLine(r.newest))
 	}
 	if r.cfg.Face != JSON {
-		r.con.say(ownLines(lines))
+		r.con.say(r.fit(ownLines(lines)))
 	}
 }
 
