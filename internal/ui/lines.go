@@ -170,7 +170,9 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	if row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending) {
 		return
 	}
-	failed := row.isMissed() && o.Ending != poll.Interrupted
+	limit := l.r.cfg.Timeout
+	withAll := o.Ending == poll.TimedOut && limit > 0 && ev.Deadline.Sub(b.began) >= limit // which the closing lines say of many
+	failed := row.isMissed() && o.Ending != poll.Interrupted && (b.few() || !withAll)
 	if failed {
 		l.failures++
 	}
