@@ -168,7 +168,7 @@ func (r *Reporter) missing() (lines []string) {
 	if len(b.lists) > 0 {
 		thing = "element"
 	}
-	lines, rest := []string{fmt.Sprintf("%d of %s not done:", left, words.Count(b.size, thing))}, 0
+	lines, rest := []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}, 0
 	for i, lack := range b.groups((*Row).isLacking) {
 		if i >= closingReasons {
 			rest += len(lack)
