@@ -49,7 +49,9 @@ func (r *Reporter) StepSummary() string {
 		return ""
 	}
 	rows := slices.DeleteFunc(slices.Clone(r.board.rows), func(row *Row) bool { return row == nil })
-	rank := func(row *Row) int { return slices.Index([]bool{row.hasFailed(), row.isMissed(), !row.over(), true}, true) }
+	rank := func(row *Row) int {
+		return slices.Index([]bool{row.hasFailed(), row.isMissed(), !row.over(), true}, true)
+	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return rank(a) - rank(b) })
 	text := "\n<p>poll: " + html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)) + "</p>\n<table>\n" +
 		"<tr><th></th><th>target</th><th>status</th><th>time</th><th>reason</th></tr>\n"
