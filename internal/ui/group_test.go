@@ -201,12 +201,12 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// Those that were cancelled are one group, whatever numbers their last answers had.
+// What has failed is named first. Those that were cancelled are one group, whatever numbers their last answers had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),
 		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 4, Goal: allOf(4)})
-	if want := "poll: 2 cancelled\npoll: 1 ERROR, .state is \"failed\": c\npoll: 1 never seen\n"; !strings.Contains(have, want) {
+	if want := "poll: 1 ERROR, .state is \"failed\": c\npoll: 2 cancelled\npoll: 1 never seen\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant %q in it", have, want)
 	}
 }

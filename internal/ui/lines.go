@@ -170,7 +170,9 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	if row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending) {
 		return
 	}
-	failed := row.isMissed() && o.Ending != poll.Interrupted
+	limit := l.r.cfg.Timeout
+	withAll := o.Ending == poll.TimedOut && limit > 0 && ev.Deadline.Sub(b.began) >= limit // which the closing lines say of many
+	failed := row.isMissed() && o.Ending != poll.Interrupted && (b.few() || !withAll)
 	if failed {
 		l.failures++
 	}
@@ -229,7 +231,7 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	}
 	padding := pad("", statusWidth-len(what))
 	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, l.r.cfg.Palette.Paint(term.Tone(what), what)+padding, text)
-	if l.r.cfg.Face == Live && l.r.width() < narrow {
+	if l.r.cfg.Face == Live && l.r.isNarrow() {
 		line = clock(ev.Elapsed) + " " + l.r.cfg.Palette.Paint(term.Tone(what), what) + " " + text
 	}
 	l.say(strings.TrimRight(line, " ") + "\n")
@@ -240,7 +242,7 @@ func (l *logFace) say(text string) {
 		return
 	}
 	l.spoke = time.Now()
-	l.r.con.say(text)
+	l.r.con.say(l.r.fit(text))
 }
 
 // tick is the heartbeat. It makes the next silence longer.
