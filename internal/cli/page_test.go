@@ -12,7 +12,7 @@ import (
 func TestFolded(t *testing.T) {
 	t.Parallel()
 	page := "# Title of a page\n\nA paragraph of two\nlines, which is longer.\n\n- an item, which goes on\n  below\n- another\n\n" +
-		"| a | b |\n|---|:--|\n| `x` | the cell \\| of a row |\n\n```\ncode that stays as it is\n\n```\n"
+		"| a | b |\n|---|:--|\n| `x` | a \\| cell |\n| `--y` |\n\n| wide | none |\n|---|---|\n| a long cell | the cell of a row |\n\n```\ncode that stays as it is\n\n```\n"
 	want := `# Title of a page
 
 A paragraph of two
@@ -23,10 +23,13 @@ longer.
   goes on below
 - another
 
-a
-  b
-` + "`x`" + `
-  the cell | of a
+a      b
+` + "`x`    a | cell\n`--y`" + `
+
+wide
+  none
+a long cell
+  the cell of a
   row
 
 code that stays as it is

@@ -27,6 +27,8 @@ const (
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second
 
+	stepSummary = 1 << 20 // bytes, of which GitHub drops a file with more
+
 	// savingTime is how long remembering the runs of all targets may take, since others may hold
 	// the history, and leastSaving how long also at the deadline and after a signal.
 	savingTime  = 2 * time.Second
@@ -266,7 +268,7 @@ func (w *wait) writeStepSummary(end ending) {
 	if w.spec.Getenv("GITHUB_ACTIONS") != "true" || file == "" || isSlice {
 		return
 	}
-	if err := system.AppendFile(file, []byte(w.reporter.StepSummary())); err != nil {
+	if err := system.AppendFile(file, []byte(w.reporter.StepSummary()), stepSummary); err != nil {
 		w.reporter.AfterEnd("no step summary was written: " + err.Error())
 	}
 }

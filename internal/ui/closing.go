@@ -77,7 +77,7 @@ func (r *Reporter) AfterEnd(note string) {
 		lines = append(lines, r.verdictLine(r.newest))
 	}
 	if r.cfg.Face != JSON {
-		r.con.say(ownLines(lines))
+		r.con.say(r.fit(ownLines(lines)))
 	}
 }
 
@@ -157,7 +157,7 @@ func ending(o *poll.Outcome, p term.Palette, isSlice bool) string {
 	return how + " in " + clock(o.Elapsed) + limited + reason
 }
 
-// missing says which targets are not done, grouped by how they ended and why.
+// missing says which targets are not done, grouped by how they ended and why, first those that have failed.
 func (r *Reporter) missing() (lines []string) {
 	b := r.board
 	left := b.size - b.endings()[poll.Succeeded]
@@ -168,8 +168,8 @@ func (r *Reporter) missing() (lines []string) {
 	if len(b.lists) > 0 {
 		thing = "element"
 	}
-	lines, rest := []string{fmt.Sprintf("%d of %s not done:", left, words.Count(b.size, thing))}, 0
-	for i, lack := range b.groups((*Row).isLacking) {
+	lines, rest := []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}, 0
+	for i, lack := range append(b.groups((*Row).hasFailed), b.groups((*Row).isLate)...) {
 		if i >= closingReasons {
 			rest += len(lack)
 			continue

@@ -33,10 +33,13 @@ func Annotation(getenv func(string) string, what, message string) string {
 	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
 }
 
-// summaryRows is how many targets a step summary lists: GitHub drops one of more than 1 MiB.
-const summaryRows = 500
+// How much a step summary has at most: targets, and bytes, since a name may be long.
+const (
+	summaryRows  = 500
+	summaryBytes = 512 << 10
+)
 
-// StepSummary returns how several targets ended, those first that are not done, as Markdown for the
+// StepSummary returns how several targets ended, those first that have failed or are not done, as Markdown for the
 // page of a workflow run; "" for a single wait. It is a table in HTML, in which no text of an answer
 // is Markdown.
 func (r *Reporter) StepSummary() string {
@@ -46,21 +49,34 @@ func (r *Reporter) StepSummary() string {
 		return ""
 	}
 	rows := slices.DeleteFunc(slices.Clone(r.board.rows), func(row *Row) bool { return row == nil })
-	rank := func(row *Row) int { return slices.Index([]bool{row.isMissed(), !row.over(), true}, true) }
+	rank := func(row *Row) int {
+		return slices.Index([]bool{row.hasFailed(), row.isMissed(), !row.over(), true}, true)
+	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return rank(a) - rank(b) })
-	var text strings.Builder
-	fmt.Fprintf(&text, "<p>poll: %s</p>\n<table>\n", html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)))
-	for _, row := range rows[:min(len(rows), summaryRows)] {
-		mark := glyphsOf(true).ended(row)
-		text.WriteString("<tr>")
-		for _, cell := range []string{mark, oneLine(row.name), row.state(), clock(r.board.age(row, r.newest.At)), row.reason} {
-			text.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+	text := "\n<p>poll: " + html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)) + "</p>\n<table>\n" +
+		"<tr><th></th><th>target</th><th>status</th><th>time</th><th>reason</th></tr>\n"
+	var lines strings.Builder
+	shown := 0
+	for _, row := range rows {
+		line := r.summaryRow(row)
+		if shown == summaryRows || lines.Len()+len(line) > summaryBytes {
+			break
 		}
-		text.WriteString("</tr>\n")
+		lines.WriteString(line)
+		shown++
 	}
-	text.WriteString("</table>\n")
-	if more := r.board.size - min(len(rows), summaryRows); more > 0 {
-		fmt.Fprintf(&text, "<p>and %d more</p>\n", more)
+	text += lines.String() + "</table>\n"
+	if more := r.board.size - shown; more > 0 {
+		text += fmt.Sprintf("<p>and %d more</p>\n", more)
 	}
-	return text.String() + "\n"
+	return text + "\n"
+}
+
+// summaryRow returns the row of a target.
+func (r *Reporter) summaryRow(row *Row) string {
+	line := "<tr>"
+	for _, cell := range []string{glyphsOf(true).ended(row), oneLine(row.name), row.state(), clock(r.board.age(row, r.newest.At)), row.reason} {
+		line += "<td>" + html.EscapeString(cell) + "</td>"
+	}
+	return line + "</tr>\n"
 }

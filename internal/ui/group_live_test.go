@@ -15,7 +15,7 @@ func atEvent(events []poll.Event) int { return len(events) * 2 / 3 }
 
 func TestGroupLive_golden(t *testing.T) {
 	t.Parallel()
-	for file, width := range map[string]int{"some-40": 40, "many-80": 80, "list-100": 100, "all-200": 200} {
+	for file, width := range map[string]int{"some-40": 40, "many-40": 40, "many-80": 80, "list-100": 100, "all-200": 200} {
 		name, _, _ := strings.Cut(file, "-")
 		events := groups()[name]
 		synctest.Test(t, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 func (l *logFace) elements(ev poll.Event) {
 	var texts, kinds []string
 	for _, most := range l.r.board.commonest(2) {
-		texts, kinds = append(texts, fmt.Sprintf("%d: %s", len(most), most.reason())), append(kinds, most[0].kind)
+		texts, kinds = append(texts, fmt.Sprintf("%d of them: %s", len(most), most.reason())), append(kinds, most[0].kind)
 	}
 	slices.Sort(kinds)
 	if reasons := clauses(kinds...); reasons != "" && l.r.cfg.Face == Lines && len(l.reasons) < mostTold && !slices.Contains(l.reasons[max(0, len(l.reasons)-1):], reasons) {
@@ -170,7 +170,9 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	if row.n == 0 || o.Resumed || l.r.cfg.Slice && isOpen(o.Ending) {
 		return
 	}
-	failed := row.isMissed() && o.Ending != poll.Interrupted
+	limit := l.r.cfg.Timeout
+	withAll := o.Ending == poll.TimedOut && limit > 0 && ev.Deadline.Sub(b.began) >= limit // which the closing lines say of many
+	failed := row.isMissed() && o.Ending != poll.Interrupted && (b.few() || !withAll)
 	if failed {
 		l.failures++
 	}
@@ -229,7 +231,7 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	}
 	padding := pad("", statusWidth-len(what))
 	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, l.r.cfg.Palette.Paint(term.Tone(what), what)+padding, text)
-	if l.r.cfg.Face == Live && l.r.width() < narrow {
+	if l.r.cfg.Face == Live && l.r.isNarrow() {
 		line = clock(ev.Elapsed) + " " + l.r.cfg.Palette.Paint(term.Tone(what), what) + " " + text
 	}
 	l.say(strings.TrimRight(line, " ") + "\n")
@@ -240,7 +242,7 @@ func (l *logFace) say(text string) {
 		return
 	}
 	l.spoke = time.Now()
-	l.r.con.say(text)
+	l.r.con.say(l.r.fit(text))
 }
 
 // tick is the heartbeat. It makes the next silence longer.
@@ -282,7 +284,7 @@ func (l *logFace) count(now time.Time) {
 		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
 	}
 	for _, most := range b.commonest(1) {
-		parts = append(parts, fmt.Sprintf("%d: %s", len(most), most.reason()))
+		parts = append(parts, fmt.Sprintf("%d of them: %s", len(most), most.reason()))
 	}
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }

@@ -53,6 +53,9 @@ func (r *Reporter) height() int { return cmp.Or(r.cfg.Streams.Height(), defaultR
 // some terminals wrap after a character in the last column.
 func (r *Reporter) width() int { return cmp.Or(r.cfg.Streams.Width(), 80) - 1 }
 
+// isNarrow reports whether the terminal has no room for all columns of a row.
+func (r *Reporter) isNarrow() bool { return r.width() < narrow }
+
 // cut cuts a line to columns.
 func (r *Reporter) cut(text string, columns int) string {
 	return term.Cut(text, columns, r.glyphs.ellipsis)
@@ -110,7 +113,7 @@ func (r *Reporter) summary(now time.Time) []string {
 		done := fmt.Sprintf("%s  %d of %d done  ", bar, ended[poll.Succeeded], b.size)
 		lines = []string{frame + done + elapsed, "  " + counts}
 		for _, most := range b.commonest(shownReasons) {
-			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most), most.reason()))
+			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most), r.brief(most.reason())))
 		}
 	}
 	for i := range lines {

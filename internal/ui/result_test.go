@@ -67,6 +67,23 @@ func TestResult_jsonBody(t *testing.T) {
 	}
 }
 
+// On a terminal a newline ends the answer, so that the prompt is not beside it. Elsewhere its bytes are as they are.
+func TestResult_newline(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ body, onTerminal string }{
+		{"text", "text\n"}, {"line\n", "line\n"}, {"two\n\n", "two\n\n"}, {"crlf\r\n", "crlf\r\n"}, {"", ""},
+	} {
+		for isTerminal, want := range map[bool]string{true: test.onTerminal, false: test.body} {
+			s, out, _ := term.Buffers("")
+			s.OutIsTerminal = isTerminal
+			result := Output{}.Evaluate(success(httpAnswer(200, test.body)))
+			if err := writeResult(s, result); err != nil || out.String() != want || string(result.Answer()) != test.body {
+				t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, out, want, err)
+			}
+		}
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	var h history

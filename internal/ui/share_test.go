@@ -20,7 +20,7 @@ func TestShared_row(t *testing.T) {
 			continue
 		}
 		r.Event(ev)
-		words := r.wordsOn(r.board.rows[0], ev.At)
+		words := r.wordsOn(r.board.rows[0], ev.At, 1)
 		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "held until its place opens; HTTP 429") {
 			t.Errorf("%s: %s", ev.Kind, words)
 		}

@@ -32,8 +32,9 @@ func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	for i, row := range rows {
 		mark, name, word, tone := r.markOf(row, now), pad(names[i], width), stateOf(row), row.tone()
 		facts := pad("", states-len(word)) + r.facts(row, now, bars)
-		if r.width() < narrow {
-			word, facts = "", r.wordsOn(row, now)+"  "+clock(r.board.age(row, now))
+		if r.isNarrow() {
+			age := "  " + clock(r.board.age(row, now))
+			word, facts = "", r.cut(r.wordsOn(row, now, 0), r.width()-term.Width(mark+" "+name+age))+age
 		}
 		room := r.width() - term.Width(mark+" "+name+word)
 		line := r.cfg.Palette.Paint(tone, mark) + " " + name + r.cfg.Palette.Paint(tone, word) + r.cut(facts, room)
@@ -52,7 +53,7 @@ func (r *Reporter) namesOf(rows []*Row) []string {
 	for i, row := range rows {
 		names[i] = oneLine(row.name)
 	}
-	if r.width() < narrow && len(rows) > 1 {
+	if r.isNarrow() && len(rows) > 1 {
 		common = commonPart(names)
 	}
 	for i, name := range names {
@@ -61,11 +62,12 @@ func (r *Reporter) namesOf(rows []*Row) []string {
 	return names
 }
 
-// commonPart returns the length of what all names begin with, up to a sign between two of their parts.
+// commonPart returns the length of what all names begin with, up to a sign between two of their parts. It
+// leaves something of each.
 func commonPart(names []string) int {
 	first := names[0]
-	for _, name := range names[1:] {
-		for !strings.HasPrefix(name, first) {
+	for _, name := range names {
+		for first != "" && (len(first) >= len(name) || !strings.HasPrefix(name, first)) {
 			first = first[:len(first)-1]
 		}
 	}
@@ -114,20 +116,20 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 	if row.n == 0 { // and not an element, for example
 		text += "  " + pad(row.next(now), phaseWidth)
 	}
-	return text + "  " + r.wordsOn(row, now)
+	return text + "  " + r.wordsOn(row, now, bars)
 }
 
 // wordsOn says why a target stands there and what is known of the next attempt and, of a single
-// wait, of past runs.
-func (r *Reporter) wordsOn(row *Row, now time.Time) string {
-	text := row.reason
-	if subject, value, isValue := strings.Cut(text, " is "); isValue && r.width() < narrow && !strings.Contains(subject, " ") {
-		text = value // which is what differs
+// wait, of past runs. The progress is among the words if no row has room for its bar.
+func (r *Reporter) wordsOn(row *Row, now time.Time, bars int) string {
+	text, progress := r.brief(row.reason), row.progress.others
+	if bars == 0 {
+		progress = row.progress.words()
 	}
 	if row.over() {
 		return text
 	} else if row.n > 0 {
-		return clauses(heldWords(row.held), row.progress.others, text)
+		return clauses(heldWords(row.held), progress, text)
 	}
 	usual := r.forecast(row.operation(now))
 	if row.judged == 0 && usual == "" && r.board.single() {
@@ -136,5 +138,17 @@ func (r *Reporter) wordsOn(row *Row, now time.Time) string {
 	if row.judged == 0 || !row.tellsHint {
 		text += row.hint
 	}
-	return clauses(heldWords(row.held), row.progress.others, text, usual)
+	return clauses(heldWords(row.held), progress, text, usual)
+}
+
+// brief returns a reason, on a narrow terminal only the value, which is what differs, and the answer's own words:
+// the opening line says what is wanted.
+func (r *Reporter) brief(reason string) string {
+	subject, value, isValue := strings.Cut(reason, " is ")
+	if !isValue || !r.isNarrow() || strings.Contains(subject, " ") {
+		return reason
+	}
+	value, wanted, _ := strings.Cut(value, ", want ")
+	_, detail, _ := strings.Cut(wanted, ": ")
+	return joined(": ", value, detail)
 }

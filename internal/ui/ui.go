@@ -164,7 +164,7 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
 	case r.cfg.Face == Live && r.isEnd(ev):
-		r.con.finish(r.last(ev.At) + ownLines(r.closing(ev)))
+		r.con.finish(r.last(ev.At) + r.fit(ownLines(r.closing(ev))))
 	default:
 		r.log.event(row, ev, found)
 		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
@@ -188,7 +188,7 @@ func (r *Reporter) say(notes ...string) {
 	if r.cfg.Face == JSON || r.cfg.Face == None || r.inBackground() {
 		return
 	}
-	r.con.say(ownLines(oneLines("note: ", notes)))
+	r.con.say(r.fit(ownLines(oneLines("note: ", notes))))
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized

@@ -39,6 +39,22 @@ func ownLines(lines []string) (text string) {
 	return text
 }
 
+// fit breaks lines between words where rows are redrawn on a narrow terminal.
+func (r *Reporter) fit(text string) string {
+	if r.cfg.Face != Live || !r.isNarrow() {
+		return text
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		indent := "  "
+		if strings.HasPrefix(line, "| ") {
+			indent = "| "
+		}
+		lines = append(lines, term.Fold(strings.TrimSuffix(line, "\n"), r.width(), indent)...)
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
+
 // clauses joins what there is of some words.
 func clauses(all ...string) string { return joined("; ", all...) }
 

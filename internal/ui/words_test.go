@@ -98,3 +98,23 @@ func TestState(t *testing.T) {
 		}
 	}
 }
+
+// What all names begin with ends at a sign, and something of each is left.
+func TestCommonPart(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"deploy-eu-1", "deploy-eu-10"}, "deploy-eu-"},
+		{[]string{"https://a/jobs/", "https://a/jobs/1"}, "https://a/"},
+		{[]string{"web", "web"}, ""},
+		{[]string{"部署/一", "部署/二"}, "部署/"},
+		{[]string{"部署一", "部署二"}, ""},
+		{[]string{"a-1", ""}, ""},
+	} {
+		if have := test.names[0][:commonPart(test.names)]; have != test.want {
+			t.Errorf("%q: have %q, want %q", test.names, have, test.want)
+		}
+	}
+}

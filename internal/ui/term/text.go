@@ -3,7 +3,9 @@ package term
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -166,6 +168,27 @@ func Cut(s string, width int, mark string) string {
 		mark = ""
 	}
 	return condition().Truncate(s, width, mark)
+}
+
+// colour matches what [Palette.Paint] writes around a word.
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+
+// Fold breaks text between words into lines of at most width columns, those below the first with an indent.
+// A word that is longer stays whole: the terminal breaks it so that it can be copied.
+func Fold(text string, width int, indent string) (lines []string) {
+	line, columns := "", 0
+	for i, word := range strings.Split(text, " ") {
+		added := Width(colour().ReplaceAllString(word, ""))
+		switch {
+		case i == 0:
+			line, columns = word, added
+		case columns+1+added > width && strings.TrimSpace(line) != "":
+			lines, line, columns = append(lines, strings.TrimRight(line, " ")), indent+word, Width(indent)+added
+		default:
+			line, columns = line+" "+word, columns+1+added
+		}
+	}
+	return append(lines, strings.TrimRight(line, " "))
 }
 
 // CutFront is like [Cut], but keeps the end: in names it differs more often.

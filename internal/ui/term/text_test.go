@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -107,6 +108,25 @@ func TestCut(t *testing.T) {
 	for width, want := range map[int]string{7: "…本語/1", 18: "https://a/日本語/1"} {
 		if have := CutFront("https://a/日本語/1", width, "…"); have != want {
 			t.Errorf("the end of %d columns is %q", width, have)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	t.Parallel()
+	red := "\x1b[31;1mstill\x1b[0m"
+	for text, want := range map[string][]string{
+		"":                           {""},
+		"it fits":                    {"it fits"},
+		"this one does not fit":      {"this one", "  does not", "  fit"},
+		"https://a/longer/one is":    {"https://a/longer/one", "  is"},
+		"a https://a/longer/one":     {"a", "  https://a/longer/one"},
+		"  two  three four five":     {"  two  three", "  four five"},
+		"日本語 日本語":                    {"日本語", "  日本語"},
+		"a " + red + " b c and more": {"a " + red + " b c", "  and more"},
+	} {
+		if have := Fold(text, 12, "  "); !slices.Equal(have, want) {
+			t.Errorf("%q: have %q, want %q", text, have, want)
 		}
 	}
 }
