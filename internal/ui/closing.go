@@ -169,7 +169,8 @@ func (r *Reporter) missing() (lines []string) {
 		thing = "element"
 	}
 	lines, rest := []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}, 0
-	for i, lack := range append(b.groups((*Row).hasFailed), b.groups((*Row).isLate)...) {
+	others := func(r *Row) bool { return r.isLacking() && !r.hasFailed() }
+	for i, lack := range append(b.groups((*Row).hasFailed), b.groups(others)...) {
 		if i >= closingReasons {
 			rest += len(lack)
 			continue

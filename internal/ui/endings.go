@@ -68,9 +68,6 @@ func (r *Row) over() bool { return r.ending != "" }
 // hasFailed reports whether a target ended with an ERROR.
 func (r *Row) hasFailed() bool { return meaningOf(r.ending).status == status.Error }
 
-// isLate reports whether a target ended without a SUCCESS or an ERROR.
-func (r *Row) isLate() bool { return r.isLacking() && !r.hasFailed() }
-
 // isLacking reports whether a target has ended, and not as was waited for.
 func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 

@@ -33,11 +33,8 @@ func Annotation(getenv func(string) string, what, message string) string {
 	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
 }
 
-// How much a step summary has at most: targets, and bytes, since a name may be long.
-const (
-	summaryRows  = 500
-	summaryBytes = 512 << 10
-)
+// summaryBytes is how long the table of a step summary may be before another row: GitHub drops a file of more than 1 MiB.
+const summaryBytes = 256 << 10
 
 // StepSummary returns how several targets ended, those first that have failed or are not done, as Markdown for the
 // page of a workflow run; "" for a single wait. It is a table in HTML, in which no text of an answer
@@ -53,30 +50,24 @@ func (r *Reporter) StepSummary() string {
 		return slices.Index([]bool{row.hasFailed(), row.isMissed(), !row.over(), true}, true)
 	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return rank(a) - rank(b) })
-	text := "\n<p>poll: " + html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)) + "</p>\n<table>\n" +
-		"<tr><th></th><th>target</th><th>status</th><th>time</th><th>reason</th></tr>\n"
-	var lines strings.Builder
-	shown := 0
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n<p>poll: %s</p>\n<table>\n", html.EscapeString(ending(r.ended(r.newest), term.Palette{}, false)))
+	text.WriteString("<tr><th></th><th>target</th><th>status</th><th>time</th><th>reason</th></tr>\n")
+	more := r.board.size
 	for _, row := range rows {
-		line := r.summaryRow(row)
-		if shown == summaryRows || lines.Len()+len(line) > summaryBytes {
+		if text.Len() > summaryBytes {
 			break
 		}
-		lines.WriteString(line)
-		shown++
+		more--
+		text.WriteString("<tr>")
+		for _, cell := range []string{glyphsOf(true).ended(row), oneLine(row.name), row.state(), clock(r.board.age(row, r.newest.At)), row.reason} {
+			text.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		text.WriteString("</tr>\n")
 	}
-	text += lines.String() + "</table>\n"
-	if more := r.board.size - shown; more > 0 {
-		text += fmt.Sprintf("<p>and %d more</p>\n", more)
+	text.WriteString("</table>\n")
+	if more > 0 {
+		fmt.Fprintf(&text, "<p>and %d more</p>\n", more)
 	}
-	return text + "\n"
-}
-
-// summaryRow returns the row of a target.
-func (r *Reporter) summaryRow(row *Row) string {
-	line := "<tr>"
-	for _, cell := range []string{glyphsOf(true).ended(row), oneLine(row.name), row.state(), clock(r.board.age(row, r.newest.At)), row.reason} {
-		line += "<td>" + html.EscapeString(cell) + "</td>"
-	}
-	return line + "</tr>\n"
+	return text.String() + "\n"
 }

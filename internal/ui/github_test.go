@@ -57,7 +57,7 @@ func TestStepSummary_hostile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat(`"`, 400), "e" + strings.Repeat("\u0301", 3000), "</td></table>\n\n# <script>|`x`"} {
 		var runs [][]poll.Event
-		for n := range summaryRows + 10 {
+		for n := range 2000 {
 			runs = append(runs, jobRun(fmt.Sprint(n, text), 1, []string{text}, timedOut))
 		}
 		s, _, _ := term.Buffers("")
@@ -67,7 +67,7 @@ func TestStepSummary_hostile(t *testing.T) {
 		}
 		page := r.StepSummary()
 		rows, hasMore := strings.Count(page, "\n<tr><td>"), regexp.MustCompile(`\n<p>and \d+ more</p>\n\n$`).MatchString(page)
-		if len(page) > 1<<20 || rows == 0 || rows > summaryRows || !hasMore {
+		if len(page) > 1<<20 || rows == 0 || !hasMore {
 			t.Errorf("%d bytes, %d rows, the rest is told of: %v", len(page), rows, hasMore)
 		}
 		if strings.Contains(page, "<script>") || strings.Contains(strings.TrimSpace(page), "\n\n") {

@@ -27,7 +27,8 @@ type logFace struct {
 	failures     int
 	places       []string // that were reported
 	hinted       []string // the reasons that were reported for their hints
-	reasons      []string // why elements were not done, by each report
+	reasons      string   // why elements were not done, by the last report
+	changes      int      // of that
 }
 
 // A logged is the last report of a row.
@@ -70,14 +71,17 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 
 // elements reports why elements of a list are not done, if the reasons are others than before.
 func (l *logFace) elements(ev poll.Event) {
-	var texts, kinds []string
+	texts, kinds := []string{l.r.board.counts()}, []string{}
 	for _, most := range l.r.board.commonest(2) {
-		texts, kinds = append(texts, fmt.Sprintf("%d of them: %s", len(most), most.reason())), append(kinds, most[0].kind)
+		texts = append(texts, fmt.Sprintf("%d of them: %s", len(most), most.reason()))
+		kinds = append(kinds, most[0].kind)
 	}
 	slices.Sort(kinds)
-	if reasons := clauses(kinds...); reasons != "" && l.r.cfg.Face == Lines && len(l.reasons) < mostTold && !slices.Contains(l.reasons[max(0, len(l.reasons)-1):], reasons) {
-		l.reasons = append(l.reasons, reasons)
-		l.row(ev, string(status.NotReady), clauses(append([]string{l.r.board.counts()}, texts...)...))
+	reasons := clauses(kinds...)
+	if l.r.cfg.Face == Lines && reasons != "" && reasons != l.reasons && l.changes < mostTold {
+		l.reasons = reasons
+		l.changes++
+		l.row(ev, string(status.NotReady), clauses(texts...))
 	}
 }
 
