@@ -101,12 +101,16 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if w.Ended() {
 		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
 	}
-	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed, &w.Listed} {
+	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Heard, &w.Since, &w.Changed, &w.Listed} {
 		if t.After(now) {
 			*t = now
 		}
 	}
-	if !w.Last.IsZero() && now.Sub(w.Last) > max(w.Previous, w.Due.Sub(w.Last))+maxUnobserved { // what it was in between is not known
+	seen := w.Last
+	if w.Heard.After(seen) {
+		seen = w.Heard
+	}
+	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
 	w.Sent = min(w.Sent, w.Attempts)

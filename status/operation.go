@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -126,6 +127,26 @@ func (o *Observation) reported() document.Report {
 	}
 	return document.Read(Environment(o).Doc.Bytes(), code)
 }
+
+// contradictions notes what the state of a document says against a condition for SUCCESS that does not name
+// it: that it has failed or, if the condition asks only that something is there or not, that it is not done.
+func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
+	if o.Within != nil || o.Kind == KindTCP {
+		return nil
+	}
+	text, state := strings.ToLower(condition.String()), o.reported().State
+	isNamed := strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) || strings.Contains(text, strings.ToLower(state.Path)+" ") && state.Stage == document.Open
+	asksLittle := !condition.Reads(".", "body", "stdout") || asksPresence().MatchString(text)
+	if state.Path != "" && !strings.Contains(state.Path, "[") && !isNamed && (state.Stage == document.Failed || state.Stage == document.Open && asksLittle) {
+		return []string{say(state) + ", and " + condition.String() + " is true all the same"}
+	}
+	return nil
+}
+
+// asksPresence matches a condition that only asks whether a member is there.
+var asksPresence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$`)
+})
 
 // say puts what a document says into words, such as `.state is "running"`.
 func say(s document.Statement) string { return s.Path + " is " + excerpt([]byte(s.Raw)) }

@@ -370,6 +370,9 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
 	}
+	if v.Status == Success && a.rule.Preset == "" {
+		v.Notes = append(v.Notes, o.contradictions(a.rule.Expr)...)
+	}
 	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
 		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
 	}

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
@@ -21,6 +22,7 @@ type ruleCount struct {
 	rule           *Rule
 	asked, decided bool
 	why            string // why it last could not decide
+	said           string // all lines of its last explanation
 	exit           int    // that came with the last answer it was not asked about, 0 for none
 }
 
@@ -52,10 +54,14 @@ func (t *Tally) add(o *Observation, a answer) {
 	c, known := &t.counts[at], t.counts[at].decided || a.result.Matched()
 	c.asked = c.asked || a.asked
 	c.decided = c.decided || a.asked && (a.none || a.result.Tri != expr.Unknown || a.result.Missing())
-	if known && (a.rule.Status != Success || a.result.Tri != expr.False) {
+	if known && (a.rule.Status != Success || a.result.Tri != expr.False || o.Unchanged > 0) {
 		return
 	}
 	why := a.result.Explain()
+	before := c.said
+	if c.said = strings.Join(why.Lines, "\n"); known && c.said == before { // of which the hints are known, and took long
+		return
+	}
 	if a.asked {
 		c.why = why.Lines[0]
 	} else {

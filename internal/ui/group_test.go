@@ -160,7 +160,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 	before := len(err.String())
 	r.log.tick(events[0].At.Add(4500 * time.Millisecond))
-	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4: .progress is ..., want == ...\n"
+	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4 of them: .progress is ..., want == ...\n"
 	if have := err.String()[before:]; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}

@@ -73,7 +73,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found reading) {
 func (l *logFace) elements(ev poll.Event) {
 	texts, kinds := []string{l.r.board.counts()}, []string{}
 	for _, most := range l.r.board.commonest(2) {
-		texts = append(texts, fmt.Sprintf("%d: %s", len(most), most.reason()))
+		texts = append(texts, fmt.Sprintf("%d of them: %s", len(most), most.reason()))
 		kinds = append(kinds, most[0].kind)
 	}
 	slices.Sort(kinds)
@@ -288,7 +288,7 @@ func (l *logFace) count(now time.Time) {
 		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
 	}
 	for _, most := range b.commonest(1) {
-		parts = append(parts, fmt.Sprintf("%d: %s", len(most), most.reason()))
+		parts = append(parts, fmt.Sprintf("%d of them: %s", len(most), most.reason()))
 	}
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }

@@ -65,7 +65,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	if q.fault != nil {
 		p.troubled = time.Now()
 	}
-	if delete(p.retries, q.key); rep.retry > 0 && rep.retry+3*time.Second < p.left() { // or the last look comes before
+	if delete(p.retries, q.key); rep.retry > 0 && 2*rep.retry+time.Minute < p.left() { // or the last look may come before
 		p.retries[q.key] = time.Now().Add(rep.retry)
 	}
 	if delete(p.hints, q.key); delivered && rep.hint > 0 {

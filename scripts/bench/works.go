@@ -104,6 +104,7 @@ func (b *workshop) works() []work {
 	}, {
 		name: "an element, 5,000 in one answer", measure: each(21, cpu), unit: unit{"µs", 1e-6 * elements}, limit: limit{cost: 15},
 		about: "CPU of a further look by `--each .jobs` at 280 B an element, one request",
+		gap:   "each element has a verdict, and the reason of it",
 		poll:  poll("--interval 0 --rate 0 --max-attempts N# --each .jobs --until " + isDone + " " + url + "/list"),
 	}, {
 		name: "TERM to the end, 50 commands", measure: stopped, unit: s, limit: limit{cost: 1.5},
