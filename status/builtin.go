@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +77,9 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 // unconditional judges a good answer where no condition says what is done.
 func (o *Observation) unconditional(words string) Verdict {
 	v := Verdict{Status: Success, Reason: words}
+	if _, page, isMoved := strings.Cut(words, " after a redirect to "); isMoved && loginPage().MatchString(page) {
+		v.Notes = append(v.Notes, page+" is a page to log in: of what is behind it nothing is known")
+	}
 	said := o.reported()
 	for _, s := range []document.Statement{said.State, said.Sign, said.Wrong} {
 		if s.Stage >= document.Open && o.Following.Monitor == detail.MonitorGiven && v.Notes == nil {
@@ -85,6 +89,9 @@ func (o *Observation) unconditional(words string) Verdict {
 	}
 	return v
 }
+
+// loginPage matches the path of a page on which people log in.
+var loginPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:log-?in|sign-?in|sso|saml|oauth2?|auth)\b`) })
 
 // badHTTP judges by the status code: RFC 9110 section 15, RFC 6585 section 4 for
 // 429, and the custom of sending 503 and 403 with Retry-After.
