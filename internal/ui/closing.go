@@ -189,7 +189,7 @@ func (r *Reporter) missing() (lines []string) {
 
 // lackWords says how targets ended, why, and the first of their names.
 func (r *Reporter) lackWords(lack group) string {
-	text := fmt.Sprintf("%d %s", len(lack), r.cfg.Palette.Paint(term.Bad, lack[0].state()))
+	text := fmt.Sprintf("%d %s", len(lack), r.cfg.Palette.Paint(lack[0].tone(), lack[0].state()))
 	if lack[0].ending == poll.Cancelled {
 		return text
 	}

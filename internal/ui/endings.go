@@ -96,10 +96,10 @@ func (r *Row) pending() string {
 	return string(status.NotReady)
 }
 
-// tone returns the colour of the state.
+// tone returns the colour of the state: what was not done in time has not failed.
 func (r *Row) tone() term.Tone {
-	if r.isMissed() {
-		return term.Bad
+	if r.isMissed() && !r.hasFailed() {
+		return term.Tone(r.pending())
 	}
 	return term.Tone(r.state())
 }

@@ -7,8 +7,8 @@
 //
 //   - stdout carries the result and nothing else; everything else goes to stderr.
 //   - A line of poll's own begins with "poll: " or is a row of the columns
-//     elapsed, #attempt, STATUS, words, on a narrow
-//     terminal without #attempt. Lower case, no full stop.
+//     elapsed, #attempt, STATUS, words. Lower case, no full stop. On a narrow
+//     terminal a row has no #attempt, and long lines go on below, with an indent.
 //   - Text from outside passes package term's sanitizer: as words inside a row,
 //     or as a block whose lines begin with "| ". No query values, header values
 //     or arguments are ever shown; an event does not contain them.

@@ -81,13 +81,13 @@ func TestState(t *testing.T) {
 		{&Row{status: status.NotReady}, "NOT_READY", term.Pending},
 		{&Row{status: status.Success}, "NOT_READY", term.Pending},
 		{&Row{status: status.Throttled}, "THROTTLED", term.Slow},
-		{&Row{ending: poll.TimedOut}, "still NOT_READY", term.Bad},
-		{&Row{status: status.Success, ending: poll.TimedOut}, "still NOT_READY", term.Bad},
-		{&Row{status: status.Throttled, ending: poll.TimedOut}, "still THROTTLED", term.Bad},
-		{&Row{ending: poll.HintTooLong}, "still THROTTLED", term.Bad},
+		{&Row{ending: poll.TimedOut}, "still NOT_READY", term.Pending},
+		{&Row{status: status.Success, ending: poll.TimedOut}, "still NOT_READY", term.Pending},
+		{&Row{status: status.Throttled, ending: poll.TimedOut}, "still THROTTLED", term.Slow},
+		{&Row{ending: poll.HintTooLong}, "still THROTTLED", term.Slow},
 		{&Row{status: status.Success, ending: poll.Succeeded}, "SUCCESS", term.Good},
 		{&Row{ending: poll.CannotRun}, "ERROR", term.Bad},
-		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, "out of attempts", term.Bad},
+		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, "out of attempts", term.Pending},
 		{&Row{status: status.NotReady, ending: poll.Cancelled}, "cancelled", "cancelled"},
 	} {
 		if have := test.row.state(); have != test.state {
