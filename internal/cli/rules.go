@@ -38,6 +38,10 @@ func (r *targetReader) readRules(t *target) error {
 		if err != nil {
 			return err
 		}
+		isAtList := func(text string) bool { return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") }
+		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
+			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
+		}
 		if s.Rank(name) == argv.Variable && len(rules) < len(given[verdict]) {
 			s.Note("%s: left out where it does not fit %s", s.Origin(name), t.kind)
 		}
