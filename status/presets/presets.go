@@ -343,7 +343,10 @@ func compiles(key, value string) (err error) {
 	case key == "match":
 		_, err = status.NewRule(s, value)
 	case key == "detail", key == "id", key == "print":
-		_, err = expr.CompileValue(value)
+		x, problem := expr.CompileValue(value)
+		if err = problem; err == nil && key != "print" && x.Reads("header") { // it may hold a secret, and these go to the log
+			err = errors.New("$header is not shown")
+		}
 	case key == "object":
 		_, err = expr.CompileObjects(value)
 	case key == "each":
