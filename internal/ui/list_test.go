@@ -128,6 +128,24 @@ func TestList_manyFail(t *testing.T) {
 	}
 }
 
+// The row of a list has a state only while the list cannot be read.
+func TestList_state(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines, Goal: "all elements of .jobs"})
+	defer r.Close()
+	for _, ev := range aList() {
+		r.Event(ev)
+		if ev.Kind != poll.EventAttempt || ev.N > 0 {
+			continue
+		}
+		row := r.table(r.board.lists, ev.At)[0]
+		if have, want := strings.Contains(row, "NOT_READY"), strings.Contains(row, "HTTP 503"); have != want {
+			t.Errorf("the state is there: %v, want %v: %q", have, want, row)
+		}
+	}
+}
+
 // A forecast is of the list, and not of its elements.
 func TestList_forecast(t *testing.T) {
 	t.Parallel()

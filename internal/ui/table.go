@@ -23,14 +23,14 @@ func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
 	names, width, bars, states := r.namesOf(rows), 0, 0, statusWidth
 	for i, row := range rows {
-		states = max(states, len(stateOf(row)))
+		states = max(states, len(r.stateOf(row)))
 		width = max(width, term.Width(names[i]))
 		if r.board.single() || r.width() >= wide {
 			bars = max(bars, term.Width(row.progress.bar(r.glyphs)))
 		}
 	}
 	for i, row := range rows {
-		mark, name, word, tone := r.markOf(row, now), pad(names[i], width), stateOf(row), row.tone()
+		mark, name, word, tone := r.markOf(row, now), pad(names[i], width), r.stateOf(row), row.tone()
 		facts := pad("", states-len(word)) + r.facts(row, now, bars)
 		if r.isNarrow() {
 			age := "  " + clock(r.board.age(row, now))
@@ -74,8 +74,14 @@ func commonPart(names []string) int {
 	return strings.LastIndexAny(first, "/:.-_ ") + 1
 }
 
-// stateOf returns the state of a row, whose mark says whether it is still that.
-func stateOf(row *Row) string { return strings.TrimPrefix(row.state(), "still ") }
+// stateOf returns the state of a row, whose mark says whether it is still that. A list that can be read has
+// none of its own beside those of its elements.
+func (r *Reporter) stateOf(row *Row) string {
+	if row.n == 0 && !r.board.single() && !row.trouble && !row.over() {
+		return ""
+	}
+	return strings.TrimPrefix(row.state(), "still ")
+}
 
 // pad fills text up with spaces.
 func pad(text string, columns int) string {
