@@ -122,7 +122,7 @@ func (w *wait) threshold() Threshold {
 // hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
 // deadline.
 func (w *wait) hintTooLong() bool {
-	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
+	return w.isThrottled() && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
 }
 
 // outcome returns the outcome of a wait that ends so.
@@ -202,7 +202,7 @@ func (w *wait) reason(o Outcome) string {
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+		} else if hint := w.Hint; !o.Verdict.TellsHint {
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))

@@ -36,7 +36,7 @@ func (w *wait) plan(now, shared time.Time) {
 	w.LastLook = false
 	if !w.deadline.IsZero() {
 		left, least := w.deadline.Sub(now), time.Duration(0)
-		if w.Status == status.Throttled {
+		if w.isThrottled() {
 			least = w.hintLeft(now)
 		}
 		latest := max(left-w.reserve(left), least, 0)
@@ -110,7 +110,7 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	if starts && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
-	if w.Status == status.Throttled && w.Hint == nil || w.wasCut() {
+	if w.isThrottled() && w.Hint == nil || w.wasCut() {
 		schedule = throttled
 	}
 	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: time.Since(w.Began), Previous: w.Previous}
@@ -128,6 +128,10 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	}
 	return wait
 }
+
+// isThrottled reports whether the last answer asked for patience. The end of a stream, which leaves the
+// Status as it was, does not, whatever hint comes with it.
+func (w *wait) isThrottled() bool { return w.last.verdict.Status == status.Throttled }
 
 // wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
 func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }

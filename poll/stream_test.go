@@ -242,6 +242,13 @@ var hostile = []struct {
 		}
 		s.sse().say(done).hold()
 	}, want: `4.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "retry, after a 429 and beyond the deadline", handle: func(s streaming) {
+		if s.n == 1 {
+			s.w.WriteHeader(429)
+			return
+		}
+		s.sse().say("retry: 3600000\n\n")
+	}, want: "59.98s timed out, 4 attempts, 0 messages: timed out after 1m; last: HTTP 429 Too Many Requests"},
 	{name: "retry, refused meanwhile", handle: func(s streaming) {
 		switch s.n {
 		case 1:
