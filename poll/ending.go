@@ -119,6 +119,10 @@ func (w *wait) threshold() Threshold {
 	return Threshold{}
 }
 
+// isThrottled reports whether the last answer asked for patience. The end of a stream, which leaves the
+// Status as it was, does not, whatever hint comes with it.
+func (w *wait) isThrottled() bool { return w.last.verdict.Status == status.Throttled }
+
 // hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
 // deadline.
 func (w *wait) hintTooLong() bool {

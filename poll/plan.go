@@ -129,10 +129,6 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 	return wait
 }
 
-// isThrottled reports whether the last answer asked for patience. The end of a stream, which leaves the
-// Status as it was, does not, whatever hint comes with it.
-func (w *wait) isThrottled() bool { return w.last.verdict.Status == status.Throttled }
-
 // wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
 func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
 
