@@ -206,7 +206,7 @@ func (w *wait) reason(o Outcome) string {
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := w.Hint; !o.Verdict.TellsHint {
+		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !o.Verdict.TellsHint { // of an element it is the list's
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
