@@ -49,7 +49,7 @@ type endings struct {
 	undelivered []store.Entry            // for the job log, once all results are written
 
 	isResumable bool // one has Failed, and a later run may go on with it
-	isStarted   bool // one was started, and Cancelled
+	isStarted   bool // one was started, and has not ended by itself
 	isUnclear   bool // what became of a start is not known
 }
 
@@ -179,7 +179,8 @@ func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *e
 	ended.result = result
 	ended.isUnclear = ended.isUnclear || isUnclear
 	ended.isResumable = ended.isResumable || how == poll.Failed && !event.State.Ended()
-	ended.isStarted = ended.isStarted || how == poll.Cancelled && event.State.Sent > 0
+	isOpen := how != poll.Succeeded && how != poll.Failed && how != poll.CannotRun
+	ended.isStarted = ended.isStarted || isOpen && event.State.Sent > 0
 	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
