@@ -135,9 +135,12 @@ func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 		return nil
 	}
 	text, state := strings.ToLower(condition.String()), o.reported().State
-	isNamed := strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) || strings.Contains(text, strings.ToLower(state.Path)+" ") && state.Stage == document.Open
+	if state.Path == "" || strings.Contains(state.Path, "[") || strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) {
+		return nil
+	}
+	isOpen := state.Stage == document.Open && !strings.Contains(text, strings.ToLower(state.Path)+" ")
 	asksLittle := !condition.Reads(".", "body", "stdout") || asksPresence().MatchString(text)
-	if state.Path != "" && !strings.Contains(state.Path, "[") && !isNamed && (state.Stage == document.Failed || state.Stage == document.Open && asksLittle) {
+	if state.Stage == document.Failed || isOpen && asksLittle {
 		return []string{say(state) + ", and " + condition.String() + " is true all the same"}
 	}
 	return nil

@@ -1,12 +1,14 @@
 package status
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -90,9 +92,10 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 		objects = []*expr.Doc{expr.Unreadable(none)}
 	}
 	all, v := e.judgeAll(o, p, objects, none != "")
-	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && o.nextPage() != "" { // which takes long
-		e.words = "the answer is one page of more, as " + o.nextPage() + " says"
-		return v, false
+	if !decided && v.Status == Success && p.Object != nil && o.Within == nil {
+		if next := e.nextPage(o, objects[0]); next != "" {
+			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", answers: e.answers}, true
+		}
 	}
 	switch {
 	case decided && v.Status != Error && v.Status != Throttled:
@@ -108,6 +111,18 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	e.answers = append(e.answers, v.answers...)
 	v.Objects, v.answers, v.Reason = e.objects, e.answers, cmp.Or(e.words, v.Reason)
 	return v, v.Status != None
+}
+
+// nextPage returns what says that an answer with an object is one page of more, "" for nothing. An object that
+// is the whole answer is no page, whatever its members are called.
+func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
+	if o.isOnePage() {
+		return "its Link"
+	}
+	if len(bytes.TrimSpace(object.Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes())) {
+		return ""
+	}
+	return document.NextPage(o.Body)
 }
 
 // judgeAll judges each object. It returns first what has failed, and last what is done, and the verdict

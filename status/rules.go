@@ -379,14 +379,6 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 	return v
 }
 
-// nextPage returns what of an answer says that it is one page of more, "" for nothing.
-func (o *Observation) nextPage() string {
-	if o.isOnePage() {
-		return "its Link"
-	}
-	return document.NextPage(o.Body)
-}
-
 // isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).
 func (o *Observation) isOnePage() bool {
 	links := strings.ToLower(strings.Join(o.Header["Link"], ","))

@@ -38,7 +38,9 @@ func (r *targetReader) readRules(t *target) error {
 		if err != nil {
 			return err
 		}
-		isAtList := func(text string) bool { return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") }
+		isAtList := func(text string) bool {
+			return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") && !strings.Contains(text, "$json")
+		}
 		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
 			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}

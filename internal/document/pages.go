@@ -15,7 +15,7 @@ const (
 	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
 		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated nextcontinuationtoken lastevaluatedkey continue " +
 		"more moreresults truncated incompleteresults"
-	nextAround  = "links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
+	nextAround  = "page links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
 	pageNumbers = "page currentpage pagenumber number" // of which the first page is 1, or 0
 	pageTotals  = "pages totalpages pagecount pagetotal lastpage"
 	nextInside  = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor nextcontinuationtoken nextpageurl nextpagelink"
@@ -53,7 +53,7 @@ func Errors(document []byte) (member string) { return filled(document, "", 0, "e
 // something, also inside of objects that are so deep.
 func filled(object json.RawMessage, path string, depth int, names string) (member string) {
 	members := membersOf(object)
-	if names != "errors" {
+	if names == nextNames {
 		if member = counted(members); member != "" {
 			return path + "." + member
 		}

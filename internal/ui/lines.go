@@ -124,7 +124,8 @@ func (l *logFace) isNews(row *Row, ev poll.Event, found reading) bool {
 
 // ends reports whether an attempt ends a wait.
 func ends(ev poll.Event) bool {
-	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && ev.At.Sub(ev.State.Since) >= ev.Threshold.For
+	held := ev.At.Add(-ev.Took).Sub(ev.State.Since) // to the begin of the last look
+	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }
 
 // isFirst reports whether a place or a reason is not among the reported ones, and they are few.
