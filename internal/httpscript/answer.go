@@ -24,6 +24,7 @@ type Answer struct {
 	body    []byte
 	delay   time.Duration
 	touch   string
+	until   string
 	gzip    bool
 	repeat  int
 	headers int
@@ -83,6 +84,8 @@ func (a *Answer) set(name, value string, resolve func(string) string) (err error
 		a.drip, err = time.ParseDuration(value)
 	case "touch":
 		a.touch = resolve(value)
+	case "until":
+		a.until = resolve(value)
 	case "gzip":
 		a.gzip = true
 	case "repeat":
@@ -129,6 +132,7 @@ func (a *Answer) write(conn io.ReadWriter, method string) bool {
 		os.WriteFile(a.touch, nil, 0o666)
 	}
 	time.Sleep(a.delay)
+	a.waitForFile()
 	switch a.What {
 	case "close":
 		return false
@@ -146,6 +150,15 @@ func (a *Answer) write(conn io.ReadWriter, method string) bool {
 		return true
 	}
 	return a.writeBody(conn, body) == nil && a.What != "raw"
+}
+
+// waitForFile returns when the file of "until" exists, or after a minute: no test waits longer.
+func (a *Answer) waitForFile() {
+	for limit := time.Now().Add(time.Minute); a.until != "" && time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(a.until); err == nil {
+			return
+		}
+	}
 }
 
 // head returns everything before the body.

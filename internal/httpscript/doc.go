@@ -21,6 +21,7 @@
 //
 //	delay=D    the answer comes after that time
 //	touch=FILE the file is made when the request has come
+//	until=FILE the response comes once that file exists
 //	gzip       the body is compressed
 //	repeat=N   the body comes N times
 //	headers=N  N more headers, of about 64 bytes each
