@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,9 +15,10 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// TestPromise holds what scripts rely on against testdata/promise.txt: nothing that a release has had is
-// missing, or has another value. More is fine: go test ./internal/cli -run TestPromise -update adds it to
-// the file, and takes nothing away. Whoever takes a line out by hand writes into CHANGELOG.md what breaks.
+// TestPromise compares the facts that scripts rely on with testdata/promise.txt: a row has a subject and the
+// words that hold for the subject. No word of a row may be gone. More words are fine:
+// go test ./internal/cli -run TestPromise -update adds them to the file, and removes none. Whoever removes
+// a word by hand writes into CHANGELOG.md what breaks.
 func TestPromise(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "promise.txt")
@@ -24,46 +26,96 @@ func TestPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := promise(t)
-	promised := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
-	for _, line := range promised {
-		if !have[line] {
-			t.Errorf("a script may rely on this, and it is gone: %s", line)
+	have, promised := promise(t), readRows(string(text))
+	count := 0
+	for subject, words := range promised {
+		for word := range words {
+			if count++; !have[subject][word] {
+				t.Errorf("a script may rely on this, and it is gone: %s: %s", subject, word)
+			}
 		}
-		delete(have, line)
 	}
-	if len(promised) < 750 {
-		t.Errorf("the file has %d lines", len(promised))
+	if count < 950 {
+		t.Errorf("the file has %d words", count)
 	}
-	if *update && len(have) > 0 {
-		all := slices.Sorted(slices.Values(slices.AppendSeq(promised, maps.Keys(have))))
-		if err := os.WriteFile(file, []byte(strings.Join(all, "\n")+"\n"), 0o644); err != nil {
+	if *update {
+		for subject, words := range promised {
+			for word := range words {
+				have.add(subject, word)
+			}
+		}
+		if err := os.WriteFile(file, []byte(have.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// promise has a line for each exit code, command, flag, variable, preset, key of a preset and member of a JSON schema.
-func promise(t *testing.T) map[string]bool {
-	t.Helper()
-	lines := map[string]bool{}
-	add := func(format string, args ...any) { lines[fmt.Sprintf(format, args...)] = true }
+// rows have the words of each subject.
+type rows map[string]map[string]bool
 
+func (r rows) add(subject string, words ...string) {
+	if r[subject] == nil {
+		r[subject] = map[string]bool{}
+	}
+	for _, word := range words {
+		r[subject][word] = true
+	}
+}
+
+// String returns a row for each subject, in lines of at most 120 columns.
+func (r rows) String() string {
+	var b strings.Builder
+	for _, subject := range slices.Sorted(maps.Keys(r)) {
+		line := subject + ":"
+		for _, word := range slices.Sorted(maps.Keys(r[subject])) {
+			if r[subject][word+always] {
+				continue // readRows adds the word
+			}
+			if len(line)+len(word) > 118 {
+				b.WriteString(line + "\n")
+				line = " "
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// always is the end of the name of a member that every object has.
+const always = "!"
+
+// readRows reads the text that String returns. A line that begins with a blank continues its row.
+func readRows(text string) rows {
+	r, subject := rows{}, ""
+	for line := range strings.Lines(text) {
+		if line[0] != ' ' {
+			subject, line, _ = strings.Cut(line, ": ")
+		}
+		for _, word := range strings.Fields(line) {
+			r.add(subject, word, strings.TrimSuffix(word, always))
+		}
+	}
+	return r
+}
+
+// promise has each exit code, command, flag, variable, preset, key of a preset and member of a JSON schema.
+func promise(t *testing.T) rows {
+	t.Helper()
+	have := rows{}
 	for name, code := range map[string]ExitCode{
 		"success": ExitSuccess, "error": ExitError, "usage": ExitUsage, "attempts": ExitAttempts, "throttled": ExitThrottled,
-		"timeout": ExitTimeout, "internal": ExitInternal, "not executable": ExitNotExecutable, "not found": ExitNotFound,
+		"timeout": ExitTimeout, "internal": ExitInternal, "not-executable": ExitNotExecutable, "not-found": ExitNotFound,
 	} {
-		add("exit code %d: %s", code, name)
+		have.add("exit codes", fmt.Sprintf("%s=%d", name, code))
 	}
 	for _, c := range append(testProcess().commands(), newSpec().Command) {
-		command := strings.TrimSpace("poll " + strings.TrimPrefix(c.Name, "poll"))
-		add("command: %s", command)
-		addFlags(c.Flags, command, add)
+		name := strings.TrimSpace("poll " + strings.TrimPrefix(c.Name, "poll"))
+		have.add("commands", strings.ReplaceAll(name, " ", "-"))
+		addFlags(have, c.Flags, name)
 	}
 	for _, p := range presets.All() {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			add("preset: %s", name)
-		}
+		have.add("presets", append([]string{p.Name}, p.Aliases...)...)
 	}
 	for key, value := range map[string]string{
 		"alias": "a", "until": ".a", "error-if": ".a", "throttled-if": ".a", "not-ready-if": ".a", "object": ".a", "detail": ".a",
@@ -71,7 +123,7 @@ func promise(t *testing.T) map[string]bool {
 		"api": "a", "example": "a", "many": "a", "note": "a",
 	} {
 		if _, err := presets.Read("mine.txt", "name: mine\nuntil: .b\n"+key+": "+value+"\n"); err == nil {
-			add("key of a preset: %s", key)
+			have.add("keys of a preset", key)
 		}
 	}
 	for _, name := range []string{"outcome", "summary", "target", "event"} {
@@ -79,84 +131,85 @@ func promise(t *testing.T) map[string]bool {
 		if err := json.Unmarshal([]byte(page(t, "docs/"+name+".schema.json")), &schema); err != nil {
 			t.Fatal(err)
 		}
-		addSchema(schema, name, add)
+		have.addSchema(schema, name)
 	}
-	return lines
+	return have
 }
 
-// addFlags adds the names of flags, whether they take a value, the values that can be listed, and the variable.
-func addFlags(flags argv.Flags, command string, add func(string, ...any)) {
+// addFlags adds for each flag its other names, its variable, whether it takes a value, its values if they can
+// be listed, and whether it may be repeated.
+func addFlags(have rows, flags argv.Flags, command string) {
 	for _, f := range flags {
 		if f.Hidden {
 			continue
 		}
-		kind := "with a value"
-		if f.Value == "" {
-			kind = "a switch"
-		}
-		for _, name := range append([]string{f.Name}, f.Aliases...) {
-			dashes := "--"
-			if len(name) == 1 {
-				dashes = "-"
-			}
-			add("flag: %s %s%s, %s", command, dashes, name, kind)
+		subject := command + " --" + f.Name
+		have.add(subject, cmp.Or(map[bool]string{true: "switch"}[f.Value == ""], "value"))
+		for _, name := range f.Aliases {
+			have.add(subject, map[bool]string{true: "-", false: "--"}[len(name) == 1]+name)
 		}
 		for _, word := range f.Words {
-			add("flag: %s --%s=%s", command, f.Name, word)
+			have.add(subject, "="+word)
 		}
 		if f.Many {
-			add("flag: %s --%s, more than once", command, f.Name)
+			have.add(subject, "repeated")
 		}
 		if command == "poll" && f.Name != "help" && f.Name != "version" {
-			add("variable: %s", f.Variable())
+			have.add(subject, f.Variable())
 		}
 	}
 }
 
-// addSchema adds the members of a schema, which of them are always there, and the values of those that have some of a list.
-func addSchema(node any, at string, add func(string, ...any)) {
+// addSchema adds the members of a schema, those that are always there, and the values of a member that has a list of them.
+func (r rows) addSchema(node any, at string) {
 	switch node := node.(type) {
 	case []any:
 		for _, part := range node {
-			addSchema(part, at, add)
+			r.addSchema(part, at)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(node)) {
-			addMember(name, node[name], at, add)
+			r.addMember(name, node[name], at)
 		}
 	}
 }
 
-func addMember(name string, value any, at string, add func(string, ...any)) {
+func (r rows) addMember(name string, value any, at string) {
 	switch members, isObject := value.(map[string]any); {
 	case name == "properties" && isObject:
 		for member, schema := range members {
-			add("JSON: %s.%s", at, member)
-			addSchema(schema, at+"."+member, add)
+			r.add("JSON "+at, member)
+			r.addSchema(schema, at+"."+member)
 		}
 	case name == "$defs" && isObject:
 		for member, schema := range members {
-			addSchema(schema, at+":"+member, add)
+			r.addSchema(schema, at+":"+member)
 		}
 	case name == "oneOf":
 		for _, alternative := range value.([]any) {
-			addSchema(alternative, at+eventOf(alternative), add)
+			r.addSchema(alternative, at+eventOf(alternative))
 		}
 	case name == "required":
 		for _, member := range value.([]any) {
-			add("JSON: %s.%v is always there", at, member)
+			r.add("JSON "+at, member.(string), member.(string)+always)
 		}
 	case name == "enum":
 		for _, one := range value.([]any) {
-			add("JSON: %s=%v", at, one)
+			r.addConst(at, one)
 		}
 	case name == "const":
-		add("JSON: %s=%v", at, value)
+		r.addConst(at, value)
 	case name == "if" || name == "then" || name == "else" || name == "allOf" || name == "not":
 		// what follows from what is no member
 	default:
-		addSchema(value, at, add)
+		r.addSchema(value, at)
 	}
+}
+
+// addConst adds a value of the member at.
+func (r rows) addConst(at string, value any) {
+	dot := strings.LastIndex(at, ".")
+	r.add("JSON "+at[:dot], fmt.Sprintf("%s=%v", at[dot+1:], value))
 }
 
 // eventOf returns " NAME" of an alternative that is an event of that name.
