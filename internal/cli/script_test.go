@@ -47,10 +47,8 @@ func runPoll() {
 	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Environ: os.Environ(), Streams: term.System(os.Getenv)})
 }
 
-// TestScript runs the scripts of testdata/script, each a way to use the real
-// program, and TestScript_plain those of testdata/plain, in which one thing happens after
-// another: the race detector, which makes a program start four times slower, would find
-// nothing. Beside testscript's own commands there are, in script_commands_test.go,
+// TestScript runs the scripts of testdata/script, each a way to use the real program. Beside testscript's
+// own commands there are, in script_commands_test.go,
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
@@ -72,18 +70,38 @@ func runPoll() {
 // the conditions [race], and [sockets] where there are Unix sockets, and the program signaled.
 // A script inherits nothing of the test's environment but PATH. What needs more than the sh of
 // script_sh_windows_test.go, such as signals, is marked by [unix].
-func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scripts("testdata/script"))
+}
 
+// TestScript_plain runs the scripts of testdata/plain, whose facts need no process of their own, one after
+// another in the process of the test. script_call_test.go adds
+//
+//	call poll [ARG...]            call the function of main; the exit code is 0, after ! another one
+//	exitcode N poll [ARG...]      the same, with exit code N
+//	set NAME=VALUE...             set variables of calls and of processes, in place of env
+//	input FILE                    FILE is the stdin of the next call, in place of stdin
+//
+// A call has no terminal, no signals and no process to become. It must not read HTTP_PROXY, which net/http
+// reads only once. POLL_MAX_WAIT is 5ms. The race detector would find nothing here.
 func TestScript_plain(t *testing.T) {
 	if withRaceDetector() {
 		t.Skip("without the race detector only")
 	}
-	runScripts(t, "testdata/plain")
+	p := scripts("testdata/plain")
+	setup := p.Setup
+	p.Setup = func(env *testscript.Env) error {
+		defer prepareCalls(env)
+		return setup(env)
+	}
+	p.Cmds["call"], p.Cmds["exitcode"], p.Cmds["input"], p.Cmds["set"] = call, exitcodeOfCall, input, set
+	testscript.RunT(inTurn{t}, p)
 }
 
-func runScripts(t *testing.T, dir string) {
-	t.Parallel()
-	testscript.Run(t, testscript.Params{
+// scripts returns the parameters of the scripts in a directory.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
 		Dir:      dir,
 		Deadline: time.Now().Add(9 * time.Minute), // a wait would last for ten
 		Setup: func(env *testscript.Env) error {
@@ -111,7 +129,7 @@ func runScripts(t *testing.T, dir string) {
 			"clean":    clean,
 			"gone":     gone,
 		},
-	})
+	}
 }
 
 func condition(name string) (bool, error) {

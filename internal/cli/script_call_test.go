@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pollcli/poll/internal/ui/term"
+)
+
+// A caller runs poll in the process of the test, for one script.
+type caller struct {
+	env   map[string]string // the variables of the script
+	input string            // stdin of the next call
+}
+
+type callerKey struct{}
+
+// prepareCalls gives a script its caller, and waits of at most 5 ms.
+func prepareCalls(env *testscript.Env) {
+	env.Setenv("POLL_MAX_WAIT", "5ms")
+	c := &caller{env: map[string]string{}}
+	for _, variable := range env.Vars {
+		name, value, _ := strings.Cut(variable, "=")
+		c.env[name] = value
+	}
+	env.Values[callerKey{}] = c
+}
+
+func callerOf(ts *testscript.TestScript) *caller { return ts.Value(callerKey{}).(*caller) }
+
+// set sets variables, for calls and for processes.
+func set(ts *testscript.TestScript, neg bool, args []string) {
+	for _, variable := range args {
+		name, value, ok := strings.Cut(variable, "=")
+		if neg || !ok {
+			ts.Fatalf("usage: set NAME=VALUE...")
+		}
+		callerOf(ts).env[name] = value
+		ts.Setenv(name, value)
+	}
+}
+
+// input makes a file the stdin of the next call.
+func input(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: input FILE")
+	}
+	callerOf(ts).input = ts.ReadFile(args[0])
+}
+
+// call calls poll, which has to end with exit code 0; after !, with another one.
+func call(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 || args[0] != "poll" {
+		ts.Fatalf("usage: call poll [arg...]")
+	}
+	if code := callerOf(ts).call(ts, args[1:]); neg != (code != ExitSuccess) {
+		ts.Fatalf("have exit code %d", code)
+	}
+}
+
+// exitcodeOfCall calls poll, or runs another program, and checks the exit code.
+func exitcodeOfCall(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[1] != "poll" {
+		exitcode(ts, neg, args)
+		return
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if have := callerOf(ts).call(ts, args[2:]); int(have) != want {
+		ts.Fatalf("have exit code %d, want %d", have, want)
+	}
+}
+
+// call calls the function of main. The directory and the variables of the process are those of the
+// script meanwhile, so that no other test may run.
+func (c *caller) call(ts *testscript.TestScript, args []string) ExitCode {
+	dir, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer os.Chdir(dir)
+	before := os.Environ()
+	defer setEnviron(before)
+	var environ []string
+	for name, value := range c.env {
+		environ = append(environ, name+"="+value)
+	}
+	setEnviron(environ)
+
+	streams, _, _ := term.Buffers(c.input)
+	c.input = ""
+	streams.Out, streams.Err = ts.Stdout(), ts.Stderr()
+	streams.Unicode, streams.NoColor = false, c.env["NO_COLOR"] != ""
+	ctx, cancel := context.WithCancel(context.Background()) // a deadline would limit the wait, and be shown
+	defer time.AfterFunc(4*patience, cancel).Stop()
+	defer cancel()
+	return Run(ctx, Process{Args: args, Lookup: os.LookupEnv, Environ: environ, Streams: streams})
+}
+
+func setEnviron(environ []string) {
+	os.Clearenv()
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		os.Setenv(name, value)
+	}
+}
+
+// inTurn runs one script after another.
+type inTurn struct{ *testing.T }
+
+func (t inTurn) Parallel()     {}
+func (t inTurn) Verbose() bool { return testing.Verbose() }
+
+func (t inTurn) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
+}
