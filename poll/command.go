@@ -2,13 +2,8 @@ package poll
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -94,37 +89,9 @@ type commandSession struct {
 	place string
 }
 
-var _ Sharer = commandSession{}
-
 func (s commandSession) streams() bool { return s.Stream }
 
 func (s commandSession) Place() string { return s.place }
-
-// Identity returns the program, its arguments, where it runs, its input, and how much of the
-// answer is kept, if a name vouches that it changes nothing. Of the environment it returns
-// what Env adds to the caller's, for which the name vouches, too.
-func (s commandSession) Identity(name string) []byte {
-	dir, err := filepath.Abs(s.Dir)
-	if name == "" || err != nil {
-		return nil
-	}
-	inherited := os.Environ()
-	own := slices.DeleteFunc(slices.Clone(s.Env), func(pair string) bool {
-		return strings.HasPrefix(pair, "POLL_") || slices.Contains(inherited, pair)
-	})
-	return fmt.Appendf(nil, "%q %q %q %q %q %d", name, s.Args, dir, own, s.Stdin, s.MaxBody)
-}
-
-// Leave returns nil: a command leaves nothing.
-func (s commandSession) Leave() json.RawMessage { return nil }
-
-// Adopt returns an error if o is no answer of a command. Nothing else is to be taken over.
-func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
-	if o.Kind != status.KindCommand || o.Exit == nil {
-		return errors.New("it is not the answer of a command")
-	}
-	return nil
-}
 
 func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
 	s.Tell = a.tell()

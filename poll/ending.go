@@ -240,7 +240,7 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	isBroken := o.Cause != nil && w.hopeless == nil
 	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken) && !w.unsent {
 		ended := State{
-			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Unshared: s.Unshared,
+			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent,
 			Messages: s.Messages, Heard: s.Heard,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}

@@ -27,9 +27,8 @@ type HeldBy string
 
 // What holds back an attempt.
 const (
-	HeldByGate    HeldBy = "gate"    // its place is closed: it has asked for a wait
-	HeldByRate    HeldBy = "rate"    // its place gets no more requests a second
-	HeldByAnother HeldBy = "another" // another process makes the attempt, and shares the answer
+	HeldByGate HeldBy = "gate" // its place is closed: it has asked for a wait
+	HeldByRate HeldBy = "rate" // its place gets no more requests a second
 )
 
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it

@@ -62,9 +62,7 @@ type Summary struct {
 	Failures []error
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
-	// Taken and Unshared count as in a [State].
-	Taken, Unshared int
-	Elapsed         time.Duration // since the start of the group
+	Elapsed  time.Duration // since the start of the group
 	// Cause is the cause of the caller's context if it ended the group.
 	Cause error
 }

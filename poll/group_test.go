@@ -352,3 +352,38 @@ func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 1s      goal    throttled past the deadline 1/2 of 2, 2 attempts: 1 succeeded 1 throttled past the deadline
 `)
 }
+
+// A place that others have closed until the deadline ends one run, too.
+func TestPollerLimiter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := after("a", 0)
+		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "p"}, 5*time.Second
+		p.Limiter = &spaced{known: map[string]*spacedPlace{"p": {closed: time.Now().Add(time.Minute), reason: "busy"}}}
+		o, err := p.Run(t.Context())
+		if want := "p is closed for 1m (busy), and 5s are left before the deadline"; !errors.Is(err, poll.HintTooLong) || o.Reason != want {
+			t.Errorf("%v: have %s, want %s", err, o.Reason, want)
+		}
+	})
+}
+
+// A target with a Limiter of its own holds up no other at the same place.
+func TestGroupOwnLimiters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		looks := make(map[string]int)
+		var mu sync.Mutex
+		target := func(name string, perSecond float64) poll.Poller {
+			probe := placed{func(ctx context.Context, _ poll.Attempt) status.Observation {
+				mu.Lock()
+				defer mu.Unlock()
+				looks[name]++
+				return poll.Observe(ctx, nil, errors.New("not yet"))
+			}, "p"}
+			return poll.Poller{Target: name, Probe: probe, Limiter: &poll.Pacer{PerSecond: perSecond, Known: true}, Schedule: backoff.Fixed(time.Second)}
+		}
+		g := poll.Group{Timeout: time.Minute}
+		g.Run(t.Context(), slices.Values([]poll.Poller{target("slow", 0.05), target("quick", 10)}))
+		if looks["slow"] > 3 || looks["quick"] < 55 {
+			t.Errorf("looks: %v", looks)
+		}
+	})
+}

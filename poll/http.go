@@ -120,8 +120,7 @@ type HTTP struct {
 	// SUCCESS.
 	Stream bool
 
-	// Transport sends the requests; nil means [http.DefaultTransport]. Another one may go
-	// through anything, so its answers are not shared by [Answers].
+	// Transport sends the requests; nil means [http.DefaultTransport].
 	Transport http.RoundTripper
 }
 
@@ -193,10 +192,7 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	return s.Session.Look(ctx, attempt)
 }
 
-var (
-	_ Forker = httpSession{}
-	_ Sharer = httpSession{}
-)
+var _ Forker = httpSession{}
 
 // Fork returns the session that looks at an element of the last good answer, see
 // [HTTP.FollowEach].

@@ -39,3 +39,11 @@ func TestHTTPRefreshFails(t *testing.T) {
 		t.Errorf("sent %q", sent)
 	}
 }
+
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := f(r)
+	answer.Request = r
+	return answer, nil
+}

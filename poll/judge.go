@@ -61,9 +61,6 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 // judge gives an observation its verdict.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
-	if o.Taken { // another has looked since this one did
-		j.begun = w.Last
-	}
 	v := &j.verdict
 	switch {
 	case o.Stopped():
@@ -91,7 +88,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
 		took = w.stream.firstAfter
 	}
-	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
+	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
 }

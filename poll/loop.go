@@ -36,7 +36,6 @@ type loop struct {
 	sources []*source
 	opened  int // how many of sources are opened
 	places  map[string]*place
-	claims  semaphore
 	workers semaphore
 	agenda  agenda
 	timer   *time.Timer
@@ -61,9 +60,6 @@ func (l *loop) drive() {
 	if !l.stepping || l.over() {
 		l.stop()
 	}
-	for _, s := range l.sources {
-		s.sharing.leave()
-	}
 }
 
 // openNew opens the sources that are new, and plans them.
@@ -80,7 +76,6 @@ func (l *loop) openNew() {
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
 	if s.over {
-		s.sharing.leave()
 		s.wait = nil // of thousands that have ended nothing is kept
 		return
 	}
@@ -89,13 +84,9 @@ func (l *loop) plan(s *source) {
 	s.others = l.timeForOthers(s, s.median())
 	known := l.stepping && !s.Due.IsZero() // by the last step
 	if !known {
-		var shared time.Time
-		if s.sharing != nil {
-			shared = s.sharing.next
-		}
-		s.plan(now, shared)
+		s.plan(now)
 	}
-	s.step = stepClaim
+	s.step = stepRoom
 	if known && !s.Due.After(now) {
 		l.agenda.wakeAt(s, s.Due)
 		return
@@ -179,7 +170,7 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
-// admit goes on with a source that is due, to its attempt or to what has to be asked before.
+// admit goes on with a source that is due, to the call of its limiter or to its attempt.
 func (l *loop) admit(s *source) {
 	if l.over() {
 		return
@@ -258,7 +249,7 @@ func (l *loop) begin(s *source) {
 	}
 }
 
-// dispatch has a source do what its step asks, or its attempt. The loop of a single wait does that
+// dispatch runs the step of a source. The loop of a single wait does that
 // itself.
 func (l *loop) dispatch(s *source) {
 	s.busy = true
@@ -278,34 +269,24 @@ func (l *loop) dispatch(s *source) {
 func (l *loop) finish(s *source) {
 	l.busy--
 	s.busy = false
-	now, by := time.Now(), HeldByAnother
-	switch s.step {
-	case stepAttempt:
-		l.conclude(s)
-		return
-	case stepClaim:
-		l.release(s, s.place, stepClaim)
-	case stepTurn:
-		by = HeldByRate
-	}
+	now := time.Now()
 	switch {
+	case s.step == stepAttempt:
+		l.conclude(s)
 	case s.granted:
 		s.step++
 		l.admit(s)
 	case l.over():
-	case s.step == stepTurn && s.closedReason != "":
+	case s.closedReason != "":
 		l.handleClosedPlace(s, now)
 	default:
-		l.sleepUntilDue(s, by, now)
+		l.sleepUntilDue(s, HeldByRate, now)
 	}
 }
 
 // conclude reports the verdict of an attempt, ends the targets for which it was the last, and
 // plans the next attempt of the others.
 func (l *loop) conclude(s *source) {
-	if s.sharing != nil {
-		l.countShared(s)
-	}
 	p := s.place
 	if s.list == nil {
 		l.concludeWaits(s)
@@ -325,7 +306,7 @@ func (l *loop) conclude(s *source) {
 func (l *loop) end(s *source) {
 	l.endAll(s, cmp.Or(s.stopped(), TimedOut))
 	l.agenda.wakeAt(s, time.Time{})
-	l.release(s, s.place, stepClaim, stepRoom, stepTurn, stepWorker)
+	l.release(s, s.place, stepRoom, stepTurn, stepWorker)
 	l.plan(s)
 }
 

@@ -29,7 +29,7 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 		l.emit(e)
 		return !l.brokenOff
 	}
-	l.claims.most, l.workers.most = g.Parallel, g.Parallel
+	l.workers.most = g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l
 }

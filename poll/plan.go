@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -26,12 +25,10 @@ const (
 // plan plans the next attempt: after the schedule's own wait, or after the server's if that
 // is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
 // asks for.
-//
-// shared is when all processes that share the answers look next, zero if that is not known.
-func (w *wait) plan(now, shared time.Time) {
+func (w *wait) plan(now time.Time) {
 	wait := max(0, w.Due.Sub(now))
 	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.waitWithoutDeadline(now, shared)
+		wait = w.waitWithoutDeadline(now)
 	}
 	w.LastLook = false
 	if !w.deadline.IsZero() {
@@ -58,8 +55,8 @@ func (w *wait) plan(now, shared time.Time) {
 
 // waitWithoutDeadline returns the wait before the next attempt if there were no deadline. It counts
 // from the last attempt, also if an earlier run made that.
-func (w *wait) waitWithoutDeadline(now, shared time.Time) time.Duration {
-	wait := max(0, w.scheduledWait(shared)-w.passed(now))
+func (w *wait) waitWithoutDeadline(now time.Time) time.Duration {
+	wait := max(0, w.scheduledWait()-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		share := hintSpread
 		if w.wasCut() {
@@ -89,7 +86,7 @@ func (w *wait) passed(now time.Time) time.Duration {
 
 // scheduledWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (w *wait) scheduledWait(shared time.Time) time.Duration {
+func (w *wait) scheduledWait() time.Duration {
 	var delay time.Duration
 	starts := w.Began.IsZero()
 	if w.Attempts == 0 {
@@ -97,9 +94,6 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 		if w.p.Immediate || starts {
 			return delay
 		}
-	}
-	if !shared.IsZero() {
-		return max(0, time.Until(shared))
 	}
 	if w.confirmAt != nil {
 		if at := w.confirmAt(); !at.IsZero() {
@@ -131,18 +125,6 @@ func (w *wait) scheduledWait(shared time.Time) time.Duration {
 
 // wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
 func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
-
-// sharedWait returns the wait after so many attempts of all who share the answers.
-func (w *wait) sharedWait(step int, u float64) time.Duration {
-	random := rand.New(rand.NewPCG(math.Float64bits(u), uint64(step)))
-	var waited, wait time.Duration
-	const most = 100 // the waits have long reached their longest
-	for n := range min(step, most) + 1 {
-		wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: waited, Previous: wait}, random)
-		waited = duration.Add(waited, wait)
-	}
-	return wait
-}
 
 // timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
 // been seen already, or if one look is enough. It stops counting once the result is longer than most.

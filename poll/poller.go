@@ -45,13 +45,6 @@ type Poller struct {
 	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
 	// group.
 	Limiter Limiter
-	// Answers shares answers with processes that ask the same question; nil shares none.
-	// AnswersName names the question, and asserts that asking it changes nothing, for
-	// requests and commands that might. Answers that a function of [Wrap] has changed are
-	// shared only under a name, and all processes that use the name have to use the same
-	// function.
-	Answers     Answers
-	AnswersName string
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
 	Rand *rand.Rand
 	// Immediate makes the first attempt at once, not after a wait. The attempt that

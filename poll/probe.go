@@ -84,18 +84,6 @@ type (
 		Save() json.RawMessage
 		Resume(kept json.RawMessage) error
 	}
-	// A Sharer has answers that can be shared with other processes.
-	Sharer interface {
-		// Identity returns all that the next attempt consists of; nil if its answer must
-		// not be shared, because the attempt may change something. A name asserts that it
-		// changes nothing.
-		Identity(name string) []byte
-		// Leave returns what an answer left in the session: where to look next, and what makes
-		// the next request conditional.
-		Leave() json.RawMessage
-		// Adopt takes over an answer, and what it left in the session of another.
-		Adopt(o status.Observation, left json.RawMessage) error
-	}
 )
 
 // The causes with which a run ends the context of an attempt, which a probe gets

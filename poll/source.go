@@ -1,21 +1,18 @@
 package poll
 
 import (
-	"bytes"
 	"context"
 	"sync/atomic"
 	"time"
 
-	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
-// The steps of admission, in their order. At stepClaim and stepTurn something is asked.
+// The steps of admission, in their order. stepTurn calls the Limiter, which may block.
 const (
-	stepClaim  = iota // ask whether another process makes the attempt
-	stepRoom          // one of so many attempts at the place
-	stepTurn          // the only one to ask the Limiter, and to wait until the request may go
+	stepRoom   = iota // one of so many attempts at the place
+	stepTurn          // the only one to call the Limiter, and to wait until the request may go
 	stepWorker        // one of so many attempts at all places
 
 	stepAttempt // admitted
@@ -40,9 +37,8 @@ type source struct {
 	step         int             // of its admission that comes next
 	acquired     [stepCount]bool // the semaphores that it has acquired
 	begun        time.Time       // the attempt that is under way
-	granted      bool            // the attempt is this process's, and the request may go now
+	granted      bool            // the request may go now
 	closedReason string          // why its place is closed until it is due, in words
-	sharing      *sharing        // nil unless its answers are shared with other processes
 }
 
 // all returns the waits that have not ended, that of a list first.
@@ -54,11 +50,10 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// advance has a source that is due take its steps, up to one at which something is asked, or to the
-// attempt. It reports false if the source is in line: another has to release a semaphore first.
+// advance has a source that is due take its steps, up to stepTurn if it is limited, or to the attempt. It reports false if the source is in line: another has to release a semaphore first.
 func (s *source) advance() bool {
 	for {
-		for s.step == stepClaim && !s.shares() || s.step < stepWorker && s.isTaken() || s.step == stepTurn && !s.isLimited() {
+		if s.step == stepTurn && !s.isLimited() {
 			s.step++
 		}
 		if s.step == stepAttempt {
@@ -71,24 +66,22 @@ func (s *source) advance() bool {
 			}
 			s.acquired[s.step] = true
 		}
-		if s.step == stepClaim || s.step == stepTurn {
+		if s.step == stepTurn {
 			return true
 		}
 		s.step++
 	}
 }
 
-// runStep asks the question of the next step, or makes the attempt. It emits no event and changes
-// only the source, so that it may run in another goroutine.
+// runStep calls the limiter at stepTurn, and makes the attempt at stepAttempt. It emits no event and
+// changes only the source, so that it may run in another goroutine.
 func (s *source) runStep() {
 	switch s.step {
-	case stepClaim:
-		s.claim()
 	case stepTurn:
 		s.reserve()
 	case stepAttempt:
 		s.look()
-		if s.isLimited() && !s.isTaken() {
+		if s.isLimited() {
 			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
 		}
 	}
@@ -97,37 +90,14 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// shares reports whether another process may make the next attempt. A start is never shared, and a look
-// by a function of Wrap only under an AnswersName.
-func (s *source) shares() bool {
-	if s.p.Answers == nil {
-		return false
-	}
-	_, ok := as[Sharer](s.probe) // and not its result
-	_, isWrapped := s.probe.(wrapped)
-	return ok && !s.streams() && !s.startDue() && (!isWrapped || s.p.AnswersName != "")
-}
-
-// isTaken reports whether the attempt is another process's.
-func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
-
 // look makes the attempt, and judges it.
 func (s *source) look() {
-	var o status.Observation
-	var took time.Duration
 	var pace request.Pace
 	if s.isLimited() {
 		pace = &paced{source: s}
 	}
-	if s.isTaken() {
-		o = *s.sharing.answer
-	} else {
-		o, took = s.wait.look(pace, s.wait.tell)
-		s.explainLast()
-	}
-	if s.sharing != nil {
-		s.sharing.answered(s.probe, o) // before the session goes on to a result
-	}
+	o, took := s.wait.look(pace, s.wait.tell)
+	s.explainLast()
 	s.answered(o, took)
 	if s.list == nil {
 		s.lookForResult(pace)
@@ -136,34 +106,6 @@ func (s *source) look() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
 			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
-	}
-}
-
-// claim finds out who makes the attempt that is due.
-func (s *source) claim() {
-	if s.sharing == nil {
-		s.sharing = new(sharing)
-	}
-	h := s.sharing
-	session, _ := as[Sharer](s.probe)
-	h.turn = ask.Turn{Ask: true}
-	identity := session.Identity(s.p.AnswersName)
-	if !bytes.Equal(identity, h.identity) { // another question; nil is none
-		if h.leave(); identity != nil {
-			h.question, h.identity = s.p.Answers.Question(s.place.name, identity, s.sharedWait, s.Attempts-s.Sent), identity
-		}
-	}
-	if h.question != nil {
-		h.turn = h.question.Claim(time.Now())
-		h.next = h.turn.Next
-	}
-	if h.turn.Answer != nil && !h.adoptAnswer(session) {
-		h.turn = ask.Turn{Ask: true, Unshared: true}
-	}
-	s.granted = h.turn.Ask || h.answer != nil || s.LastLook || h.next.IsZero() // whoever makes it may hang
-	if !s.granted {
-		s.Due, s.Reserved = h.next, false
-		s.plan(time.Now(), time.Time{})
 	}
 }
 
@@ -278,7 +220,7 @@ func (l *loop) placeOf(s *source) *place {
 	if p := l.places[name]; p != nil {
 		return p
 	}
-	p := &place{name: name, steps: [stepCount]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
+	p := &place{name: name, steps: [stepCount]*semaphore{{}, {most: 1}, &l.workers}}
 	if name != "" && l.ParallelPlace != nil {
 		p.steps[stepRoom].most = l.ParallelPlace(name)
 	}

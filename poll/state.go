@@ -23,12 +23,9 @@ type State struct {
 	Start time.Time `json:"start,omitzero"`
 	Began time.Time `json:"began,omitzero"`
 	// Attempts counts the attempts that were begun. Sent is how many of them were to start
-	// the operation. Taken is how many were another process's, which has shared the answer, and
-	// Unshared how many should have been shared, and were not.
+	// the operation.
 	Attempts int `json:"attempts,omitempty"`
 	Sent     int `json:"sent,omitempty"`
-	Taken    int `json:"taken,omitempty"`
-	Unshared int `json:"alone,omitempty"`
 	// Starting is true from the moment before a request that starts the operation is sent
 	// until it is known what became of it. A wait that goes on from such a State has Failed:
 	// the operation may have started, and a second request might start it again.

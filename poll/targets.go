@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/status"
 )
@@ -26,23 +25,6 @@ func (l *loop) number(w *wait) {
 	l.live++
 	if l.Targets++; !l.single {
 		w.n = l.Targets
-	}
-}
-
-// countShared counts an attempt that another process has made, or should have shared.
-func (l *loop) countShared(s *source) {
-	taken, unshared, h := 0, 0, s.sharing
-	if h.answer != nil {
-		taken = 1
-	} else if h.turn.Unshared {
-		unshared = 1
-	}
-	h.turn, h.answer = ask.Turn{}, nil
-	l.Taken += taken
-	l.Unshared += unshared
-	for _, w := range s.all() {
-		w.Taken += taken
-		w.Unshared += unshared
 	}
 }
 

@@ -26,7 +26,7 @@ func TestObservation_json(t *testing.T) {
 		Answer: detail.Answer{
 			Pages: [][]byte{[]byte("[]")}, Page: 1, Presence: detail.Gone, StderrCut: true, ShouldRetry: new(true), Exhausted: true, Renewed: true, NotModified: true,
 			Following: detail.Following{Start: true, Monitor: detail.MonitorAzure, Next: "n", Earlier: "e", Missing: "m", Each: true, Untrusted: true, Due: true},
-			Doubt:     "d", Elsewhere: true, Moved: true, Taken: true,
+			Doubt:     "d", Elsewhere: true, Moved: true,
 		},
 	}
 	const want = `{"kind":2,"body":"e30=","size":2,"truncated":true,"exit":1,"signal":"KILL","stderr":"eA==",` +

@@ -43,8 +43,8 @@ var floors = []struct {
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
-	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "internal/ask", "backoff"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "internal/ask", "status", "status/expr", "backoff", detail}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "status", "status/expr", "backoff", detail}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
 	{"poll/internal/process", []string{"poll/internal/stream", "poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status", detail}},
 	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},
@@ -65,7 +65,6 @@ var floors = []struct {
 	{"internal/cmdexe", nil},
 	{"internal/connect", nil},
 	{"internal/host", nil},
-	{"internal/ask", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 

@@ -156,9 +156,7 @@ func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
 		}
 		r.transports[name] = transport
 	}
-	if probe.Transport = transport; s.Share != "" {
-		probe.Transport = connect.Known{RoundTripper: transport, ID: options.ID()}
-	}
+	probe.Transport = transport
 	return nil
 }
 

@@ -17,12 +17,6 @@ import (
 // see the arguments of a process.
 const shareSecret = "POLL_SHARE_SECRET"
 
-// The words of --share-answers that are no name.
-const (
-	shareAuto = "auto"
-	shareNone = "none"
-)
-
 // refuseJoblog refuses what no job log can be.
 func (s *Spec) refuseJoblog() error {
 	if s.Joblog == "-" {
@@ -31,7 +25,8 @@ func (s *Spec) refuseJoblog() error {
 	return nil
 }
 
-// openShare has targets share what --share says; it returns nil without.
+// openShare returns the limiter that --share names. It returns nil without --share, and if only the
+// variable names one and targets are commands without --share-key.
 func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *target) bool { return t.kind == status.KindCommand }
 	switch isUnknown := s.ShareKey == "" && slices.ContainsFunc(all, isCommand); {
@@ -49,14 +44,6 @@ func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) 
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
 			Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
-	}
-	if s.SharedAnswers == shareNone {
-		return shared, nil
-	}
-	for _, t := range all {
-		if t.poller.Answers = shared; s.SharedAnswers != shareAuto {
-			t.poller.AnswersName = s.SharedAnswers
-		}
 	}
 	return shared, nil
 }

@@ -47,16 +47,16 @@ type Spec struct {
 	MaxBody                int64
 
 	// several targets
-	Targets, Each, Next            string
-	ID                             []string
-	Batch, Expect                  int
-	Any, FailFast, Resume          bool
-	AtLeast                        string
-	ParallelMax                    int
-	ParallelMaxHost                *int
-	Rate                           *float64 // attempts a second
-	Joblog                         string
-	Share, ShareKey, SharedAnswers string
+	Targets, Each, Next   string
+	ID                    []string
+	Batch, Expect         int
+	Any, FailFast, Resume bool
+	AtLeast               string
+	ParallelMax           int
+	ParallelMaxHost       *int
+	Rate                  *float64 // attempts a second
+	Joblog                string
+	Share, ShareKey       string
 
 	// HTTP
 	Request                        string
@@ -106,7 +106,7 @@ func (s *Spec) with(given argv.Given, preset *presets.Preset) (*Spec, error) {
 	*s.form = Spec{
 		Line: &line, form: s.form, preset: preset,
 		Timeout: plan.DefaultTimeout, Grace: defaultGrace,
-		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects, SharedAnswers: shareAuto,
+		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: defaultRedirects,
 	}
 	err := line.Fill()
 	filled := *s.form
@@ -200,7 +200,6 @@ func (s *Spec) several() argv.Flags {
 		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.OptionalVar(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
 		{Name: "share", Value: "WHERE", To: argv.TextVar(&s.Share), Usage: "one limit for many processes: a directory, or rediss://HOST"},
 		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.TextVar(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "the name of the limit; a command needs one"},
-		{Name: "share-answers", Value: "W", Default: "auto", To: argv.TextVar(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none, or a NAME for commands and requests with a body"},
 	}.In(groupSeveral, 0)
 }
 

@@ -49,7 +49,6 @@ var variables = map[string]struct {
 	"resume":           {[]string{"1"}, ""},
 	"share":            {[]string{"shared"}, ""},
 	"share-key":        {[]string{"key"}, ""},
-	"share-answers":    {[]string{"none", "name"}, ""},
 	"request":          {[]string{"PUT"}, "url urls list"},
 	"data":             {[]string{"x", "@names"}, "url urls list"},
 	"data-binary":      {[]string{"@names"}, "url urls list"},

@@ -264,7 +264,7 @@ func (w *wait) open(targets []*target) (err error) {
 	}
 	w.note(w.log.note(s), streamNote(s))
 	w.note(w.process.warnings(s)...)
-	w.report.Shared, w.report.Slice = s.Share != "", s.Slice > 0
+	w.report.Slice = s.Slice > 0
 	w.report.Again = func() bool { return mayRepeat && w.log.code(ExitTimeout) == ExitTimeout }
 	if w.group == nil && targets[0].poller.Past != nil {
 		w.report.Timeout = targets[0].poller.Timeout

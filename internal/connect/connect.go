@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,12 +75,6 @@ func (o Options) Transport() (*http.Transport, error) {
 	}
 	t.OnProxyConnectResponse = checkProxy
 	return t, nil
-}
-
-// A Known transport is one of which it is known where it leads.
-type Known struct {
-	http.RoundTripper
-	ID string // of the [Options]
 }
 
 func (o Options) tls() (*tls.Config, error) {
@@ -261,52 +254,6 @@ func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 		}
 	}
 	return nil, err
-}
-
-// ID identifies the connections of o: with equal IDs they reach the same servers with the same
-// rights, and trust the same. It may hold secrets. It is "" if that
-// is not known.
-func (o Options) ID() string {
-	for _, file := range []*string{&o.CACert, &o.Cert, &o.Key} {
-		if *file == "" {
-			continue
-		}
-		if info, err := os.Stat(*file); err != nil || !info.Mode().IsRegular() { // a pipe can be read once only
-			return ""
-		}
-		text, err := os.ReadFile(*file)
-		if err != nil {
-			return ""
-		}
-		*file = string(text)
-	}
-	var parts []string
-	for _, name := range [...]string{
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
-	} {
-		parts = append(parts, os.Getenv(name))
-	}
-	to := append(parts[:4:4], o.Proxy)
-	for _, addresses := range o.Routes {
-		to = append(to, addresses...)
-	}
-	if o.UnixSocket != "" {
-		o.UnixSocket, _ = filepath.Abs(o.UnixSocket)
-		to = []string{"localhost"}
-	}
-	if slices.ContainsFunc(to, leadsToLocal) {
-		parts = append(parts, Machine())
-	}
-	return fmt.Sprintf("%#v %q", o, parts)
-}
-
-// leadsToLocal reports whether an address, or the URL of a proxy, means another one elsewhere.
-func leadsToLocal(address string) bool {
-	if address == "" || address == "direct" {
-		return false
-	}
-	u, err := parseProxy(address)
-	return err != nil || IsLocal(u.Hostname())
 }
 
 // A ProxyError is the code of a proxy that refuses to connect to the server.

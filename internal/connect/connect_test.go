@@ -34,36 +34,6 @@ func TestDialLocalhost(t *testing.T) {
 	}
 }
 
-// One name of a file means another file in another directory, and later.
-func TestIDTellsFilesApart(t *testing.T) {
-	dirs := [...]string{t.TempDir(), t.TempDir()}
-	ids := func(c Options) (all []string) {
-		for i, dir := range dirs {
-			t.Chdir(dir)
-			if err := os.WriteFile("ca.pem", []byte{byte('a' + i)}, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, c.ID())
-		}
-		return all
-	}
-	for _, c := range []Options{{CACert: "ca.pem"}, {UnixSocket: "api.sock"}} {
-		if got := ids(c); got[0] == got[1] || got[0] == "" {
-			t.Errorf("%+v goes through the same: %q", c, got)
-		}
-	}
-	if got := ids(Options{}); got[0] != got[1] || got[0] == "" {
-		t.Errorf("nothing but the directory makes a difference: %q", got)
-	}
-	if got := ids(Options{CACert: os.DevNull}); got[0] != "" {
-		t.Errorf("what can be read once only is known: %q", got[0])
-	}
-	t.Setenv("SSL_CERT_FILE", "x")
-	if got, other := ids(Options{})[0], ids(Options{Insecure: true})[0]; got == other || !strings.Contains(got, `"x"`) {
-		t.Errorf("SSL_CERT_FILE makes no difference: %q", got)
-	}
-}
-
 // What can never connect is an error at once, without the password of a proxy.
 func TestMistakes(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package connect
 import (
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -23,18 +22,4 @@ func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	addr, _ := netip.ParseAddr(host) // the zero value is no loopback address
 	return addr.Unmap().IsLoopback() || addr.IsUnspecified() || host == "localhost" || strings.HasSuffix(host, ".localhost")
-}
-
-// IsLocal reports whether the name or address of a host may mean another one on each machine: a
-// loopback address, a name without a dot such as a container has, a private address (RFC 1918,
-// RFC 4193), or a name below a domain that is for local use (RFC 6761, RFC 6762, RFC 8375).
-func IsLocal(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if addr, err := netip.ParseAddr(host); err == nil {
-		addr = addr.Unmap()
-		return IsLoopback(host) || addr.IsPrivate() || addr.IsLinkLocalUnicast()
-	}
-	domains := []string{".localhost", ".local", ".internal", ".test", ".home.arpa", ".lan"}
-	return host != "" && (!strings.Contains(host, ".") ||
-		slices.ContainsFunc(domains, func(domain string) bool { return strings.HasSuffix(host, domain) }))
 }

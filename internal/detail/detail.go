@@ -51,9 +51,6 @@ type Answer struct {
 	Ended   bool `json:"-"`
 	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
 	Part bool `json:"-"`
-
-	// Taken is true if another process made the attempt, and shared its answer.
-	Taken bool `json:"-"`
 }
 
 // EventStream is the type of an answer that is a stream of events.

@@ -47,7 +47,7 @@ func (r *Reporter) ended(ev poll.Event) *poll.Outcome {
 		return ev.Outcome
 	}
 	return &poll.Outcome{Ending: s.Ending, Status: meaningOf(s.Ending).status, Elapsed: s.Elapsed, Reason: r.verdict(s),
-		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Unshared: s.Unshared}}
+		State: poll.State{Attempts: s.Attempts}}
 }
 
 // succeeded reports whether the last event says that all is as was waited for.

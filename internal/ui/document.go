@@ -19,7 +19,6 @@ type outcome struct {
 	*goal
 	Attempts int `json:"attempts"`
 	messages
-	*sharing
 	Elapsed Seconds  `json:"elapsed_s"`
 	Resumed bool     `json:"resumed,omitempty"` // it had ended in an earlier run
 	Objects []object `json:"objects,omitempty"` // in the last answer, that are not done
@@ -107,13 +106,6 @@ func messagesOf(s poll.State, now time.Time) (m messages) {
 	return m
 }
 
-// A sharing counts attempts by the processes that made them, in JSON.
-type sharing struct {
-	Asked int `json:"asked"` // for all who share
-	Taken int `json:"taken"` // by another process
-	Alone int `json:"alone"` // that should have been shared
-}
-
 // A content is what an answer holds, in JSON.
 type content struct {
 	Value    any    `json:"value,omitempty"` // of --print; a list if there are several
@@ -144,7 +136,6 @@ func (r *Reporter) document(result Result, exit int) Document {
 	if in := againIn(o, time.Now()); d.Again && in > 0 {
 		d.In = new(seconds(in))
 	}
-	d.sharing = r.sharing(o.State)
 	d.setValue(result.values)
 	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
@@ -161,16 +152,8 @@ func (r *Reporter) outcomeOfAll(s *poll.Summary) outcome {
 	}
 	o := r.ended(poll.Event{Summary: s})
 	all := outcomeOf(o, nil)
-	all.Reason, all.goal, all.sharing = o.Reason, &goal{r.cfg.Goal, s.Need, counts}, r.sharing(o.State)
+	all.Reason, all.goal = o.Reason, &goal{r.cfg.Goal, s.Need, counts}
 	return all
-}
-
-// sharing counts who made the attempts, nil if they cannot be shared.
-func (r *Reporter) sharing(s poll.State) *sharing {
-	if !r.cfg.Shared {
-		return nil
-	}
-	return &sharing{s.Attempts - s.Taken - s.Unshared, s.Taken, s.Unshared}
 }
 
 // setValue sets the value, if there are any.

@@ -15,8 +15,7 @@ type Moment struct {
 	Status  string  `json:"status"`
 	Reason  string  `json:"reason"`
 	Took    Seconds `json:"took_s"`
-	Wait    Seconds `json:"wait_s"`          // before the attempt
-	Taken   bool    `json:"taken,omitempty"` // another process made it
+	Wait    Seconds `json:"wait_s"` // before the attempt
 }
 
 // How many of the first and the last attempts are kept, however long the run is.
@@ -40,13 +39,13 @@ func (h *history) update(ev poll.Event) {
 	case ev.Kind == poll.EventWait:
 		h.wait, h.held = ev, false
 	case ev.Kind == poll.EventAttempt:
-		wait, isTaken := h.wait.Wait, ev.Observation != nil && ev.Observation.Taken
-		if isTaken || h.held {
+		wait := h.wait.Wait
+		if h.held {
 			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
 		}
 		h.add(Moment{
 			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status),
-			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: isTaken, Wait: seconds(wait),
+			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(wait),
 		})
 	}
 }
@@ -65,16 +64,13 @@ type latency struct {
 	Max    Seconds `json:"max_s"`
 }
 
-// latencyOf returns the latency of those attempts that this process made, nil if the last one did
-// not ask a server itself.
+// latencyOf returns the latency of the attempts, nil if the last one made no request.
 func latencyOf(last *status.Observation, attempts []Moment) *latency {
 	var took []Seconds
 	for _, m := range attempts {
-		if !m.Taken {
-			took = append(took, m.Took)
-		}
+		took = append(took, m.Took)
 	}
-	if last.Taken || last.Kind == status.KindCommand || len(took) == 0 {
+	if last.Kind == status.KindCommand || len(took) == 0 {
 		return nil
 	}
 	slices.Sort(took)

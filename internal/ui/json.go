@@ -25,7 +25,7 @@ type jsonEvent struct {
 	Attempt    *int     `json:"attempt,omitempty"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
-	HeldBy     string   `json:"held_by,omitempty"`  // gate, rate, another
+	HeldBy     string   `json:"held_by,omitempty"`  // gate, rate
 	Closed     *Seconds `json:"closed_s,omitempty"` // a place
 	Status     any      `json:"status,omitempty"`   // a word; null at the end of a run that has none
 	Rule       string   `json:"rule,omitempty"`
@@ -34,7 +34,6 @@ type jsonEvent struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	messages
-	Taken    bool     `json:"taken,omitempty"` // another process made the attempt
 	Hint     *Seconds `json:"hint_s,omitempty"`
 	Progress *float64 `json:"progress,omitempty"` // from 0 to 1
 	Show     []any    `json:"show,omitempty"`
@@ -107,7 +106,7 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 			o.Progress = new(math.Round(1000*found.share) / 1000)
 		}
 		if obs := ev.Observation; obs != nil {
-			o.Hint, o.Taken = hintSeconds(obs.Hint), obs.Taken
+			o.Hint = hintSeconds(obs.Hint)
 			if obs.Failure != nil {
 				o.Error = term.Line(obs.Failure.Reason)
 			}

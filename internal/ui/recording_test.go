@@ -87,15 +87,6 @@ func (t *recording) pass(d time.Duration) *recording {
 	return t
 }
 
-// taken records an attempt that another process has made.
-func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
-	another := *o
-	another.Taken = true
-	t.made++
-	t.last = poll.Event{Kind: poll.EventAttempt, Observation: &another, Verdict: v, State: poll.State{Attempts: t.made, Streak: 1}, Threshold: poll.Threshold{Times: 1}}
-	return t.event(t.last)
-}
-
 // start records an attempt that started the operation, and took 50 ms.
 func (t *recording) start(o *status.Observation) *recording {
 	t.opBegan = time.Time{}
@@ -272,14 +263,11 @@ func recordings() map[string][]poll.Event {
 		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
 		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
 		pass(3*time.Second).
-		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
-		taken(notReady(`.state is "queued", want == "done"`), pending).
-		wait(400*time.Millisecond, nil).held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
-		taken(verdict(status.Success, until, `.state is "done"`), done)
+		attempt(verdict(status.Success, until, `.state is "done"`), done)
 
 	return map[string][]poll.Event{
 		"stream":      stream.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Messages: 3, Heard: stream.began.Add(stream.now)}}),
-		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Unshared: 1}}),
+		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded}),
 		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),

@@ -91,8 +91,8 @@ func TestOutcomes_schema(t *testing.T) {
 	t.Parallel()
 	for name, events := range recordings() {
 		printedOutcome(t, events, Config{}, Output{JSON: true, Print: notPrinted})
-		have := printedOutcome(t, events, Config{Shared: name == "shared"}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
-		if name == "shared" || name == "timed-out" {
+		have := printedOutcome(t, events, Config{}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
+		if name == "timed-out" {
 			golden(t, "one/"+name+"-outcome.json", have)
 		}
 	}

@@ -81,9 +81,6 @@ type Config struct {
 	// usual members of a good answer are shown: progress, percent, percentComplete and
 	// progress_percentage.
 	Show []*expr.Expr
-	// Shared says that attempts may be shared with other processes, so that programs are told
-	// how many were.
-	Shared bool
 
 	// Goal says in words what is waited for if that is several targets, "any of 3
 	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.

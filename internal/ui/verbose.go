@@ -28,12 +28,7 @@ func (l *logFace) details(ev poll.Event) {
 	if code := answerCode(o); code != "" || len(o.Body) > 0 {
 		what = strings.TrimPrefix(code+", "+sizeWords(o), ", ")
 	}
-	if o.Taken {
-		what += ", from another process"
-	} else {
-		what += ", took " + words.Short(ev.Took)
-	}
-	l.row(ev, "answer", what)
+	l.row(ev, "answer", what+", took "+words.Short(ev.Took))
 	l.say(ownLines(excerpt(o.Body, verboseHead, false)))
 }
 

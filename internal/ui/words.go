@@ -127,20 +127,15 @@ func hintWords(ev poll.Event) string {
 // heldWords says what holds back an attempt that is due, "" for nothing.
 func heldWords(by poll.HeldBy) string {
 	return map[poll.HeldBy]string{
-		poll.HeldByGate:    "held until its place opens",
-		poll.HeldByRate:    "held by the shared rate",
-		poll.HeldByAnother: "another process asks",
+		poll.HeldByGate: "held until its place opens",
+		poll.HeldByRate: "held by the shared rate",
 	}[by]
 }
 
-// waitWords says how long a wait is, and why, as far as that is not the schedule. How
-// long another process asks is not known.
+// waitWords says how long a wait is, and why, as far as that is not the schedule.
 func (r *Row) waitWords(wait time.Duration) string {
-	switch r.held {
-	case "":
+	if r.held == "" {
 		return words.Short(wait) + r.hint
-	case poll.HeldByAnother:
-		return heldWords(r.held)
 	}
 	return words.Short(wait) + ", " + heldWords(r.held)
 }
@@ -149,9 +144,9 @@ func (r *Row) waitWords(wait time.Duration) string {
 func (r *Row) next(now time.Time) string {
 	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
 	switch {
-	case r.phase == poll.EventWait && r.held != poll.HeldByAnother && left < 10*time.Second:
+	case r.phase == poll.EventWait && left < 10*time.Second:
 		return fmt.Sprintf("next %.1fs", left.Seconds())
-	case r.phase == poll.EventWait && r.held != poll.HeldByAnother:
+	case r.phase == poll.EventWait:
 		return "next " + words.Short(left)
 	case r.phase == poll.EventStart && r.messages > 0:
 		return words.Count(r.messages, "message") + ", the last " + words.Short(max(0, now.Sub(r.heard)).Truncate(time.Second)) + " ago"

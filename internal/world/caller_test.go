@@ -251,9 +251,6 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
 			defer shared.Close()
 			g.Limiter = shared
-			for i := range all {
-				all[i].Answers = shared
-			}
 		}
 		if p.Seed%3 > 0 {
 			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }

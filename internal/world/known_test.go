@@ -6,9 +6,6 @@ var known = []struct {
 	what string
 	is   func(p *plan, b breach) bool
 }{
-	{"with --share the looks that confirm a SUCCESS come as late as if there had been none", func(p *plan, b breach) bool {
-		return p.Share && p.Threshold+int(p.Steady) > 1 && b.invariant == "awake"
-	}},
 	{"no time is kept before the deadline for the turns that --rate gives the last looks of others", func(p *plan, b breach) bool {
 		return p.Rate > 0 && len(p.Ops) > 1 && p.List == nil && b.invariant == "awake"
 	}},

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -42,10 +41,8 @@ type fake struct {
 	mu    sync.Mutex
 	delay time.Duration
 	away  error
-	// awayKeys is part of the keys that are refused.
-	awayKeys string
-	clock    time.Duration // ahead of this process's
-	calls    int
+	clock time.Duration // ahead of this process's
+	calls int
 
 	script func() // what goes wrong when
 }
@@ -69,9 +66,6 @@ func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, 
 	case <-time.After(delay / 2):
 	case <-ctx.Done():
 		return "", 0, false, ctx.Err()
-	}
-	if s.awayKeys != "" && strings.Contains(key, s.awayKeys) {
-		away = errRefused("TEST")
 	}
 	if away != nil {
 		return "", 0, false, away

@@ -1,10 +1,10 @@
 // Package fleet lets processes that poll the same place keep to its limit together: they
-// share its rate, its refusals and its answers, in a directory of one machine or in Redis.
+// share its rate and its refusals, in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
-//	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
+//	poller := poll.Poller{Limiter: shared, ...}
 //
 // No wait fails because of the store. If it is unreachable, slow or full, or its records
 // make no sense, each process goes on alone, at its share of the last rate, and notes that
@@ -27,7 +27,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -66,8 +65,8 @@ type Options struct {
 	Note func(string)
 }
 
-// A Fleet is a [poll.Limiter] that spaces the requests of all processes together, and
-// [poll.Answers] of all of them. It may be used from several goroutines.
+// A Fleet is a [poll.Limiter] that spaces the requests of all processes together. It may be used
+// from several goroutines.
 //
 // A call takes half a second at most, and two seconds at the beginning. Nothing that is shared
 // is believed for longer than an hour.
@@ -78,7 +77,6 @@ type Fleet struct {
 	rules pace.Rules
 	began time.Time
 	said  sync.Map
-	asks  atomic.Int64 // requests that this process has a lease for
 
 	mu      sync.Mutex
 	origins map[string]*origin
@@ -87,10 +85,7 @@ type Fleet struct {
 	moved   time.Time            // when it showed that first
 }
 
-var (
-	_ poll.Limiter = (*Fleet)(nil)
-	_ poll.Answers = (*Fleet)(nil)
-)
+var _ poll.Limiter = (*Fleet)(nil)
 
 // Open returns the fleet of all processes that name the same place: a directory, which is created,
 // redis://HOST, rediss://HOST, with encryption, or unix:///PATH, each of them with
@@ -162,16 +157,10 @@ type store interface {
 // life is how long a record is kept that nobody changes.
 const life = 2 * time.Hour
 
-// A record is shared under a key. The zero value is that of a missing record.
-type record interface {
-	comparable
-	isValid() bool
-}
-
-// change takes a step on the record that all share under a key, at a time of the clock of those
-// who have it. The step may have to be taken again. If the record cannot be had, change
-// reports false, and says why.
-func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (shared bool) {
+// change applies a step to the limit that is shared under a key; now is the store's time in
+// microseconds. The step may be applied again. If the store cannot be used, change returns false and
+// notes the reason.
+func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool) {
 	if f.isDown(key) {
 		return false
 	}
@@ -180,12 +169,12 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 		if refused = f.checkClock(now); refused != nil {
 			return text
 		}
-		rec := read[R](f, text)
-		before := rec
-		if step(&rec, now); rec == before {
+		l := f.read(text)
+		before := l
+		if step(&l, now); l == before {
 			return text
 		}
-		next, _ := json.Marshal(rec) // of numbers and texts
+		next, _ := json.Marshal(l) // of numbers
 		return string(next)
 	})
 	if err = cmp.Or(err, refused); err != nil {
@@ -194,16 +183,16 @@ func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (share
 	return err == nil
 }
 
-// read returns the record in a text, the zero value if there is none that makes sense.
-func read[R record](f *Fleet, text string) (rec R) {
+// read returns the limit in a text. It returns the zero value if the text is empty or makes no sense.
+func (f *Fleet) read(text string) (l limit) {
 	if text == "" {
-		return rec
+		return l
 	}
-	if json.Unmarshal([]byte(text), &rec) != nil || !rec.isValid() {
+	if json.Unmarshal([]byte(text), &l) != nil || !l.Valid() {
 		f.say("nonsense", f.where+" has something that makes no sense, or is of another version, and is taken for nothing")
-		return *new(R)
+		return limit{}
 	}
-	return rec
+	return l
 }
 
 // within returns a time at random between half of one and all of it.

@@ -29,8 +29,6 @@ type limit struct {
 	members
 }
 
-func (l limit) isValid() bool { return l.Valid() }
-
 // An origin is the state of a place in this process. Times of slots are by the clock of this process.
 type origin struct {
 	key    string
@@ -97,17 +95,6 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 	}
 }
 
-// refresh counts this process at a place and reads the limit. Requests of the process do the same,
-// but others may make all of them.
-func (f *Fleet) refresh(name string) {
-	o := f.origin(name)
-	o.turn <- struct{}{}
-	defer func() { <-o.turn }()
-	if time.Since(o.refreshed) > min(micros(window)/2, time.Since(o.joined)/2) { // at first more and more join
-		o.change(f, func(*limit, pace.Rules, int64) {})
-	}
-}
-
 func (f *Fleet) origin(name string) *origin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,15 +125,14 @@ func (f *Fleet) limitOf(name string) string {
 func (o *origin) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared bool) {
 	var next limit
 	var counted int64
-	u := rand.Float64()
-	if shared = change(f, o.key, func(l *limit, now int64) {
+	if shared = f.change(o.key, func(l *limit, now int64) {
 		if l.V == 0 && !o.refreshed.IsZero() { // it was lost: a slot of before is void
 			*l = o.moved(now)
 			l.Void(now)
 		}
 		l.Settle(f.rules, now)
 		l.Sent += o.uncounted
-		counted = l.heartbeat(now, o.window, u)
+		counted = l.heartbeat(now, o.window)
 		step(l, f.rules, now)
 		next, next.Seen = *l, now
 	}); shared {
@@ -193,22 +179,19 @@ type members struct {
 	Before float64 `json:"before"` // of the one before
 }
 
-const (
-	window  = 30_000_000 // microseconds
-	sampled = 50         // about as many processes are counted in a window
-)
+const window = 30_000_000 // microseconds
 
-// heartbeat counts a process once in each window. A sample of many is enough, each for several,
-// or they would do nothing else: u is between 0 and 1. It returns the window.
-func (m *members) heartbeat(now, last int64, u float64) (counted int64) {
+// heartbeat counts a process once in each window; last is the window in which it was counted before.
+// It returns the window.
+func (m *members) heartbeat(now, last int64) (counted int64) {
 	if w := now / window; w != m.Window {
 		if m.Before = m.Here; w != m.Window+1 {
 			m.Before = 0
 		}
 		m.Window, m.Here = w, 0
 	}
-	if each := max(1, m.size()/sampled); last != m.Window && u*each < 1 {
-		m.Here += each
+	if last != m.Window {
+		m.Here++
 	}
 	return m.Window
 }

@@ -120,7 +120,7 @@ func TestKey(t *testing.T) {
 	seen := map[string]bool{}
 	for _, secret := range []string{"", "a", "b"} {
 		f := newFleet(swapping{&memory{}}, "here", Options{Secret: []byte(secret)})
-		for _, key := range []string{f.key("limit-", "x"), f.key("limit-", "y"), f.key("question-", "x")} {
+		for _, key := range []string{f.key("limit-", "x"), f.key("limit-", "y"), f.key("test-", "x")} {
 			if seen[key] || strings.Contains(key, "x") {
 				t.Errorf("a key is %s", key)
 			}

@@ -13,7 +13,6 @@ import (
 const (
 	whereVariable = "FLEET_TEST_SHARE"
 	fullVariable  = "FLEET_TEST_FULL"
-	asksVariable  = "FLEET_TEST_ASKS"
 )
 
 func TestMain(m *testing.M) {
@@ -23,8 +22,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// takePart takes slots, or asks, until stdin ends, and writes its notes. It writes a line once
-// it has begun.
+// takePart takes slots until stdin ends, and writes its notes. It writes a line after the first hundred.
 func takePart(where string) int {
 	if os.Getenv(fullVariable) != "" {
 		if err := limitFiles(); err != nil {
@@ -40,12 +38,6 @@ func takePart(where string) int {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	if os.Getenv(asksVariable) != "" {
-		q := f.Question("place", []byte("thing"), everySecond, 0)
-		q.Claim(time.Now())
-		fmt.Println("ready")
-		select {}
-	}
 	for n := 0; ; n++ {
 		f.Next("place", time.Time{})
 		if n == 100 {
@@ -82,19 +74,4 @@ func another(t *testing.T, where string, env ...string) (cmd *exec.Cmd, wrote st
 		}
 	}
 	return cmd, wrote
-}
-
-// Who is killed while it asks is waited for, for a lease at most.
-func testKilled(t *testing.T, where string) {
-	f, notes := open(t, where)
-	q := f.Question("place", []byte("thing"), everySecond, 0)
-	cmd, _ := another(t, where, asksVariable+"=1")
-	cmd.Process.Kill()
-	cmd.Wait()
-	if turn := q.Claim(time.Now()); turn.Ask || time.Until(turn.Next) > micros(leaseTime)*11/10 {
-		t.Errorf("%+v", turn)
-	}
-	if len(notes) > 0 {
-		t.Error(<-notes)
-	}
 }

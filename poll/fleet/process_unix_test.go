@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/poll"
 )
 
 // limitFiles has this process take the disk for full.
@@ -22,11 +24,8 @@ func limitFiles() error {
 func TestDirectory_full(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, asks := range []string{"", "1"} {
-		_, wrote := another(t, dir, fullVariable+"=1", asksVariable+"="+asks)
-		if !strings.Contains(wrote, "file too large") || strings.Count(wrote, "note:") != 1 {
-			t.Errorf("it wrote %q", wrote)
-		}
+	if _, wrote := another(t, dir, fullVariable+"=1"); !strings.Contains(wrote, "file too large") || strings.Count(wrote, "note:") != 1 {
+		t.Errorf("it wrote %q", wrote)
 	}
 	if f, notes := open(t, dir); sends(f, notes, 3) != "" {
 		t.Error("what is left of it keeps others from sharing")
@@ -42,15 +41,13 @@ func TestRedis_paused(t *testing.T) {
 	if note := sends(f, notes, 20); note != "" {
 		t.Fatal(note)
 	}
-	q := f.Question("place", []byte("thing"), everySecond, 0)
-	q.Claim(time.Now())
 	f.began = time.Now().Add(-time.Minute)
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	defer s.process.Signal(syscall.SIGCONT)
 	begun := time.Now()
-	q.Answered([]byte("answer"))
+	f.Done("place", poll.Feedback{Sent: begun, Refused: true})
 	if took := time.Since(begun); took > 2*bound {
 		t.Errorf("a call took %s", took)
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/ask"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -31,9 +30,6 @@ func TestStore(t *testing.T) {
 			t.Run("changes", func(t *testing.T) { testChange(t, where) })
 			t.Run("counts", func(t *testing.T) { testCounts(t, where) })
 			t.Run("limits", func(t *testing.T) { testLimits(t, where) })
-			t.Run("long answer", func(t *testing.T) { testLongAnswer(t, where) })
-			t.Run("who asks is killed", func(t *testing.T) { testKilled(t, where) })
-			t.Run("answers", func(t *testing.T) { testAnswers(t, where) })
 		})
 	}
 }
@@ -70,7 +66,7 @@ func sends(f *Fleet, notes chan string, n int) string {
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()
 	for range 100 {
-		if change(f, f.key("test-", "x"), func(*lease, int64) {}) {
+		if f.change(f.key("test-", "x"), func(*limit, int64) {}) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -117,7 +113,7 @@ func testCounts(t *testing.T, where string) {
 		f, _ := open(t, where)
 		all.Go(func() {
 			for range times {
-				if change(f, "count", func(l *lease, now int64) { l.Ended = now; l.take(now, 0, 0, leaseTime); l.Step++ }) {
+				if f.change("count", func(l *limit, now int64) { l.Settle(f.rules, now); l.Here++ }) {
 					counted.Add(1)
 				}
 			}
@@ -125,9 +121,9 @@ func testCounts(t *testing.T, where string) {
 	}
 	all.Wait()
 	f, _ := open(t, where)
-	change(f, "count", func(l *lease, _ int64) {
-		if n := counted.Load(); int64(l.Step) < n || n == 0 {
-			t.Errorf("%d of %d", l.Step, n)
+	f.change("count", func(l *limit, _ int64) {
+		if n := counted.Load(); int64(l.Here) < n || n == 0 {
+			t.Errorf("%v of %d", l.Here, n)
 		}
 	})
 }
@@ -154,57 +150,6 @@ func testLimits(t *testing.T, where string) {
 	}
 	if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {
 		t.Errorf("elsewhere: %s", time.Until(at))
-	}
-	if len(notes) > 0 {
-		t.Error(<-notes)
-	}
-}
-
-// One asks, and the other has the answer.
-func testAnswers(t *testing.T, where string) {
-	wait := time.Hour
-	schedule := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * wait }
-	f, notes := open(t, where)
-	g, _ := open(t, where)
-	answers := []string{"", "done", strings.Repeat("x", maxAnswer)}
-	var first, second []ask.Question
-	for i, answer := range answers {
-		a := f.Question("place", []byte("answered "+answer), schedule, 0)
-		b := g.Question("place", []byte("answered "+answer), schedule, 0)
-		other := g.Question("place", []byte("another "+answer), schedule, 0)
-		if turn := a.Claim(time.Now()); !turn.Ask || turn.Unshared {
-			t.Fatalf("%d: the first: %+v", i, turn)
-		}
-		if turn := other.Claim(time.Now()); !turn.Ask {
-			t.Errorf("%d: who asks another thing: %+v", i, turn)
-		}
-		now := time.Now()
-		if turn := b.Claim(now); turn.Ask || !turn.Next.After(now) || turn.Next.Sub(now) > time.Minute {
-			t.Fatalf("%d: the second: %+v", i, turn)
-		}
-		a.Answered([]byte("too early for the second"))
-		if turn := b.Claim(time.Now()); turn.Ask || turn.Answer != nil {
-			t.Errorf("%d: an answer to what was asked before: %+v", i, turn)
-		}
-		first, second = append(first, a), append(second, b)
-	}
-	for i, answer := range answers {
-		a, b := first[i], second[i]
-		wait = time.Millisecond
-		time.Sleep(wait)
-		if turn := a.Claim(time.Now()); !turn.Ask {
-			t.Fatalf("%d: again: %+v", i, turn)
-		}
-		wait = time.Hour
-		next := a.Answered([]byte(answer))
-		if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Minute {
-			t.Errorf("the second has %.60q, next %s after the first", turn.Answer, turn.Next.Sub(next))
-		}
-		if turn := b.Claim(time.Now()); turn.Answer != nil || turn.Ask {
-			t.Errorf("%d: the second has it again", i)
-		}
-		a.Close()
-		b.Close()
 	}
 	if len(notes) > 0 {
 		t.Error(<-notes)
@@ -238,23 +183,16 @@ func TestStore_strangers(t *testing.T) {
 		}
 		for _, where := range []string{dir, s.url} {
 			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
-			q := f.Question("place", []byte(name), everySecond, 0)
 			for range 2 {
 				at, _ := f.Next("place", time.Time{})
 				time.Sleep(time.Until(at))
-				for _, key := range []string{f.key("limit-", "name "+name), f.key("question-", name)} {
-					if err := forge(where, key); err != nil {
-						t.Fatal(err)
-					}
+				if err := forge(where, f.key("limit-", "name "+name)); err != nil {
+					t.Fatal(err)
 				}
 				if at, _ := f.Next("place", time.Time{}); time.Until(at) > time.Second {
 					t.Errorf("%s: a slot in %s", name, time.Until(at))
 				}
 			}
-			if turn := q.Claim(time.Now()); !turn.Ask || turn.Unshared {
-				t.Errorf("%s: %+v", name, turn)
-			}
-			q.Answered([]byte("answer"))
 			if len(notes) > 1 || len(notes) == 1 && !strings.Contains(<-notes, "makes no sense") {
 				t.Errorf("%s: %d notes", name, len(notes))
 			}
@@ -296,9 +234,6 @@ func TestRedis_refuses(t *testing.T) {
 			note := sends(f, notes, 20)
 			if !strings.Contains(note, test.want) || strings.Contains(note, "hunter") {
 				t.Errorf("told %q, want %q", note, test.want)
-			}
-			if turn := f.Question("place", []byte("thing"), everySecond, 0).Claim(time.Now()); !turn.Ask || !turn.Unshared {
-				t.Errorf("%+v", turn)
 			}
 			if again := sends(f, notes, 3); again != "" {
 				t.Errorf("told again: %s", again)
@@ -379,20 +314,12 @@ func TestFleet_clock(t *testing.T) {
 				s := &clocked{memory{records: map[string]string{}}, clock}
 				notes := make(chan string, 10)
 				f := newFleet(swapping{s}, "here", Options{PerSecond: 100, Known: true, Note: func(note string) { notes <- note }})
-				q := f.Question("place", []byte("thing"), everySecond, 0)
-				asked := 0
-				for range 10 {
-					if turn := q.Claim(time.Now()); turn.Ask {
-						asked++
-						q.Answered([]byte("x"))
-					}
-					time.Sleep(time.Second)
-				}
-				if asked < 9 {
-					t.Errorf("asked %d times in 10 s, want once a second", asked)
-				}
+				began := time.Now()
 				if note := sends(f, notes, 300); !strings.Contains(note, "its clock stands still, or is more than a day off") {
 					t.Errorf("told %q", note)
+				}
+				if took := time.Since(began); took > 6*time.Second {
+					t.Errorf("300 requests at 100/s took %s", took)
 				}
 			})
 		})
@@ -478,13 +405,12 @@ func TestDirectory_locks(t *testing.T) {
 	}
 }
 
-// Whatever a store says, no call panics, what it says is no answer, and a slot and a turn come
-// within an hour.
+// Whatever a store says, no call panics, and a slot comes within an hour.
 func FuzzStore(f *testing.F) {
-	f.Add("", "", int64(0))
-	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":3,"number":5,"answered":4,"answer":"YWJj","expires":9,"ended":-7}`, int64(5))
-	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":3,"number":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
-	f.Fuzz(func(t *testing.T, limit, question string, ahead int64) {
+	f.Add("", int64(0))
+	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, int64(5))
+	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, int64(-1))
+	f.Fuzz(func(t *testing.T, limit string, ahead int64) {
 		at := time.Now().UnixMicro() + ahead%(48*time.Hour).Microseconds()
 		g := newFleet(swapping{said{limit, at}}, "here", Options{PerSecond: 20})
 		for range 2 {
@@ -494,17 +420,6 @@ func FuzzStore(f *testing.F) {
 			}
 			g.Done("place", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Second})
 		}
-		q := newFleet(swapping{said{question, at}}, "here", Options{}).Question("place", []byte("thing"), everySecond, 0)
-		for range 2 {
-			turn := q.Claim(time.Now())
-			if turn.Answer != nil || time.Until(turn.Next) > 10*time.Second {
-				t.Fatalf("%+v", turn)
-			}
-			if turn.Ask {
-				q.Answered([]byte("x"))
-			}
-		}
-		q.Close()
 	})
 }
 
@@ -522,28 +437,3 @@ func (s said) swap(_ context.Context, _, old, next string) (string, int64, bool,
 }
 
 func (said) close() {}
-
-// What is too long is not shared, which is said once: each process asks for itself, and is not
-// kept waiting.
-func testLongAnswer(t *testing.T, where string) {
-	f, notes := open(t, where)
-	g, _ := open(t, where)
-	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond }, 0)
-	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour }, 0)
-	b.Claim(time.Now())
-	b.Answered(nil)
-	for range 3 {
-		time.Sleep(2 * time.Millisecond)
-		if turn := a.Claim(time.Now()); !turn.Ask {
-			t.Fatalf("%+v", turn)
-		}
-		a.Answered(make([]byte, maxAnswer+1))
-		if turn := b.Claim(time.Now()); !turn.Ask || turn.Unshared {
-			t.Fatalf("%+v", turn)
-		}
-		b.Answered([]byte("short"))
-	}
-	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
-		t.Error(note)
-	}
-}

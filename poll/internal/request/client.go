@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll/internal/stream"
 	"github.com/pollcli/poll/status"
 )
@@ -25,7 +24,6 @@ const maxSends = 3
 type base struct {
 	Request // complete, and never changed
 	given   location
-	through string // the ID of the Transport, "" if it is not known
 	cookies cookies
 
 	// stripped is the Transport without its client certificate, nil if it has none.
@@ -58,9 +56,6 @@ func newClient(r Request) (*client, error) {
 	}
 	r.User = cmp.Or(r.User, u.User)
 	b := &base{Request: r, given: newLocation(u, true)}
-	if known, ok := r.Transport.(connect.Known); ok {
-		b.Transport, b.through = known.RoundTripper, known.ID
-	}
 	return &client{base: b, header: r.Header}, nil
 }
 

@@ -50,7 +50,7 @@ type Request struct {
 	LookupEnv       func(name string) (string, bool)
 	LocationTrusted bool
 	Stream          bool
-	Transport       http.RoundTripper // or a [connect.Known]
+	Transport       http.RoundTripper
 }
 
 // complete checks the request, except for Follow and Next, and fills in defaults. The error

@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/detail"
-	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -114,48 +112,6 @@ func (s *Session) again(url string, trusted bool) (location, error) {
 	}
 	to.trusted = to.trusted && (trusted || s.client.LocationTrusted)
 	return to, err
-}
-
-// Identity returns all that makes the next attempt, with credentials. It is nil if the answer
-// is not to be shared: the request may change something, and no name vouches that it does
-// not; the elements of the answer are followed, which changes the session of one run; or it is
-// not known how the request will connect, or which credentials it will have.
-func (s *Session) Identity(name string) []byte {
-	c := s.client
-	method, body := http.MethodGet, ""
-	if s.phase != following {
-		method, body = c.Method, string(c.Body)
-	}
-	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
-	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.through != "" || c.Transport == http.DefaultTransport)
-	if s.phase == startDue || s.each || name == "" && !isRead || !isKnown {
-		return nil
-	}
-	machine := ""
-	if name == "" && connect.IsLocal(s.at.url.Hostname()) {
-		machine = connect.Machine()
-	}
-	k := s.saved() // on which the meaning of the answers depends
-	return fmt.Appendf(nil, "%q", []any{
-		machine,
-		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.through,
-		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
-		s.phase == following, k.Monitor, k.Result, k.ResultTrusted,
-	})
-}
-
-// Leave returns the state after the last answer, for the sessions of others.
-func (s *Session) Leave() json.RawMessage { return s.marshal(s.saved()) }
-
-// Adopt takes over an answer to another session, and the state of that session after it.
-func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
-	if o.Kind != status.KindHTTP || o.Code == nil {
-		return errors.New("it is not an HTTP answer")
-	}
-	if len(text) == 0 {
-		return nil
-	}
-	return s.Resume(text)
 }
 
 // Lists reports whether the elements of an answer say where to look.
