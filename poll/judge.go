@@ -38,7 +38,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	}
 	w.Last = time.Now()
 	w.heard(took)
-	w.Starting = w.Starting && w.last.observation.Stopped() && o.Following.Next == "" && !w.startDue()
+	w.Starting = w.Starting && w.isStartLost()
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
@@ -50,6 +50,13 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.Session = s.Save()
 	}
 	w.StartedWithin = w.StartedWithin || w.sessions.started()
+}
+
+// isStartLost reports whether the last attempt leaves open whether it started the operation.
+func (w *wait) isStartLost() bool {
+	o := w.last.observation
+	isLost := o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
+	return isLost || o.Stopped() && o.Following.Next == "" && !w.startDue()
 }
 
 // annotate says in an observation that was complete at now what the run knows of it.
