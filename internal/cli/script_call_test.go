@@ -15,21 +15,27 @@ import (
 
 // A caller runs poll in the process of the test, for one script.
 type caller struct {
-	env   map[string]string // the variables of the script
-	input string            // stdin of the next call
+	env    map[string]string // the variables of the script
+	input  string            // stdin of the next call
+	bubble *bubble           // for calls in virtual time; nil for real time
 }
 
 type callerKey struct{}
 
-// prepareCalls gives a script its caller, and waits of at most 5 ms.
-func prepareCalls(env *testscript.Env) {
-	env.Setenv("POLL_MAX_WAIT", "5ms")
+// addCalls adds the commands that run poll in this process.
+func addCalls(commands map[string]func(*testscript.TestScript, bool, []string)) {
+	commands["call"], commands["exitcode"], commands["input"], commands["set"] = call, exitcodeOfCall, input, set
+}
+
+// prepareCalls gives a script its caller.
+func prepareCalls(env *testscript.Env) *caller {
 	c := &caller{env: map[string]string{}}
 	for _, variable := range env.Vars {
 		name, value, _ := strings.Cut(variable, "=")
 		c.env[name] = value
 	}
 	env.Values[callerKey{}] = c
+	return c
 }
 
 func callerOf(ts *testscript.TestScript) *caller { return ts.Value(callerKey{}).(*caller) }
@@ -96,10 +102,14 @@ func (c *caller) call(ts *testscript.TestScript, args []string) ExitCode {
 	c.input = ""
 	streams.Out, streams.Err = ts.Stdout(), ts.Stderr()
 	streams.Unicode, streams.NoColor = false, c.env["NO_COLOR"] != ""
+	process := Process{Args: args, Lookup: os.LookupEnv, Environ: environ, Streams: streams}
+	if c.bubble != nil {
+		return c.bubble.run(process)
+	}
 	ctx, cancel := context.WithCancel(context.Background()) // a deadline would limit the wait, and be shown
 	defer time.AfterFunc(4*patience, cancel).Stop()
 	defer cancel()
-	return Run(ctx, Process{Args: args, Lookup: os.LookupEnv, Environ: environ, Streams: streams})
+	return Run(ctx, process)
 }
 
 func setEnviron(environ []string) {

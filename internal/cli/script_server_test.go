@@ -27,25 +27,7 @@ import (
 // $NAME is its URL; the certificate of -tls is in the file NAME.pem, the socket
 // of -unix is NAME.sock.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	how := ""
-	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		how, args = args[0], args[1:]
-	}
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: serve [-tls|-unix|-routes] NAME answer...")
-	}
-	name := args[0]
-	var next func(httpscript.Request) *httpscript.Answer
-	var err error
-	if how == "-routes" {
-		how = ""
-		next, err = routes(ts.ReadFile(args[1]), ts.MkAbs, func(r httpscript.Request) {
-			ts.Logf("%s: nothing is said of %s %s", name, r.Method, r.URI)
-		})
-	} else {
-		next, err = httpscript.InTurn(args[1:], ts.MkAbs)
-	}
-	ts.Check(err)
+	how, name, next := serverArgs(ts, neg, args)
 	network, address := "tcp", "127.0.0.1:0"
 	if how == "-unix" {
 		network, address = "unix", ts.MkAbs(name+".sock")
@@ -71,6 +53,28 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(server.Close)
 	ts.Setenv(name, url)
 	servers.Store(serverKey{ts, name}, server)
+}
+
+// serverArgs reads the arguments of serve: -tls or -unix, the name, and the responses.
+func serverArgs(ts *testscript.TestScript, neg bool, args []string) (how, name string, next func(httpscript.Request) *httpscript.Answer) {
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		how, args = args[0], args[1:]
+	}
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: serve [-tls|-unix|-routes] NAME answer...")
+	}
+	name = args[0]
+	var err error
+	if how == "-routes" {
+		how = ""
+		next, err = routes(ts.ReadFile(args[1]), ts.MkAbs, func(r httpscript.Request) {
+			ts.Logf("%s: nothing is said of %s %s", name, r.Method, r.URI)
+		})
+	} else {
+		next, err = httpscript.InTurn(args[1:], ts.MkAbs)
+	}
+	ts.Check(err)
+	return how, name, next
 }
 
 // servers are those of all scripts.

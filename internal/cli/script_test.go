@@ -93,9 +93,10 @@ func TestScript_plain(t *testing.T) {
 	setup := p.Setup
 	p.Setup = func(env *testscript.Env) error {
 		defer prepareCalls(env)
+		env.Setenv("POLL_MAX_WAIT", "5ms")
 		return setup(env)
 	}
-	p.Cmds["call"], p.Cmds["exitcode"], p.Cmds["input"], p.Cmds["set"] = call, exitcodeOfCall, input, set
+	addCalls(p.Cmds)
 	testscript.RunT(inTurn{t}, p)
 }
 

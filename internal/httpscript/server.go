@@ -65,9 +65,9 @@ func serve(conn net.Conn, next func(Request) *Answer, answered func()) {
 	}
 }
 
-// A Server answers on a listener, and records the requests.
+// A Server answers requests, and records them.
 type Server struct {
-	listener net.Listener
+	listener net.Listener // nil for none
 	next     func(Request) *Answer
 
 	mu       sync.Mutex
@@ -77,23 +77,32 @@ type Server struct {
 	peak     int
 }
 
-// Start starts a server; Close ends it. Requests are passed to next one at a time;
-// if it returns nil, the connection is closed.
+// New returns a server without a listener: the caller passes connections to [Server.Serve]. Requests
+// are passed to next one at a time; if next returns nil, the connection is closed.
+func New(next func(Request) *Answer) *Server { return &Server{next: next} }
+
+// Start starts a server that accepts connections of a listener; Close ends it.
 func Start(listener net.Listener, next func(Request) *Answer) *Server {
-	s := &Server{listener: listener, next: next}
+	s := New(next)
+	s.listener = listener
 	go func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			s.mu.Lock()
-			s.conns = append(s.conns, conn)
-			s.mu.Unlock()
-			go serve(conn, s.answer, s.answered)
+			s.Serve(conn)
 		}
 	}()
 	return s
+}
+
+// Serve answers the requests of a connection, in a goroutine.
+func (s *Server) Serve(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = append(s.conns, conn)
+	go serve(conn, s.answer, s.answered)
 }
 
 func (s *Server) answer(r Request) *Answer {
@@ -143,12 +152,15 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Close ends the server and its connections.
+// Close ends the connections, and the listener.
 func (s *Server) Close() {
-	s.listener.Close()
+	if s.listener != nil {
+		s.listener.Close()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, conn := range s.conns {
 		conn.Close()
 	}
+	s.conns = nil
 }
