@@ -189,6 +189,70 @@ func TestGroupSpacesAttempts(t *testing.T) {
 `)
 }
 
+// A group waits for all its targets until the goal is reached or, with FailFast, out of reach. Its
+// ending is the first one of Failed, HintTooLong, AttemptsExhausted and TimedOut that a target has.
+func TestGroupGoals(t *testing.T) {
+	t.Parallel()
+	bad, done, late, open := failing("bad", 0), after("done", 0), after("late", 2*time.Second), never("open")
+	hung, busy, tried, short := after("hung", time.Hour), never("busy"), never("tried"), never("short")
+	busy.Probe = &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}
+	tried.MaxAttempts, short.Timeout = 2, 5*time.Second
+	for _, test := range []struct {
+		group   poll.Group
+		targets []poll.Poller
+		want    string // the last event
+	}{
+		{poll.Group{}, []poll.Poller{done, late}, "2s goal succeeded 2/2 of 2, 2 attempts: 2 succeeded"},
+		{poll.Group{}, []poll.Poller{done, short}, "4.975s goal timed out 1/2 of 2, 7 attempts: 1 succeeded 1 timed out"},
+		{poll.Group{AtLeast: 1}, []poll.Poller{open, hung, late, bad}, "2s goal succeeded 1/1 of 4, 5 attempts: 1 succeeded 1 failed 2 cancelled"},
+		{poll.Group{AtLeast: 2}, []poll.Poller{open, done, late, bad}, "2s goal succeeded 2/2 of 4, 5 attempts: 2 succeeded 1 failed 1 cancelled"},
+		{poll.Group{AtLeast: 1}, []poll.Poller{bad, bad}, "0s goal failed 0/1 of 2, 2 attempts: 2 failed"},
+		{poll.Group{FailFast: true}, []poll.Poller{bad, open, hung}, "0s goal failed 0/3 of 3, 2 attempts: 1 failed 2 cancelled"},
+		{poll.Group{FailFast: true, AtLeast: 3}, []poll.Poller{bad, done, open, failing("later", time.Second)},
+			"1s goal failed 1/3 of 4, 4 attempts: 1 succeeded 2 failed 1 cancelled"},
+		{poll.Group{}, []poll.Poller{done, bad, busy, tried, short},
+			"4.975s goal failed 1/5 of 5, 11 attempts: 1 succeeded 1 failed 1 throttled past the deadline 1 attempts exhausted 1 timed out"},
+		{poll.Group{}, []poll.Poller{done, busy, tried, short},
+			"4.975s goal throttled past the deadline 1/4 of 4, 10 attempts: 1 succeeded 1 throttled past the deadline 1 attempts exhausted 1 timed out"},
+		{poll.Group{}, []poll.Poller{done, tried, short}, "4.975s goal attempts exhausted 1/3 of 3, 9 attempts: 1 succeeded 1 attempts exhausted 1 timed out"},
+	} {
+		test.group.Timeout, test.group.Rand = 10*time.Second, rand.New(still{})
+		lines := strings.Split(strings.TrimSpace(groupTimeline(t, test.group, test.targets...)), "\n")
+		if have := strings.Join(strings.Fields(lines[len(lines)-1]), " "); have != test.want {
+			t.Errorf("have %s, want %s", have, test.want)
+		}
+	}
+}
+
+// Parallel limits the attempts at once in all, and ParallelPlace those at one place.
+func TestGroupLimits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		parallel, place int
+		places          string // of the targets, each of which takes a second
+		want            time.Duration
+	}{
+		{0, 0, strings.Repeat("a", 100), 2 * time.Second},
+		{2, 0, "aaaabbbb", 4 * time.Second},
+		{0, 3, "aaaaaabbb", 2 * time.Second},
+		{4, 3, "aaaaaabb", 2 * time.Second},
+	} {
+		var targets []poll.Poller
+		for _, place := range test.places {
+			p := after("", time.Second)
+			p.Probe = placed{place: string(place), ProbeFunc: p.Probe.(poll.ProbeFunc)}
+			targets = append(targets, p)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			g := poll.Group{Parallel: test.parallel, ParallelPlace: func(string) int { return test.place }}
+			if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil || time.Since(began) != test.want {
+				t.Errorf("%+v: have %v after %v", test, err, time.Since(began))
+			}
+		})
+	}
+}
+
 // An attempt that hangs keeps its room until AttemptTimeout.
 func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
 	t.Parallel()

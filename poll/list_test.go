@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,6 +32,12 @@ func answers(bodies ...string) poll.Probe {
 		if body == "slow" {
 			<-ctx.Done()
 			return poll.Observe(ctx, nil, ctx.Err())
+		}
+		if body == "busy" {
+			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 7*time.Second))
+		}
+		if body == "forbidden" {
+			return poll.Observe(ctx, nil, poll.Permanent(errors.New("forbidden")))
 		}
 		if body == "refused" {
 			return poll.Observe(ctx, nil, errors.New("connection refused"))
@@ -174,6 +181,7 @@ func TestListTells(t *testing.T) {
 
 func TestListEnds(t *testing.T) {
 	minute, shown := poll.Group{Timeout: time.Minute}, poll.State{Attempts: 2}
+	still := poll.Group{Timeout: time.Minute, Rand: rand.New(still{})}
 	shown.Shown = true
 	for _, test := range []struct {
 		name     string
@@ -209,6 +217,23 @@ func TestListEnds(t *testing.T) {
 			},
 			want: `5s 1 a ends after 5: succeeded: $gone is true
 8s 2 b ends after 8: succeeded: $gone is true`, summary: "succeeded 2/2"},
+		{name: "an element that was never there is not gone", lists: []string{""}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   "3.475s 0 jobs ends after 5: timed out: timed out after 3.5s; last: 0 elements", summary: "timed out 0/1"},
+		{name: "an element that has left the list is not done", lists: []string{"a=run b=run", "b=done"}, elements: poll.Elements{Expect: 2},
+			change: func(p *poll.Poller) { p.MaxAttempts = 4 },
+			want: `2s 2 b ends after 2: succeeded: .state is "done"
+4s 1 a ends after 4: attempts exhausted: attempts made: 4 of 4; last: it is no longer in the answer`, summary: "attempts exhausted 1/2"},
+		{name: "a throttled list delays all its elements", lists: []string{"a=run b=run", "busy", "a=done b=done"}, elements: poll.Elements{Expect: 2}, group: still,
+			want: `9s 1 a ends after 3: succeeded: .state is "done"
+9s 2 b ends after 3: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "a throttled element delays the list", lists: []string{"a=busy b=run", "a=done b=done"}, elements: poll.Elements{Expect: 2}, group: poll.Group{Rand: rand.New(half{})},
+			change: func(p *poll.Poller) {
+				p.Schedule = backoff.Fixed(10 * time.Second)
+				p.Rules.Own = append(p.Rules.Own, rule(t, status.Throttled, `.state == "busy"`))
+			},
+			want: `25s 1 a ends after 2: succeeded: .state is "done"
+25s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
 		{name: "back again is not gone", lists: []string{"a=run", "", "a=run", "", "a=run", "", ""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `7s 1 a ends after 7: succeeded: $gone is true`, summary: "succeeded 1/1"},
@@ -276,6 +301,10 @@ func TestListEnds(t *testing.T) {
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 4s 2 b ends after 1: succeeded: .state is "done"
 4s 3 c ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 2/2"},
+		{name: "a list that is refused ends its elements", lists: []string{"a=run b=run", "forbidden"},
+			want: `2s 0 jobs ends after 2: failed: forbidden
+2s 1 a ends after 2: failed: forbidden
+2s 2 b ends after 2: failed: forbidden`, summary: "failed 0/2"},
 		{name: "out of reach of known ones", group: poll.Group{FailFast: true, AtLeast: 2}, elements: poll.Elements{Known: []string{"a", "b"}},
 			lists: []string{"a=failed b=run"},
 			want: `1s 1 a ends after 1: failed: .state is "failed"
