@@ -39,8 +39,8 @@ type Stanza struct {
 	Rules []Rule
 }
 
-// kind is the path of what an object is.
-var kind = sync.OnceValue(func() *expr.Expr { return valuesOf(".kind")[0] })
+// naming returns the paths of the kind and the name of an object.
+var naming = sync.OnceValue(func() []*expr.Expr { return valuesOf(".kind .metadata.name") })
 
 // An Object is the verdict on one of the objects in an answer.
 type Object struct {
@@ -148,15 +148,19 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	return all, lead
 }
 
-// object judges one object, by the last stanza if there is none.
+// object evaluates the rules of one object. They are those of the last stanza if no object exists, or if the
+// object has a name and no kind: some programs and the API server's own lists omit the kind.
 func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
-	kind := kind().Eval(e.env).Value().Text()
+	kind := naming()[0].Eval(e.env).Value()
 	matches := func(s Stanza) bool {
-		return (s.Kinds == nil || slices.Contains(s.Kinds, kind)) && (s.Match == nil || s.Match.Eval(e.env).Matched())
+		return (s.Kinds == nil || slices.Contains(s.Kinds, kind.Text())) && (s.Match == nil || s.Match.Eval(e.env).Matched())
 	}
-	at := len(p.Stanzas) - 1
+	at := -1
 	if !e.none {
 		at = slices.IndexFunc(p.Stanzas, matches)
+	}
+	if e.none || at < 0 && !kind.Exists() && naming()[1].Eval(e.env).Value().Exists() {
+		at = len(p.Stanzas) - 1
 	}
 	if at < 0 {
 		why := p.Stanzas[len(p.Stanzas)-1].Match.Eval(e.env).Explain().Lines[0]

@@ -476,6 +476,8 @@ not-ready-if: .metadata.labels.hold == "yes" -- held
 		{group, ``, status.NotReady, "it has no status yet"},
 		{deployment, deleted, status.NotReady, "being deleted"},
 		{deployment, ``, status.NotReady, "about another kind of object"},
+		{mine[0].With([]Preset{group}), `"kind":null`, status.Success, ".spec is"},
+		{mine[0].With([]Preset{group}), `"kind":null,` + deleted, status.NotReady, "being deleted"},
 	} {
 		preset, _, err := test.preset.Compile(status.KindCommand, false)
 		if err != nil {
@@ -483,6 +485,9 @@ not-ready-if: .metadata.labels.hold == "yes" -- held
 		}
 		body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","uid":"1",` + test.of + `},"spec":{"x":1}}`
 		body = strings.Replace(body, ",}", "}", 1)
+		if strings.HasPrefix(test.of, `"kind":null`) { // as argocd app get prints an object
+			body = strings.Replace(body, `"kind":"Widget",`, "", 1)
+		}
 		v := status.Rules{Preset: preset}.Classify(t.Context(), presetSample{Body: json.RawMessage(body)}.observation(status.KindCommand))
 		if v.Status != test.want || !strings.Contains(v.Reason, test.reason) {
 			t.Errorf("%s, %s: have %v, %s; want %v, %s", test.preset.Name, test.of, v.Status, v.Reason, test.want, test.reason)
