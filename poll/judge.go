@@ -88,8 +88,8 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		return
 	}
 	w.tally.Add(o, v)
-	if v.Status != status.Success {
-		v.Hints = w.tally.FirstHints()
+	if hints := w.tally.FirstHints(); v.Status != status.Success {
+		v.Hints = hints
 	}
 	w.record(j)
 	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed

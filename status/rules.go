@@ -150,7 +150,7 @@ func (r Rules) Decides(ctx context.Context, o Observation) bool {
 		if r.Own[i].isBarred(&o) {
 			continue
 		}
-		if a := e.answer(&o, &r.Own[i]); a.result.Matched() || a.result.Abandoned() {
+		if a := e.answer(&o, &r.Own[i]); a.result.Matched() || a.result.Abandoned() || a.missed(&o) != "" {
 			return true
 		}
 	}
@@ -214,7 +214,8 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
-	none   bool // there was no object that it could be about
+	env    *expr.Env // what the rule can read
+	none   bool      // there was no object that it could be about
 }
 
 // An evaluation asks rules about one observation.
@@ -308,13 +309,13 @@ func (e *evaluation) answer(o *Observation, rule *Rule) answer {
 	x := rule.Expr
 	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
 	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
-	a := answer{rule: rule, none: e.none}
+	a := answer{rule: rule, env: e.environment(o), none: e.none}
 	isRefused := o.Code == nil || o.RefusedForLoad()
 	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
 	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
 	a.asked = present && counts && (!hopeless || x.Reads("error"))
 	if a.asked {
-		a.result = x.Eval(e.environment(o))
+		a.result = x.Eval(a.env)
 	}
 	return a
 }

@@ -341,7 +341,8 @@ func TestTally(t *testing.T) {
 		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
 		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; add `and $exit in [0, 1]`"},
 		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
-		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`)}, ""},
+		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`), answered(200, `{"a":2}`)}, ""},
+		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no answer was HTTP 2xx"},
 		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},
 	} {
 		var asked status.Rules
@@ -369,12 +370,15 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// A tally hints once at what a rule may have meant, and again when it is asked
-// for the end.
+// The hints of a wait are about its last response. Each is new once.
 func TestTallyHints(t *testing.T) {
 	t.Parallel()
 	state := "did you mean .state?"
 	code := "$status is the HTTP status"
+	page := "it is a page of HTML, such as of a login or of another server: is the URL right?"
+	failed := "it is true of what the command printed, but the exit code is 2: add `and $exit in [0, 2]`"
+	stderr := "it is true of the other output of the command: write $stderr"
+	stdout := "error-if: it is true of the other output of the command: write $stdout"
 	text := `$body is the text of an answer that is not JSON: $body contains "done"`
 	for name, test := range map[string]struct {
 		rules []string
@@ -383,12 +387,21 @@ func TestTallyHints(t *testing.T) {
 		last  string
 	}{
 		"at the first answer": {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
-		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, text + ";;" + state},
+		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, state},
 		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
 		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{"error-if: " + state}, "error-if: " + state},
 		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
 		"not of a start":      {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
-		"as it was first":     {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, state},
+		"about the last":      {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, "the document has: x"}, "the document has: x"},
+		"withdrawn":           {[]string{"until .result==1"}, []status.Observation{answered(200, `{"id":7}`), answered(200, `{"result":2}`)}, []string{"the document has: id", ""}, ""},
+		"of an outage":        {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(503, ``)}, []string{state, ""}, ""},
+		"a page to log in":    {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`), answered(203, `<html>`)}, []string{"", page}, page},
+		"in a failed command": {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"done"}`, "")}, []string{"", failed}, failed},
+		"not in another one":  {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"x"}`, "")}, []string{"", ""}, ""},
+		"on stderr":           {[]string{`until $stdout contains "ready"`}, []status.Observation{exited(0, "init", "ready\n"), exited(0, "init", "")}, []string{stderr, ""}, ""},
+		"on stderr, in vain":  {[]string{`until not ($stdout contains "busy")`}, []status.Observation{exited(0, "busy", "ready\n")}, []string{""}, ""},
+		"on stdout":           {[]string{`error-if $stderr contains "FATAL"`}, []status.Observation{exited(0, "FATAL: x", "")}, []string{stdout}, stdout},
+		"in a line before":    {[]string{`until $stdout contains "ready"`}, []status.Observation{line("", "ready"), line("a", "")}, []string{stderr, ""}, stderr},
 	} {
 		asked := status.Rules{Own: rules(t, test.rules...)}
 		var tally status.Tally
@@ -403,6 +416,15 @@ func TestTallyHints(t *testing.T) {
 			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
 		}
 	}
+}
+
+// line returns a line of a command's stdout or stderr.
+func line(stdout, stderr string) status.Observation {
+	o := status.Observation{Kind: status.KindCommand, Answer: detail.Answer{Message: true}}
+	if o.Body = []byte(stdout); stderr != "" {
+		o.Body, o.Stderr = nil, []byte(stderr)
+	}
+	return o
 }
 
 // leading returns the answer to a start that leads to next.

@@ -3,94 +3,142 @@ package status
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Tally counts whether the rules that can end a run were ever asked and could decide, so
-// that a failed run can report a condition that never had a chance. The zero value is ready
-// for use.
+// A Tally remembers of a wait whether the rules that can end it were evaluated and could decide, and
+// makes the hints about the last response. The zero value is ready for use.
 type Tally struct {
 	counts []ruleCount
-	hints  []string
-	told   int // how many of the hints were taken
+
+	hints     []string // about the last response, or about the elements of the last list
+	passed    []string // those about messages of a stream, which remain
+	told      []string // those that FirstHints has returned
+	explained int      // number of results that hints are made of
+	isOver    bool     // the next observation is of another response
+	wasGood   bool     // the last response was successful
 }
 
+// A ruleCount is what a Tally remembers of one rule.
 type ruleCount struct {
 	rule           *Rule
 	asked, decided bool
-	why            string // why it last could not decide
-	said           string // all lines of its last explanation
-	exit           int    // that came with the last answer it was not asked about, 0 for none
+	why            string // reason why the rule did not match the last response
+	exit           int    // exit code of the last response on which the rule was not evaluated, 0 for none
 }
 
-// Add counts the results of the rules behind the verdict on o, and drops them from it. An
-// answer that only leads elsewhere, one that asks for a wait, and an element that is not
-// there are not counted: the rules are not meant for them.
+const (
+	maxExplained = 100 // results of a list that hints are made of, since a hint takes long
+	maxTold      = 10  // hints before the end of a wait: a document may have other members each time
+)
+
+// Add counts the results of the rules behind the verdict v on o, makes the hints about o, and drops
+// the results from v. The hints replace those about the response before. A response that only leads to
+// another URL, and an element that is not in its list, are not counted: the rules are not about them.
 func (t *Tally) Add(o *Observation, v *Verdict) {
 	answers := v.answers
 	v.answers = nil
 	leads := o.Following.Start && o.Following.Next != "" && v.Status == NotReady
-	if leads || v.Status == Throttled || o.Presence != detail.Present {
+	if leads || o.Presence != detail.Present {
 		return
 	}
+	isSame := t.counts != nil && o.Unchanged > 0 && o.Within == nil && o.Good() == t.wasGood
+	if t.isOver && !isSame {
+		t.hints, t.explained = slices.Clone(t.passed), 0
+	}
+	t.isOver, t.wasGood = false, o.Good()
 	for _, a := range answers {
-		if a.rule.Status.Ends() {
-			t.add(o, a)
+		if !a.rule.Status.Ends() {
+			continue
 		}
+		c := t.count(a)
+		isForOthers := a.rule.Preset != "" && c.decided && !a.none // a preset reads what only some documents have
+		if isSame || isForOthers || a.result.Matched() || t.explained > maxExplained {
+			continue
+		}
+		t.explained++
+		t.explain(o, a, c)
 	}
 }
 
-// add records one answer, and its hints unless the rule could decide before. For a rule that
-// was not asked, the hints come from it alone.
-func (t *Tally) add(o *Observation, a answer) {
+// count records the result of one rule.
+func (t *Tally) count(a answer) *ruleCount {
 	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.rule })
 	if at < 0 {
 		at = len(t.counts)
 		t.counts = append(t.counts, ruleCount{rule: a.rule})
 	}
-	c, known := &t.counts[at], t.counts[at].decided || a.result.Matched()
+	c := &t.counts[at]
 	c.asked = c.asked || a.asked
 	c.decided = c.decided || a.asked && (a.none || a.result.Tri != expr.Unknown || a.result.Missing())
-	if known && (a.rule.Status != Success || a.result.Tri != expr.False || o.Unchanged > 0) {
-		return
-	}
+	return c
+}
+
+// explain makes the hints about a response that a rule does not match. For a rule that was not
+// evaluated, the hints come from the rule alone.
+func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 	why := a.result.Explain()
-	before := c.said
-	if c.said = strings.Join(why.Lines, "\n"); known && c.said == before { // of which the hints are known, and took long
-		return
-	}
+	missed := a.missed(o)
 	if a.asked {
 		c.why = why.Lines[0]
 	} else {
 		if o.Exit != nil && len(o.Body) > 0 {
 			c.exit = *o.Exit
 		}
+		if c.asked && c.exit != 0 && a.rule.Expr.Eval(a.env).Matched() {
+			missed = fmt.Sprintf("it is true of what the command printed, but the exit code is %d: add `and $exit in [0, %[1]d]`", c.exit)
+		}
 		why = a.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
 	hints, others := why.Hints()
-	if a.rule.Status == Success { // what an error is read from is usually absent
+	if a.rule.Status == Success { // an error is usually absent
 		hints = slices.Concat(hints, others)
 	}
+	if missed != "" {
+		hints = []string{missed}
+	}
 	for _, hint := range hints {
-		if a.rule.Status != Success { // or it is taken for one on what is waited for
+		if a.rule.Status != Success { // without the origin, the hint would seem to be about --until
 			hint = a.rule.Origin + ": " + hint
 		}
 		if (a.rule.Preset == "" || a.none) && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
+			if o.Message && missed != "" {
+				t.passed = append(t.passed, hint)
+			}
 		}
 	}
 }
 
-// FirstHints returns the hints that are new since it was called before.
-func (t *Tally) FirstHints() (hints []string) {
-	hints, t.told = t.hints[t.told:], len(t.hints)
-	return slices.Clone(hints)
+// missed returns a hint if the condition of a rule that does not match is true of the other output of a
+// command, "" otherwise.
+func (a answer) missed(o *Observation) string {
+	x, swapped, empty := a.rule.Expr, *a.env, *a.env
+	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout
+	empty.Stdout, empty.Stderr = []byte{}, []byte{}
+	if !a.asked || o.Kind != KindCommand || a.rule.Preset != "" || x.Reads("stdout") == x.Reads("stderr") {
+		return ""
+	}
+	if !x.Eval(&swapped).Matched() || x.Eval(&empty).Matched() {
+		return ""
+	}
+	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
+	return "it is true of the other output of the command: write " + other
 }
 
-// Hints returns all hints.
+// FirstHints returns the hints that are new since it was called before. The next observation is of
+// another response.
+func (t *Tally) FirstHints() []string {
+	isTold := func(hint string) bool { return slices.Contains(t.told, hint) }
+	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)
+	first = first[:min(len(first), maxTold-len(t.told))]
+	t.told, t.isOver = append(t.told, first...), true
+	return first
+}
+
+// Hints returns the hints about the last response.
 func (t *Tally) Hints() []string { return slices.Clone(t.hints) }
 
 // Notes says which rules were never tested, or always unknown, and why. The rules
@@ -123,7 +171,7 @@ func neverAsked(c ruleCount, kind Kind) string {
 		KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
-	case c.rule.Preset != "": // nobody adds to that
+	case c.rule.Preset != "": // nobody adds to a preset
 		words[1] = ""
 	case c.exit != 0:
 		words[1] = fmt.Sprintf("; add `and $exit in [0, %d]` to let that of exit code %[1]d count", c.exit)
