@@ -66,8 +66,8 @@ func TestMistakes(t *testing.T) {
 			})
 		}
 	}
-	if rated["A"] < 280 || rated["C"] > 0 {
-		t.Errorf("have %v, want at least 280 A and no C", rated)
+	if rated["A"] < 240 || rated["C"] > 0 {
+		t.Errorf("have %v, want at least 240 A and no C", rated)
 	}
 }
 
