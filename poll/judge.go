@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/crc32"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -61,7 +62,7 @@ func (w *wait) isStartLost() bool {
 
 // annotate says in an observation that was complete at now what the run knows of it.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, now.Sub(w.Start)-took, w.p.Target
+	o.Attempt, o.Elapsed, o.Target, o.Excused = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Excused
 	w.noteChange(o, now)
 }
 
@@ -86,6 +87,9 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		}
 		w.record(j)
 		return
+	}
+	if v.Status == status.NotReady && v.Rule != "" && !o.Good() && !slices.Contains(w.Excused, v.Rule) {
+		w.Excused = append(slices.Clip(w.Excused), v.Rule)
 	}
 	w.tally.Add(o, v)
 	if hints := w.tally.FirstHints(); v.Status != status.Success {

@@ -65,6 +65,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
 	isWrong := isJSON && wrong.Stage != document.Unknown
+	// The URL returned 202 while the operation ran. A 200 that reports nothing else is its end.
+	isEnd := o.Following.Accepted && *o.Code == http.StatusOK
 	switch {
 	case o.Following.Monitor == detail.MonitorAzure:
 		return r.undecided(words + ", which does not say whether the operation is done: a condition can")
@@ -78,6 +80,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 		return Verdict{Status: Success, Reason: words}
 	case !isJSON, string(text) == "null", string(text) == "false":
 		return r.undecided(words + " without a document of the operation: a condition can say that it is the end")
+	case isEnd:
+		return Verdict{Status: Success, Reason: words + " after " + codeText(http.StatusAccepted)}
 	case created, r.readsNotReady():
 		return Verdict{Status: Success, Reason: words,
 			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}

@@ -423,7 +423,7 @@ func (e *evaluation) want() string {
 func (e *evaluation) doubt(o *Observation, v Verdict) string {
 	isSilent := len(o.Body) == 0 && (o.Exit != nil || o.Code != nil && *o.Code == http.StatusNoContent)
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked {
+		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked || a.rule.isExcused(o) {
 			continue
 		}
 		why := a.result.Explain()
@@ -432,6 +432,13 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 		}
 	}
 	return ""
+}
+
+// isExcused reports whether a rule for NOT_READY is about responses that were not successful, so that a
+// successful response without the fields that the rule reads is not a doubtful case.
+func (r *Rule) isExcused(o *Observation) bool {
+	onlyError := r.Expr.Reads("error") && !r.Expr.Reads(".", "isjson", "unchanged", "body", "header", "stdout", "stderr")
+	return onlyError || slices.Contains(o.Excused, r.String())
 }
 
 // Environment returns what an expression can see of o.

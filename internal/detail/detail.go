@@ -51,6 +51,10 @@ type Answer struct {
 	Ended   bool `json:"-"`
 	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
 	Part bool `json:"-"`
+
+	// Excused are the rules for NOT_READY that matched an earlier response which was not
+	// successful. What they read may exist in such responses only.
+	Excused []string `json:"-"`
 }
 
 // EventStream is the type of an answer that is a stream of events.
@@ -80,6 +84,8 @@ type Following struct {
 	// Earlier is the last Statement of an earlier answer from the URLs that
 	// were followed, "" if none had one.
 	Earlier string `json:"earlier,omitempty"`
+	// Accepted is true if an earlier response of the URL that was followed was a 202.
+	Accepted bool `json:"accepted,omitempty"`
 	// Missing says why an answer that should name a URL to follow names none; ""
 	// otherwise. Unless the request was to start the operation, it is then repeated.
 	Missing string `json:"missing,omitempty"`

@@ -234,14 +234,7 @@ var vocabulary = sync.OnceValue(func() *words {
 
 // rows returns the rows for a member.
 func (v *words) rows(name string) []row {
-	key := strings.TrimPrefix(flattened(name), "is")
-	rows := v.members[key]
-	for _, end := range []string{"status", "state"} {
-		if rows == nil && strings.HasSuffix(key, end) {
-			rows = v.members["*"+end]
-		}
-	}
-	return rows
+	return v.members[strings.TrimPrefix(flattened(name), "is")]
 }
 
 // maxWord is the length of the longest text that is read as a word.

@@ -55,17 +55,23 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 
 // headerLink returns the link in a header of an answer; the first that is present counts:
 // Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
-// sections 10.2.2 and 15.3.3. Any answer of a monitor can name another URL for it, in the
-// header that named the monitor; with MonitorGiven every header counts.
+// sections 10.2.2 and 15.3.3, and FHIR's Bulk Data export (Content-Location). Any answer of a
+// monitor can name another URL for it, in the header that named the monitor; with MonitorGiven every
+// header counts. The Content-Location counts in a 202 to the start only: in other responses, it
+// identifies the response itself (RFC 9110 section 8.7).
 func (c *client) headerLink(a *answer, kind detail.Monitor) (l link, problem error) {
 	if kind == detail.MonitorCreated {
 		kind = detail.MonitorLocation
 	}
-	for _, l := range []link{
+	links := []link{
 		{source: "Azure-AsyncOperation", monitor: detail.MonitorAzure},
 		{source: "Operation-Location", monitor: detail.MonitorAzure},
 		{source: "Location", monitor: detail.MonitorLocation},
-	} {
+	}
+	if kind == detail.MonitorGiven && a.code == http.StatusAccepted {
+		links = append(links, link{source: "Content-Location", monitor: detail.MonitorLocation})
+	}
+	for _, l := range links {
 		reference := a.Header.Get(l.source)
 		if reference == "" || !a.Good() || kind != detail.MonitorGiven && kind != l.monitor {
 			continue

@@ -26,6 +26,8 @@ type saved struct {
 	Led     int            `json:"led,omitempty"`
 	Monitor detail.Monitor `json:"monitor,omitempty"`
 	Cookies []string       `json:"cookies,omitempty"`
+	// Accepted is true if the URL that is followed has returned a 202.
+	Accepted bool `json:"accepted,omitempty"`
 	// Result is the Location of the answer to the start, which may be where the result is.
 	Result        string `json:"result,omitempty"`
 	ResultTrusted bool   `json:"result_trusted,omitempty"`
@@ -46,7 +48,7 @@ func (s *Session) Save() json.RawMessage {
 func (s *Session) saved() saved {
 	k := saved{StartDue: s.phase == startDue, Sent: s.phase != s.first && s.first == unsent, Statement: s.statement}
 	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
-		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
+		k.At, k.Trusted, k.Monitor, k.Accepted = s.at.url.String(), s.at.trusted, s.monitor, s.accepted
 	}
 	if s.named.url != nil && s.namedErr == nil {
 		k.Result, k.ResultTrusted = s.named.url.String(), s.named.trusted
@@ -81,7 +83,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
-		s.at, s.monitor = at, k.Monitor
+		s.at, s.monitor, s.accepted = at, k.Monitor, k.Accepted
 		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), maxSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == detail.MonitorBuilt { // a fork was there

@@ -30,6 +30,7 @@ type Session struct {
 	at        location       // where the next attempt looks
 	led       []redirect     // of the request that starts the operation, to at, while that is due
 	monitor   detail.Monitor // of at, while it is followed
+	accepted  bool           // at has returned a 202
 	statement string         // the last one in the answers from there, "" for none
 	attempt   Attempt
 
@@ -206,6 +207,8 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 		s.statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
+	o.Following.Accepted = s.accepted && !got.Moved
+	s.accepted = s.accepted || got.code == http.StatusAccepted && !got.Moved
 	if s.isElsewhere(got) {
 		o.Following.Monitor = detail.MonitorSeeOther
 		return
@@ -236,7 +239,7 @@ func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answ
 
 // goTo makes the next attempts look where a link points, and says so.
 func (s *Session) goTo(l link, o *status.Observation) {
-	s.at, s.monitor, s.phase = l.to, l.monitor, following
+	s.at, s.monitor, s.phase, s.accepted = l.to, l.monitor, following, false
 	o.Following.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
 }
