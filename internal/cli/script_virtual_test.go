@@ -56,6 +56,7 @@ func (b *bubble) run(p Process) (code ExitCode) {
 		for _, s := range b.servers {
 			s.Close()
 		}
+		time.Sleep(time.Hour) // until the servers have ended
 	})
 	return code
 }
