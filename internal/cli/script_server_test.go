@@ -130,18 +130,6 @@ func gap(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// peak checks how many requests were under way at once.
-func peak(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: peak NAME N")
-	}
-	want, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	if have := serverOf(ts, args[0]).Peak(); have > want || have < 2 {
-		ts.Fatalf("have %d requests at once, want %d", have, want)
-	}
-}
-
 // port sets $PORT to the TCP address of a URL.
 func port(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

@@ -54,7 +54,6 @@ func runPoll() {
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
 //	requests NAME [N]             print what was asked of it; N requests, no more
 //	gap NAME N D                  request N came no sooner than D after the one before
-//	peak NAME N                   as many requests were under way at once, but at least 2
 //	port URL                      set $PORT to its tcp:// address
 //	outcome EXPR...               stdout is one valid --json outcome, and each of
 //	                              these gojq expressions is true of it
@@ -120,7 +119,6 @@ func scripts(dir string) testscript.Params {
 			"serve":    serve,
 			"requests": requests,
 			"gap":      gap,
-			"peak":     peak,
 			"port":     port,
 			"outcome":  outcome,
 			"summary":  summary,

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/poll"
 )
 
 // slowly is a stdout that is read slowly, but is read.
@@ -36,5 +39,27 @@ func TestSeveral_linesAtTheDeadline(t *testing.T) {
 	code := Run(t.Context(), process)
 	if lines := strings.Count(out.String(), "\n"); code != ExitTimeout || lines != len(urls) {
 		t.Errorf("have exit code %d and %d lines, want %d and %d", code, lines, ExitTimeout, len(urls))
+	}
+}
+
+// The flags that limit attempts set the fields of the group. Programs have a limit of their own.
+func TestNewGroup_limits(t *testing.T) {
+	t.Parallel()
+	processors := runtime.GOMAXPROCS(0)
+	for line, want := range map[string]string{
+		"":                                       fmt.Sprint("50 6 ", processors, " 50"),
+		"--parallel-max 2 --rate 0":              "2 2 2 0",
+		"--parallel-max-host 3 --rate 2/s":       "50 3 3 2",
+		"--parallel-max 9 --parallel-max-host 2": "9 2 2 50",
+	} {
+		s, err := lineOf(t, append(strings.Fields(line), "http://h/1", "http://h/2"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := s.newGroup()
+		have := fmt.Sprint(g.Parallel, " ", g.ParallelPlace("http://h"), " ", g.ParallelPlace("sh"), " ", g.Limiter.(*poll.Pacer).PerSecond)
+		if have != want {
+			t.Errorf("%s: have %s, want %s", line, have, want)
+		}
 	}
 }

@@ -40,9 +40,9 @@ func TestTargets_share(t *testing.T) {
 {"name":"other","url":"http://a/2","until":".y"}
 {"url":"http://a/3","header":"X: 1","until":".x"}
 {"name":"learns","url":"http://a/2","learn":"own"}
-`, "--targets=-", "--until=.done", "--interval=1s", "--history="+t.TempDir())
-	if have := all[0].poller.AttemptTimeout; have != 30*time.Second {
-		t.Errorf("an attempt has %v", have)
+`, "--targets=-", "--until=.done", "--interval=1s", "--target-timeout=9s", "--history="+t.TempDir())
+	if p := all[0].poller; p.AttemptTimeout != 30*time.Second || p.Timeout != 9*time.Second {
+		t.Errorf("an attempt has %v, and a target %v", p.AttemptTimeout, p.Timeout)
 	}
 	var requests []*poll.HTTP
 	for _, t := range all {

@@ -40,11 +40,6 @@ func (r Request) String() string {
 // ServeConn answers the requests of one connection until next returns nil, then
 // closes it.
 func ServeConn(conn net.Conn, next func(Request) *Answer) {
-	serve(conn, next, func() {})
-}
-
-// serve is ServeConn; answered is called after each answer.
-func serve(conn net.Conn, next func(Request) *Answer, answered func()) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	for {
@@ -57,9 +52,7 @@ func serve(conn net.Conn, next func(Request) *Answer, answered func()) {
 			return
 		}
 		a := next(Request{time.Now(), r.Method, r.Host, r.URL.RequestURI(), r.Header, body})
-		goesOn := a != nil && a.write(conn, r.Method)
-		answered()
-		if !goesOn {
+		if a == nil || !a.write(conn, r.Method) {
 			return
 		}
 	}
@@ -73,8 +66,6 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	conns    []net.Conn
-	now      int // requests under way
-	peak     int
 }
 
 // New returns a server without a listener: the caller passes connections to [Server.Serve]. Requests
@@ -102,29 +93,14 @@ func (s *Server) Serve(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns = append(s.conns, conn)
-	go serve(conn, s.answer, s.answered)
+	go ServeConn(conn, s.answer)
 }
 
 func (s *Server) answer(r Request) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
-	s.now++
-	s.peak = max(s.peak, s.now)
 	return s.next(r)
-}
-
-func (s *Server) answered() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now--
-}
-
-// Peak returns the largest number of requests that were under way at once.
-func (s *Server) Peak() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.peak
 }
 
 // InTurn returns the answers of texts in turn, then the last one again and again.
