@@ -245,6 +245,8 @@ func TestListEnds(t *testing.T) {
 6s 2 b ends after 6: succeeded: $gone is true`, summary: "succeeded 2/2"},
 		{name: "nor is the list complete", elements: poll.Elements{Expect: -1}, lists: []string{`>{"jobs":[]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
 			want: `9.475s 0 jobs ends after 12: timed out: timed out after 9.5s; last: 0 elements; there may be more: it is that of /login`, summary: "timed out 0/0"},
+		{name: "an empty list is complete if it may be empty", elements: poll.Elements{Expect: -1}, lists: []string{`{"jobs":null}`},
+			summary: "succeeded 0/0", over: 6 * time.Second},
 		{name: "unless it is known how many are enough", elements: poll.Elements{Expect: 1}, lists: []string{">a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done", after a redirect to /login`, summary: "succeeded 1/1", over: time.Second},
 		{name: "nor where a part could not be had", lists: []string{`{"jobs":[{"id":"a","state":"done"}],"errors":[{"message":"shard 2 timed out"}]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},

@@ -119,3 +119,23 @@ func TestRead_objectWhereAListWas(t *testing.T) {
 		}
 	}
 }
+
+// An empty list next to an error is not known to be empty.
+func TestRead_emptyNextToAnError(t *testing.T) {
+	t.Parallel()
+	each, err := expr.CompileEach(".data.jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"data":{"jobs":null},"errors":[{"message":"x"}]}`: "the list is empty, and there is .errors",
+		`{"data":{"jobs":[]},"error":"x"}`:                  "the list is empty, and there is .error",
+		`{"data":{"jobs":[],"success":false}}`:              "the list is empty, and there is .data.success",
+		`{"data":{"jobs":null},"errors":[]}`:                "<nil>",
+	} {
+		r := &Reader{Each: each}
+		if _, _, err := r.Read(&status.Observation{Body: []byte(body)}); fmt.Sprint(err) != want {
+			t.Errorf("%s: have %v, want %s", body, err, want)
+		}
+	}
+}
