@@ -153,7 +153,6 @@ func TestVariables(t *testing.T) {
 
 		// testdata/usage.txt has what contradicts itself.
 		{"the flag is meant", []string{"--factor", "3", "ls"}, map[string]string{"POLL_INTERVAL": "1s"}, `factor=3`},
-		{"a value that fits", []string{"--overshoot", "10%", "--strategy", "exponential", "ls"}, nil, `overshoot=10% strategy=exponential`},
 		{"a switch that is off", []string{"-q", "--verbose=false", "ls"}, nil, `quiet=true verbose=false`},
 		{"the last one counts", []string{"-q", "--progress", "json", "--progress", "none", "ls"}, nil, `quiet=true progress=none`},
 		{"quiet against the environment", []string{"-q", "ls"}, map[string]string{"POLL_PROGRESS": "json", "POLL_VERBOSE": "1"}, `quiet=true`},

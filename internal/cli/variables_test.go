@@ -4,79 +4,31 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// variables has, for the variable of each flag that does not fit every wait, values that are meant
-// for some. unlike names the waits that they make other ones: by a condition that does not hold,
-// for example.
-var variables = map[string]struct {
-	values []string
-	unlike string
-}{
-	"until":            {[]string{"$error == null"}, ""}, // others are refused where nothing is left
-	"error-if":         {[]string{"$status == 500", "$exit == 9", `$stdout == "x"`, "$gone"}, ""},
-	"throttled-if":     {[]string{"$status == 429", "$exit == 75"}, ""},
-	"not-ready-if":     {[]string{"$status == 404", "$exit == 75", ".busy"}, ""},
-	"gone":             {[]string{"1"}, "url tcp urls"},
-	"strict":           {[]string{"1"}, "command url urls"},
-	"stream":           {[]string{"1"}, ""},
-	"preset":           {[]string{"k8s-job"}, "command url urls list"},
-	"power":            {[]string{"3"}, ""},
-	"learn":            {[]string{"one", "each-{}"}, ""},
-	"poll-cost":        {[]string{"2%"}, ""},
-	"age":              {[]string{"1s"}, ""},
-	"history":          {[]string{"past"}, ""},
-	"started-at":       {[]string{".began"}, ""},
-	"finished-at":      {[]string{".ended"}, ""},
-	"targets":          {[]string{"names"}, "list"},
-	"each":             {[]string{".items"}, ""},
-	"id":               {[]string{".id"}, ""},
-	"key":              {[]string{"key.pem"}, ""},
-	"next":             {[]string{"none", ".next"}, ""},
-	"batch":            {[]string{"5"}, ""},
-	"any":              {[]string{"1"}, ""},
-	"at-least":         {[]string{"2", "95%"}, ""},
-	"expect":           {[]string{"2"}, ""},
-	"joblog":           {[]string{"run.jsonl"}, ""},
-	"resume":           {[]string{"1"}, ""},
-	"share":            {[]string{"shared"}, ""},
-	"share-key":        {[]string{"key"}, ""},
-	"request":          {[]string{"PUT"}, "url urls list"},
-	"data":             {[]string{"x", "@names"}, "url urls list"},
-	"data-binary":      {[]string{"@names"}, "url urls list"},
-	"header":           {[]string{"A: b"}, ""},
-	"user":             {[]string{"a:b"}, ""},
-	"oauth2-bearer":    {[]string{"x"}, ""},
-	"netrc":            {[]string{"1"}, "url urls list"},
-	"insecure":         {[]string{"1"}, ""},
-	"cacert":           {[]string{"ca.pem"}, "url urls list"},
-	"cert":             {[]string{"cert.pem"}, "url urls list"},
-	"unix-socket":      {[]string{"x.sock"}, "url urls list"},
-	"proxy":            {[]string{"http://127.0.0.1:1"}, "url urls list"},
-	"resolve":          {[]string{"x.example:80:127.0.0.1"}, ""},
-	"connect-to":       {[]string{"x.example:80:y.example:80"}, ""},
-	"location-trusted": {[]string{"1"}, ""},
-	"follow":           {[]string{"none", ".url"}, "url urls list"},
-	"no-conditional":   {[]string{"1"}, ""},
-	"stdin":            {[]string{"1"}, ""},
-	"foreground":       {[]string{"1"}, ""},
-	"show-stderr":      {[]string{"1"}, ""},
-	"pass-exit-code":   {[]string{"1"}, ""},
-	"name":             {[]string{"x"}, ""},
-	"print":            {[]string{"$status", "$exit", "$name"}, ""},
-	"show":             {[]string{"$status", "$exit", ".done"}, ""},
-	"json":             {[]string{"1"}, ""},
-	"progress":         {[]string{"lines", "json", "none"}, ""},
-	"help":             {[]string{"1"}, ""},
-	"version":          {[]string{"1", "v1.2.3"}, ""},
+// valueOf has a value for what stands for the value of a flag in help.
+var valueOf = map[string]string{
+	"": "1", "EXPR": ".x", "NAME|FILE": "k8s-job", "P": "3", "NAME": "x", "C": "2%", "D": "1s", "DIR": "past", "N": "5", "METHOD": "PUT",
+	"DATA": "x", "USER:PASS": "a:b", "NAME=VALUE": "a=b", "FILE": "nofile", "PATH": "x.sock", "URL": "http://127.0.0.1:1", "WHERE": "none",
+	"HOST:PORT:ADDRESS": "x.example:80:127.0.0.1", "HOST:PORT:HOST:PORT": "x.example:80:y.example:80",
+}
+
+// unfitting has values of flags that fit every kind of target, which are for some waits only.
+var unfitting = map[string][]string{
+	"until":        {"$error == null"}, // other conditions are an error where no condition is left
+	"error-if":     {"$status == 500", "$exit == 9", `$stdout == "x"`, "$gone"},
+	"throttled-if": {"$status == 429", "$exit == 75"}, "not-ready-if": {"$status == 404", "$exit == 75", ".busy"},
+	"learn": {"one", "each-{}"}, "each": {".items"}, "targets": {"names"}, "any": {"1"}, "at-least": {"2", "95%"}, "expect": {"2"},
+	"pass-exit-code": {"1"}, "name": {"x"}, "print": {"$status", "$exit", "$name"}, "show": {"$status", "$exit", ".done"},
+	"help": {"1"}, "version": {"1", "v1.2.3"},
 }
 
 // A variable that does not fit a wait is for others: the wait goes as it does without.
@@ -89,38 +41,39 @@ func TestVariablesForOtherWaits(t *testing.T) {
 		fmt.Fprint(w, `{"items":[{"id":1,"ok":true},{"id":2,"ok":true}]}`)
 	}))
 	t.Cleanup(server.Close)
-	waits := map[string][]string{
-		"command": {"--", "true"}, "url": {server.URL}, "urls": {server.URL, server.URL + "/x"},
-		"tcp": {strings.Replace(server.URL, "http", "tcp", 1)}, "list": {"--each", ".items", "--expect", "2", "--until", ".ok", server.URL},
+	waits := map[string]struct {
+		kind argv.Kinds
+		args []string
+	}{
+		"command": {ofCommand, []string{"--", "true"}}, "url": {ofHTTP, []string{server.URL}}, "urls": {ofHTTP, []string{server.URL, server.URL + "/x"}},
+		"tcp":  {ofTCP, []string{strings.Replace(server.URL, "http", "tcp", 1)}},
+		"list": {ofHTTP, []string{"--each", ".items", "--expect", "2", "--until", ".ok", server.URL}},
 	}
 	for _, f := range waitFlags() {
-		if f.Hidden {
-			continue
-		}
-		v := variables[f.Name]
-		if v.values == nil && f.Needs != "" {
-			t.Errorf("no value of --%s is tried", f.Name)
-		}
-		for _, value := range v.values {
-			for name, args := range waits {
-				if slices.Contains(strings.Fields(v.unlike), name) || slices.Contains(args, "--"+f.Name) {
-					continue
+		for name, wait := range waits {
+			values := unfitting[f.Name]
+			if !f.Fits(wait.kind) || f.Needs != "" {
+				value := valueOf[f.Value]
+				if f.FromFile {
+					value = "@nofile" // which is not read
 				}
+				values = []string{value}
+			}
+			if f.Hidden || slices.Contains(wait.args, "--"+f.Name) || name == "list" && (f.Needs == "each" || f.Name == "targets") {
+				continue
+			}
+			for _, value := range values {
 				t.Run(f.Name+" "+value+" "+name, func(t *testing.T) {
 					t.Parallel()
-					runWith(t, f.Name, value, args)
+					runWith(t, f.Name, value, wait.args)
 				})
 			}
 		}
 	}
 }
 
-// runWith runs a wait with the variable of a flag, whose value may name a file.
+// runWith runs a wait with the variable of a flag.
 func runWith(t *testing.T, flag, value string, args []string) {
-	switch flag {
-	case "history", "joblog", "share":
-		value = filepath.Join(t.TempDir(), value)
-	}
 	name := "POLL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 	state := t.TempDir()
 	streams, out, err := term.Buffers("")
@@ -134,7 +87,7 @@ func runWith(t *testing.T, flag, value string, args []string) {
 			}
 			return "", false
 		}})
-	if said := out.String() + err.String(); code != ExitSuccess || !strings.Contains(said, "SUCCESS") && flag != "quiet" && value != "none" {
+	if said := out.String() + err.String(); code != ExitSuccess || !strings.Contains(said, "SUCCESS") {
 		t.Errorf("%s=%s poll %s: exit code %d\n%s", name, value, strings.Join(args, " "), code, said)
 	}
 }
