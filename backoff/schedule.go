@@ -23,6 +23,7 @@
 package backoff
 
 import (
+	"cmp"
 	"iter"
 	"math/rand/v2"
 	"time"
@@ -46,6 +47,24 @@ type Step struct {
 	Elapsed time.Duration
 	// Previous is the wait before this one, 0 if there was none.
 	Previous time.Duration
+	// Refusals is the number of THROTTLED responses so far that named no wait. Each one
+	// doubles a constant wait, such as that of [Fixed], for all steps that follow.
+	Refusals int
+	// Longest is the bound of the outermost [Cap] around the schedule. Cap sets it; 0 means
+	// that there is none.
+	Longest time.Duration
+}
+
+// slowed returns a constant wait, doubled for each refusal up to the bound of the step.
+func (s Step) slowed(wait time.Duration) time.Duration {
+	doubled := duration.Round(float64(wait) * power(2, s.Refusals))
+	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
+}
+
+// slowest returns the bound of a constant wait that has no [Cap]: DefaultMaxWait, or twice the wait if
+// that is longer.
+func slowest(wait time.Duration) time.Duration {
+	return max(DefaultMaxWait, duration.Add(wait, wait))
 }
 
 // A Schedule computes the wait before each attempt.
@@ -96,9 +115,14 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 	case longest == 0:
 		longest = DefaultMaxWait
 	}
-	capped := known(s).then(func(wait time.Duration, _ *rand.Rand) time.Duration { return min(wait, longest) })
-	capped.longest = min(capped.longest, longest)
-	return capped
+	inner, bound := known(s), longest
+	if _, isFixed := s.(Fixed); !isFixed { // Fixed is slowed down up to this Cap
+		bound = min(inner.longest, longest)
+	}
+	return bounded{ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
+		s.Longest = cmp.Or(s.Longest, longest)
+		return min(inner.Wait(s, r), longest)
+	}), bound}
 }
 
 // Max returns the schedule that waits as long as the longer of a and b. At each
@@ -116,6 +140,8 @@ func Max(a, b Schedule) Schedule {
 // than the bound of s, it draws evenly between d/2 and d, and never less than v: a
 // throttled client must not be faster than one that was merely early. A [Cap] bounds s,
 // also inside [Full], [Equal] and [Max].
+//
+// The Refusals of its [Step] are those before that answer.
 //
 //	s                        v        Throttled(s)
 //	nil                      100ms    100ms to 200ms
@@ -142,6 +168,8 @@ func known(s Schedule) bounded {
 		return s
 	case nil:
 		return bounded{Exponential{}, duration.Longest}
+	case Fixed:
+		return bounded{s, slowest(max(0, time.Duration(s)))}
 	default:
 		return bounded{s, duration.Longest}
 	}

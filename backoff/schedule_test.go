@@ -75,6 +75,45 @@ func TestThrottled_neverFasterThanPlain(t *testing.T) {
 	}
 }
 
+// Each refusal doubles a constant wait up to its bound, and leaves a growing one alone.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		schedule Schedule
+		want     []time.Duration
+	}{
+		"up to the cap":            {Cap(Fixed(s), 5*s), times(s, 1, 2, 4, 5, 5)},
+		"without a cap":            {Fixed(3 * s), times(s, 3, 6, 12, 20, 20)},
+		"twice, if that is longer": {Fixed(15 * s), times(s, 15, 30, 30, 30, 30)},
+		"with no bound":            {Cap(Fixed(s), -1), times(s, 1, 2, 4, 8, 16)},
+		"longer than the cap":      {Cap(Fixed(9*s), 5*s), times(s, 5, 5, 5, 5, 5)},
+		"the outermost cap":        {Cap(Cap(Fixed(s), 3*s), -1), times(s, 1, 2, 3, 3, 3)},
+		"no wait":                  {Fixed(0), times(s, 0, 0, 0, 0, 0)},
+		"a factor of 1":            {Exponential{Base: s, Factor: 1}, times(s, 1, 2, 4, 8, 16)},
+		"exponential":              {Exponential{Base: s}, times(s, 1, 1, 1, 1, 1)},
+		"the longer of two":        {Max(Fixed(s), Fixed(3*s)), times(s, 3, 6, 12, 20, 20)},
+		"a jitter around it":       {Equal(Cap(Fixed(s), 5*s)), times(s/2, 1, 2, 4, 5, 5)},
+		"throttled":                {Throttled(Cap(Fixed(s), 5*s)), times(s, 1, 2, 4, 5, 5)},
+		"throttled, without a cap": {Throttled(Fixed(3 * s)), times(s, 3, 6, 12, 20, 20)},
+		"throttled, with a jitter": {Throttled(Equal(Cap(Fixed(s), 5*s))), times(s/2, 1, 2, 4, 5, 5)},
+	} {
+		for refusals, want := range tt.want {
+			least := rand.New(zeros{})
+			if got := tt.schedule.Wait(Step{Refusals: refusals}, least); got != want {
+				t.Errorf("%s: after %d refusals it waits %v, want at least %v", name, refusals, got, want)
+			}
+		}
+		if got := tt.schedule.Wait(Step{Refusals: 1 << 40}, rand.New(zeros{})); got < tt.want[4] {
+			t.Errorf("%s: after many refusals it waits %v", name, got)
+		}
+	}
+}
+
+// zeros is a source of the least numbers.
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 0 }
+
 func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 	t.Parallel()
 	capped := Cap(nil, 20*s)

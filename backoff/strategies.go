@@ -19,9 +19,12 @@ type Exponential struct {
 	Factor float64
 }
 
-// Wait returns Base * Factor^N.
+// Wait returns Base * Factor^N. With the Factor 1 it waits as [Fixed] does.
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	base, factor := e.parameters()
+	if factor == 1 {
+		return s.slowed(duration.Round(base))
+	}
 	return duration.Round(base * power(factor, s.N))
 }
 
@@ -45,12 +48,13 @@ func (e Exponential) parameters() (base, factor float64) {
 }
 
 // Fixed waits the same time before every attempt: Fixed(5 * time.Second). Its
-// zero value, Fixed(0), does not wait at all.
+// zero value, Fixed(0), does not wait at all. Each of the Refusals of the [Step] doubles the wait,
+// up to the [Cap] around it, or to [DefaultMaxWait] without one.
 type Fixed time.Duration
 
-// Wait returns f, or 0 if f is negative.
-func (f Fixed) Wait(Step, *rand.Rand) time.Duration {
-	return max(0, time.Duration(f))
+// Wait returns f, doubled for each refusal, or 0 if f is negative.
+func (f Fixed) Wait(s Step, _ *rand.Rand) time.Duration {
+	return s.slowed(max(0, time.Duration(f)))
 }
 
 // Linear waits Base * (N+1): with the default base 100 ms, 200 ms, 300 ms and so

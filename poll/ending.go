@@ -123,6 +123,9 @@ func (w *wait) threshold() Threshold {
 // Status as it was, does not, whatever hint comes with it.
 func (w *wait) isThrottled() bool { return w.last.verdict.Status == status.Throttled }
 
+// isRefused reports whether the last attempt was THROTTLED and named no wait.
+func (w *wait) isRefused() bool { return w.isThrottled() && w.Hint == nil }
+
 // hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
 // deadline.
 func (w *wait) hintTooLong() bool {

@@ -38,13 +38,16 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		cancel()
 	}
 	w.Last = time.Now()
+	if w.isRefused() {
+		w.Refusals++
+	}
 	w.heard(took)
 	w.Starting = w.Starting && w.isStartLost()
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
 		if !w.startDue() {
-			w.Began, w.Previous = w.Last, 0
+			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
 		}
 	}
 	if s, ok := as[Resumer](w.probe); ok {

@@ -104,10 +104,14 @@ func (w *wait) scheduledWait() time.Duration {
 	if starts && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
-	if w.isThrottled() && w.Hint == nil || w.wasCut() {
+	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: time.Since(w.Began), Previous: w.Previous, Refusals: w.Refusals}
+	switch {
+	case w.isRefused():
+		schedule = throttled
+		step.Refusals = max(0, step.Refusals-1) // without the response that throttled slows down for
+	case w.wasCut():
 		schedule = throttled
 	}
-	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: time.Since(w.Began), Previous: w.Previous}
 	if starts {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
@@ -138,7 +142,7 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
 		for n := 0; n < success.Times-1 && takes < most; n++ {
-			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
+			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: w.Refusals}, random)
 			takes = duration.Add(takes, duration.Add(wait, look))
 		}
 	}

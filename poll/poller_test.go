@@ -99,6 +99,37 @@ func TestTimelines(t *testing.T) {
 10s     wait    #2 15s
 25s     end     succeeded SUCCESS after 2: HTTP 200 OK
 `},
+		"repeated refusals double a constant interval for the rest of the wait": {poll.Poller{
+			Probe: &operation{answers: map[int]status.Observation{
+				1: answer(429), 2: answer(202), 3: answer(429), 4: answer(503), 5: hinted(429, time.Second), 6: answer(429), 7: answer(429), 8: answer(429),
+			}, readyAt: 100 * time.Second},
+			Schedule: backoff.Fixed(time.Second), Immediate: true,
+		}, `
+0s      wait    #1 0s
+0s      wait    #2 1.5s
+1.5s    wait    #3 2s
+3.5s    wait    #4 3s
+6.5s    wait    #5 4s
+10.5s   wait    #6 4.05s hint 1s
+14.55s  wait    #7 6s
+20.55s  wait    #8 12s
+32.55s  wait    #9 18s
+50.55s  wait    #10 20s
+1m10.55s wait    #11 20s
+1m30.55s wait    #12 20s
+1m50.55s end     succeeded SUCCESS after 12: HTTP 200 OK
+`},
+		"refusals leave a growing schedule alone": {poll.Poller{
+			Probe:     &operation{answers: map[int]status.Observation{1: answer(429), 2: answer(429), 3: answer(429)}, readyAt: 2 * time.Second},
+			Throttled: backoff.Exponential{},
+		}, `
+0s      wait    #1 100ms
+100ms   wait    #2 200ms
+300ms   wait    #3 400ms
+700ms   wait    #4 800ms
+1.5s    wait    #5 1.6s
+3.1s    end     succeeded SUCCESS after 5: HTTP 200 OK
+`},
 		"thresholds": {poll.Poller{
 			Probe: &operation{answers: map[int]status.Observation{
 				1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,

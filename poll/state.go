@@ -67,6 +67,8 @@ type progress struct {
 	LastLook bool          `json:"last_look,omitempty"`
 	Reserved bool          `json:"reserved,omitempty"`
 	Previous time.Duration `json:"previous_ns,omitempty"`
+	// Refusals counts the attempts that were THROTTLED without a hint: each one slows a constant schedule down.
+	Refusals int `json:"refusals,omitempty"`
 	// Anew is the number of the attempt after which the schedule began anew, since a stream had messages.
 	Anew int `json:"anew,omitempty"`
 	// Took is how long the newest attempts took that ended by themselves, or for which too little time
@@ -135,7 +137,7 @@ func (s State) check() error {
 	default:
 		return fmt.Errorf("unknown ending %.20q", s.Ending)
 	}
-	if s.Sent > s.Attempts || min(s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew) < 0 || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
+	if s.Sent > s.Attempts || min(s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew, s.Refusals) < 0 || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
 		return errors.New("its counts make no sense")
 	}
 	return nil

@@ -115,6 +115,8 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 			s.Hint, s.Last = hint, now.Add(-time.Hour)
 		}, "0s #4"},
 		"throttled":             {func(s *poll.State, now time.Time) { s.Status = status.Throttled }, "35s #4"},
+		"throttled again":       {func(s *poll.State, now time.Time) { s.Status, s.Refusals = status.Throttled, 2 }, "1m15s #4"},
+		"throttled before":      {func(s *poll.State, now time.Time) { s.Refusals = 1 }, "35s #4"},
 		"throttled with a hint": {func(s *poll.State, now time.Time) { s.Status, s.Hint = status.Throttled, hint }, "57.75s #4"},
 		"a clock that went back": {func(s *poll.State, now time.Time) {
 			s.Last, s.Start, s.Began = now.Add(1e12), now.Add(1e12), now.Add(1e12)

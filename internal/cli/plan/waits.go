@@ -124,12 +124,12 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 }
 
 // Schedules returns the schedule that w describes, and the one for waits after the client was
-// throttled. They differ only under [JitterAuto].
+// throttled. Under [JitterAuto] the latter doubles every wait, and otherwise only a constant one.
 func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {
 	case JitterNone:
-		return capped, capped
+		normal = capped
 	case JitterFull:
 		normal = backoff.Full(capped)
 	case JitterEqual:
@@ -139,7 +139,10 @@ func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	default:
 		return capped, backoff.Throttled(capped)
 	}
-	return normal, normal
+	return normal, backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
+		s.Refusals++ // the response that this wait comes after slows a constant interval down, too
+		return normal.Wait(s, r)
+	})
 }
 
 func (w Waits) growth() backoff.Schedule {

@@ -53,6 +53,35 @@ func TestWaits_Schedules(t *testing.T) {
 	}
 }
 
+// With every jitter, each refusal doubles an interval up to the longest wait: the waits after an answer and after the
+// last refusal, which are random at most, without those of random 0 below them.
+func TestWaits_refusals(t *testing.T) {
+	t.Parallel()
+	interval := s
+	for _, jitter := range []string{JitterAuto, JitterNone, JitterFull, JitterEqual} {
+		own, throttled := Waits{Interval: &interval, MaxWait: 5 * s, Jitter: jitter}.Resolved(s, 20*s).Schedules()
+		for refusals, want := range []time.Duration{1 * s, 2 * s, 4 * s, 5 * s, 5 * s} {
+			after, again := backoff.Step{Refusals: refusals}, backoff.Step{Refusals: refusals - 1}
+			if got := own.Wait(after, most()); got != want {
+				t.Errorf("%s: %d refusals: waits %v, want %v", jitter, refusals, got, want)
+			}
+			if refusals == 0 {
+				continue
+			}
+			if got := throttled.Wait(again, most()); got != want {
+				t.Errorf("%s: after refusal %d: waits %v, want %v", jitter, refusals, got, want)
+			}
+		}
+	}
+}
+
+// most returns numbers that are the greatest.
+func most() *rand.Rand { return rand.New(greatest{}) }
+
+type greatest struct{}
+
+func (greatest) Uint64() uint64 { return math.MaxUint64 }
+
 // Whatever the parameters and however late the step, waits are within their bounds.
 func FuzzSchedules(f *testing.F) {
 	f.Add(int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
