@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,8 +62,17 @@ const emptyBody = "the body is empty"
 
 // NewDoc returns the document of an answer. The body must not be changed while
 // the Doc, or a value read from it, is in use. A byte order mark at its start is
-// skipped; it may say that the body is UTF-16.
-func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
+// skipped; it may say that the body is UTF-16. Colors are removed, and a prefix that keeps browsers
+// from running the document as a script is skipped.
+func NewDoc(body []byte) *Doc {
+	text := decodeText(body)
+	for _, guard := range []string{")]}',", ")]}'", "while(1);", "for(;;);"} { // of Gerrit, Angular, Google, Facebook
+		if rest, isGuarded := strings.CutPrefix(text, guard); isGuarded {
+			text = rest
+		}
+	}
+	return &Doc{text: text}
+}
 
 // element returns an element, of an object with its name, as a document. It is not checked again.
 func element(v value, name string) *Doc {
@@ -235,17 +245,24 @@ func (d *Doc) flawed(at int) string {
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }
 
-// decodeText returns a text as UTF-8 without its byte order mark, and without a copy: an answer may
-// have 64 MiB, and this package never writes to it. One in UTF-16, as programs of Windows write it,
-// is known by that mark. What is no character becomes U+FFFD.
+// decodeText returns a text as UTF-8 without its byte order mark and its colors. It makes no copy of
+// a text without colors: an answer may have 64 MiB, and this package never writes to it. A text in
+// UTF-16, as programs of Windows write it, is known by that mark. What is no character becomes U+FFFD.
 func decodeText(b []byte) string {
 	s := viewString(b)
-	if !strings.HasPrefix(s, "\xfe\xff") && !strings.HasPrefix(s, "\xff\xfe") {
-		return strings.TrimPrefix(s, "\ufeff")
+	if strings.HasPrefix(s, "\xfe\xff") || strings.HasPrefix(s, "\xff\xfe") {
+		b, _ = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(b) // which knows no errors
+		s = viewString(b)
 	}
-	b, _ = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(b) // which knows no errors
-	return viewString(b)
+	s = strings.TrimPrefix(s, "\ufeff")
+	if strings.Contains(s, "\x1b[") {
+		s = colors().ReplaceAllString(s, "")
+	}
+	return s
 }
+
+// colors matches the sequences that set colors and styles in a terminal (SGR: ECMA-48, section 8.3.117).
+var colors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
 
 // viewString is the text of b without a copy; b must not be changed.
 func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

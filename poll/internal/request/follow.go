@@ -104,7 +104,7 @@ func hasProvisioningState(a *answer) bool {
 // decode reads a document that may have a member of some name; one without is not read.
 func decode(document []byte, name string, into any) {
 	if bytes.Contains(document, []byte(name)) {
-		_ = json.Unmarshal(bytes.TrimPrefix(document, byteOrderMark), into) // what is no JSON has no members
+		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // what is no JSON has no members
 	}
 }
 

@@ -28,8 +28,6 @@ const (
 // value is missing.
 var errLastPage = errors.New("is the last page")
 
-var byteOrderMark = []byte("\ufeff")
-
 // A pages adds the further pages of a list to the answer that is the first.
 type pages struct {
 	layer
@@ -148,8 +146,7 @@ func addPage(o *status.Observation, a *answer) {
 // isPage reports whether an answer is good, and begins as JSON does: a document, a line of
 // several, or nothing, which is a list without elements in JSON lines.
 func isPage(a *answer) bool {
-	text := bytes.NewReader(bytes.TrimPrefix(a.Body, byteOrderMark))
-	_, err := json.NewDecoder(text).Token()
+	_, err := json.NewDecoder(bytes.NewReader(expr.NewDoc(a.Body).Bytes())).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
