@@ -118,11 +118,16 @@ func (w *wait) record(j *judgement) {
 		return
 	}
 	stopped := j.observation.Stopped() || v.Abandoned
-	if stopped || v.Status != w.Status {
+	isBetween := w.isBetween(j)
+	if stopped || v.Status != w.Status && !isBetween {
 		w.Streak = 0
 	}
-	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
-	if stopped {
+	w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
+	if isBetween {
+		w.complete = j
+		return
+	}
+	if w.Status = v.Status; stopped {
 		return
 	}
 	w.wasPending = w.wasPending || j.observation.Failure == nil && w.Status != status.Success

@@ -87,7 +87,9 @@ type Poller struct {
 // A Threshold says how often in a row, or for how long, a verdict has to be seen before it
 // ends a wait. With the zero value the first one ends it.
 type Threshold struct {
-	// Times is the number of consecutive verdicts. 0 means 1.
+	// Times is the number of consecutive verdicts. 0 means 1. Of the lines of a [Command] with Stream
+	// it is the number of lines in one run of the program that are SUCCESS: lines that no rule matches
+	// may come between them, unless a rule for SUCCESS reads a JSON document.
 	Times int
 	// For is how long the verdict has to hold, from the first attempt that sees it to the
 	// beginning of the last one. 0 means no time. The time begins anew if the pause between two

@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -15,6 +16,7 @@ type streamAttempt struct {
 	firstAfter time.Duration // how long the first of them took
 	decided    bool          // by the last of them
 	pending    bool          // the verdict on the last ends the wait once it has come again
+	countsSeen bool          // lines that match are counted, whatever is between them
 	isTerse    bool          // a message that no rule decides is NOT_READY without a reason
 	hold       *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
 	unshown    *judgement    // the last message of the attempt that had no event, nil for none
@@ -47,6 +49,9 @@ func (w *wait) checkStream() error {
 // sent once, no other one begins the stream anew.
 func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context, stop func()) {
 	w.stream = streamAttempt{begun: time.Now(), pending: w.stream.pending, nextEvent: w.stream.nextEvent}
+	if w.stream.countsSeen = w.countsSeen(); w.stream.countsSeen {
+		w.Streak = 0 // a program that is run again may print the same lines
+	}
 	w.stream.isTerse = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
 	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
@@ -57,6 +62,20 @@ func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context
 		w.stream.hold.Stop()
 		cancel(nil)
 	}
+}
+
+// countsSeen reports whether the threshold for SUCCESS is a count of lines, of which rules read the text.
+func (w *wait) countsSeen() bool {
+	c, isCommand := as[commandSession](w.probe)
+	readsDocument := func(r status.Rule) bool { return r.Status == status.Success && r.Expr.Reads(".", "isjson") }
+	return isCommand && c.Stream && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
+}
+
+// isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS: it does not
+// end the count of such lines.
+func (w *wait) isBetween(j *judgement) bool {
+	o := j.observation
+	return w.stream.countsSeen && o.Message && w.isToConfirm() && j.verdict.Status == status.NotReady && j.verdict.Rule == ""
 }
 
 // ended notes how an attempt has ended that no message has decided.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -23,6 +24,33 @@ import (
 // shellStream returns a Command that runs a script, whose messages are judged.
 func shellStream(text string) poll.Command {
 	return poll.Command{Args: []string{"sh", "-c", text}, Stream: true}
+}
+
+// A count of SUCCESS is a count of lines in one run, and of documents in a row.
+func TestStream_commandThreshold(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, script string
+		until        []string
+		want         string
+	}{
+		{"others between them", "echo ok; echo no; echo no; echo ok; echo ok; sleep 9", []string{`$stdout == "ok"`}, "succeeded after 4"},
+		{"of either output", "echo ok; echo ok >&2; sleep 9", []string{`$stdout == "ok"`, `$stderr == "ok"`}, "succeeded after 2"},
+		{"too few", "echo ok; echo no", []string{`$stdout == "ok"`}, "attempts exhausted after 4"},
+		{"a line for NOT_READY", "echo ok; echo stop; echo ok; echo no; echo ok; sleep 9", []string{`$stdout == "ok"`, `?$stdout == "stop"`}, "succeeded after 5"},
+		{"documents", "echo '\"ok\"'; echo 1; echo '\"ok\"'; echo '\"ok\"'; sleep 9", []string{`. == "ok"`}, "succeeded after 4"},
+		{"a rule for documents, too", "echo ok; echo no; echo ok; echo ok; sleep 9", []string{`$stdout == "ok"`, `.x == 1`}, "succeeded after 4"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := poll.Poller{Probe: shellStream(test.script), Rules: conditions(t, test.until...), Immediate: true, MaxAttempts: 2,
+				SuccessThreshold: poll.Threshold{Times: 2}, Schedule: backoff.Fixed(0), Timeout: time.Minute}
+			o, _ := p.Run(t.Context())
+			if have := fmt.Sprintf("%s after %d", o.Ending, o.State.Messages); have != test.want {
+				t.Errorf("have %s: %s\nwant %s", have, o.Reason, test.want)
+			}
+		})
+	}
 }
 
 // What the lines of a command come to. All end without a wait for what is left running.

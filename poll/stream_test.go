@@ -125,6 +125,9 @@ func conditions(t *testing.T, texts ...string) (rules status.Rules) {
 		if text, ok := strings.CutPrefix(condition, "!"); ok {
 			s, condition = status.Error, text
 		}
+		if text, ok := strings.CutPrefix(condition, "?"); ok {
+			s, condition = status.NotReady, text
+		}
 		rule, err := status.NewRule(s, condition)
 		if err != nil {
 			t.Fatal(err)

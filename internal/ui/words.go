@@ -103,7 +103,11 @@ func timeoutOf(ev poll.Event) time.Duration {
 func verdictWords(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if ev.Threshold.Times > 1 {
-		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold.Times)
+		s += fmt.Sprintf(" (%d of %d", ev.State.Streak, ev.Threshold.Times)
+		if ev.Observation == nil || !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // lines are counted
+			s += " in a row"
+		}
+		s += ")"
 	}
 	if held := ev.At.Sub(ev.State.Since); held < ev.Threshold.For {
 		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.Threshold.For))
