@@ -72,6 +72,28 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// A usage error has an object on stdout if --json was given, even after the error. The arguments of a
+// command and of a subcommand do not count.
+func TestUsage_json(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"poll --json --bogus":                            true,
+		"poll --bogus 5s --json true":                    true,
+		"poll --json=true --bogus":                       true,
+		"poll eval --json --bogus":                       false,
+		"poll --bogus -- true --json":                    false,
+		"POLL_JSON=1 poll --bogus":                       true,
+		"POLL_JSON=1 poll --json=false --timeout 5 true": false,
+		"POLL_JSON=1 POLL_STRICT=perhaps poll true":      true,
+	} {
+		process, out := processOf(t, line)
+		code := Run(t.Context(), process)
+		if have := strings.Contains(out.out.String(), `"exit":2`); code != ExitUsage || have != want || !have && out.out.Len() > 0 {
+			t.Errorf("%s: have exit code %d and %q", line, code, &out.out)
+		}
+	}
+}
+
 // outputs are what was written to the two streams.
 type outputs struct{ out, err strings.Builder }
 
