@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -144,7 +143,7 @@ func addFlags(have rows, flags argv.Flags, command string) {
 			continue
 		}
 		subject := command + " --" + f.Name
-		have.add(subject, cmp.Or(map[bool]string{true: "switch"}[f.Value == ""], "value"))
+		have.add(subject, map[bool]string{true: "switch", false: "value"}[f.IsSwitch()])
 		for _, name := range f.Aliases {
 			have.add(subject, map[bool]string{true: "-", false: "--"}[len(name) == 1]+name)
 		}
@@ -160,49 +159,41 @@ func addFlags(have rows, flags argv.Flags, command string) {
 	}
 }
 
-// addSchema adds the members of a schema, those that are always there, and the values of a member that has a list of them.
+// addSchema adds the members of a schema, those that are always there, and the values of a member that has a
+// list of them.
 func (r rows) addSchema(node any, at string) {
-	switch node := node.(type) {
-	case []any:
-		for _, part := range node {
-			r.addSchema(part, at)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(node)) {
-			r.addMember(name, node[name], at)
+	if parts, isList := node.([]any); isList {
+		for _, part := range parts {
+			r.addSchema(part, at+eventOf(part))
 		}
 	}
-}
-
-func (r rows) addMember(name string, value any, at string) {
-	switch members, isObject := value.(map[string]any); {
-	case name == "properties" && isObject:
-		for member, schema := range members {
-			r.add("JSON "+at, member)
-			r.addSchema(schema, at+"."+member)
+	object, _ := node.(map[string]any)
+	for key, value := range object {
+		members, _ := value.(map[string]any)
+		switch key {
+		case "properties", "$defs":
+			for member, schema := range members {
+				if key == "$defs" {
+					r.addSchema(schema, at+":"+member)
+					continue
+				}
+				r.add("JSON "+at, member)
+				r.addSchema(schema, at+"."+member)
+			}
+		case "required":
+			for _, member := range value.([]any) {
+				r.add("JSON "+at, member.(string), member.(string)+always)
+			}
+		case "enum":
+			for _, one := range value.([]any) {
+				r.addConst(at, one)
+			}
+		case "const":
+			r.addConst(at, value)
+		case "if", "then", "else", "allOf", "not": // what follows from what is no member
+		default:
+			r.addSchema(value, at)
 		}
-	case name == "$defs" && isObject:
-		for member, schema := range members {
-			r.addSchema(schema, at+":"+member)
-		}
-	case name == "oneOf":
-		for _, alternative := range value.([]any) {
-			r.addSchema(alternative, at+eventOf(alternative))
-		}
-	case name == "required":
-		for _, member := range value.([]any) {
-			r.add("JSON "+at, member.(string), member.(string)+always)
-		}
-	case name == "enum":
-		for _, one := range value.([]any) {
-			r.addConst(at, one)
-		}
-	case name == "const":
-		r.addConst(at, value)
-	case name == "if" || name == "then" || name == "else" || name == "allOf" || name == "not":
-		// what follows from what is no member
-	default:
-		r.addSchema(value, at)
 	}
 }
 
@@ -212,16 +203,13 @@ func (r rows) addConst(at string, value any) {
 	r.add("JSON "+at[:dot], fmt.Sprintf("%s=%v", at[dot+1:], value))
 }
 
-// eventOf returns " NAME" of an alternative that is an event of that name.
-func eventOf(alternative any) string {
-	var schema struct {
-		Properties struct {
-			Event struct{ Const string }
-		}
+// eventOf returns " NAME" of a schema that is about the event of that name, "" of others.
+func eventOf(schema any) string {
+	object, _ := schema.(map[string]any)
+	members, _ := object["properties"].(map[string]any)
+	event, _ := members["event"].(map[string]any)
+	if name, is := event["const"].(string); is {
+		return " " + name
 	}
-	text, _ := json.Marshal(alternative)
-	if json.Unmarshal(text, &schema) != nil || schema.Properties.Event.Const == "" {
-		return ""
-	}
-	return " " + schema.Properties.Event.Const
+	return ""
 }
