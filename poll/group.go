@@ -21,7 +21,7 @@ import (
 // for: that counts in the Summary's Endings, and not as a target.
 type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
-	// others are [Cancelled].
+	// others are [Cancelled]. With fewer targets than AtLeast all are Cancelled before the first attempt.
 	AtLeast int
 	// Percent, from 0 to 100, takes the place of AtLeast unless it is 0: so many percent of
 	// all targets, rounded up, must succeed. The number of targets is known once every list

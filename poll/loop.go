@@ -120,6 +120,8 @@ func (l *loop) decide() {
 	case l.over():
 	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
 		l.cancel(errReached)
+	case l.Attempts == 0 && l.growing == 0 && need > l.Targets+l.missing: // known before the first attempt
+		l.cancel(errOutOfReach)
 	case !l.FailFast:
 	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
 		l.cancel(errOutOfReach)

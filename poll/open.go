@@ -17,11 +17,12 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Rand == nil {
 		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
+	invalid := g.validate()
 	if g.Parallel <= 0 {
 		g.Parallel = defaultParallel
 	}
-	r := &run{caller: ctx, start: g.Start, rand: g.Rand}
-	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	r := &run{caller: ctx, start: g.Start, rand: g.Rand, invalid: invalid}
+	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, min(g.Parallel, maxEvents))}
 	r.news = func(e Event) bool {
 		if !l.single { // its events have a channel
 			return l.yield(e)
@@ -42,7 +43,7 @@ func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
 	if !l.stepping { // its caller's deadline is not that of the wait
 		l.deadline, _ = l.caller.Deadline()
 	}
-	if l.Timeout > 0 {
+	if l.Timeout != 0 {
 		l.deadline = earliest(l.deadline, l.Start.Add(l.Timeout))
 	}
 	if !l.deadline.IsZero() {

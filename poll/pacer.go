@@ -49,7 +49,7 @@ const closedSpread = 0.1
 //
 // The zero value lets everything through until a request is refused.
 type Pacer struct {
-	// PerSecond is the highest rate at each place, in requests a second. 0 means no limit
+	// PerSecond is the highest rate at each place, in requests a second. 0 or less means no limit
 	// until a request is refused.
 	PerSecond float64
 	// Known says that PerSecond is what the places allow, and not a guess. 95% of it are used

@@ -50,14 +50,15 @@ type Poller struct {
 	// Immediate makes the first attempt at once, not after a wait. The attempt that
 	// starts an operation always comes at once.
 	Immediate bool
-	// InitialDelay passes before the first wait. 0 means none.
+	// InitialDelay passes before the first wait. 0 or less means none.
 	InitialDelay time.Duration
 
 	// Start is when the wait began, if that was before the run: Timeout and every Elapsed
 	// count from it. Zero means the beginning of the run.
 	Start time.Time
 	// Timeout limits the whole run. 0 means no limit but the deadline of the run's
-	// context; the earlier of the two counts.
+	// context; the earlier of the two counts. A wait with a negative Timeout has TimedOut before
+	// the first attempt.
 	Timeout time.Duration
 	// AttemptTimeout limits one attempt. 0 means no limit but the run's.
 	AttemptTimeout time.Duration

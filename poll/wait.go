@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -52,7 +51,8 @@ type run struct {
 	start       time.Time
 	deadline    time.Time // zero = none
 	rand        *rand.Rand
-	stepping    bool // it makes one attempt, if that is due
+	stepping    bool  // it makes one attempt, if that is due
+	invalid     error // why the group cannot run, nil for a valid group
 	// news tells an event of a message from the goroutine that looks, and reports whether the consumer goes on.
 	news func(Event) bool
 }
@@ -65,7 +65,7 @@ func newWait(r *run, p Poller) *wait {
 	if p.Throttled == nil {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
-	p.SuccessThreshold.Times, p.ErrorThreshold.Times = max(p.SuccessThreshold.Times, 1), max(p.ErrorThreshold.Times, 1)
+	p.SuccessThreshold.Times, p.ErrorThreshold.Times = cmp.Or(p.SuccessThreshold.Times, 1), cmp.Or(p.ErrorThreshold.Times, 1)
 	if t, ok := as[Targeter](p.Probe); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
@@ -83,7 +83,7 @@ func newWait(r *run, p Poller) *wait {
 	if w.Start.IsZero() {
 		w.Start = w.p.Start
 	}
-	if w.deadline = r.deadline; p.Timeout > 0 {
+	if w.deadline = r.deadline; p.Timeout != 0 {
 		w.deadline = earliest(w.deadline, w.p.Start.Add(p.Timeout))
 	}
 	w.budget = w.deadline.Sub(w.p.Start)
@@ -113,6 +113,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
+	w.Attempts = max(w.Attempts, 0)
 	w.Sent = min(w.Sent, w.Attempts)
 	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
 		w.Hint = nil
@@ -150,14 +151,15 @@ func (w *wait) open() Ending {
 // prepare opens the session of the probe, and reports why no attempt can succeed.
 func (w *wait) prepare() error {
 	switch {
+	case w.run.invalid != nil:
+		return w.run.invalid
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
 	case w.p.Elements != nil && w.listStreak == nil:
 		return errors.New("only a group waits for the elements of an answer")
-	case w.p.Elements != nil && w.p.Elements.Each == nil:
-		return errors.New("the elements have no Each")
-	case slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), func(r status.Rule) bool { return r.Expr == nil }):
-		return errors.New("a rule has no Expr")
+	}
+	if err := cmp.Or(w.p.validate(), w.p.Elements.validate(), w.p.Rules.Validate()); err != nil {
+		return err
 	}
 	w.openSession()
 	if err := w.checkStream(); err != nil {

@@ -62,6 +62,26 @@ func (p *Preset) All() (all []Rule) {
 	return all
 }
 
+// validate returns an error if the preset cannot be evaluated. A nil preset is valid.
+func (p *Preset) validate() error {
+	if p == nil {
+		return nil
+	}
+	err, count := validate(p.Rules), len(p.Rules)
+	for _, s := range p.Stanzas {
+		err, count = cmp.Or(err, validate(s.Rules)), count+len(s.Rules)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(p.Stanzas) == 0 || count == 0:
+		return fmt.Errorf("preset %q has no rules for an object", p.Name)
+	case slices.Contains(p.ID, nil):
+		return fmt.Errorf("preset %q: an expression of the ID is nil", p.Name)
+	}
+	return nil
+}
+
 // id names an object, by its number if it has no name.
 func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
@@ -163,7 +183,10 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 		at = len(p.Stanzas) - 1
 	}
 	if at < 0 {
-		why := p.Stanzas[len(p.Stanzas)-1].Match.Eval(e.env).Explain().Lines[0]
+		why := fmt.Sprintf(".kind is %q", kind)
+		if match := p.Stanzas[len(p.Stanzas)-1].Match; match != nil {
+			why = match.Eval(e.env).Explain().Lines[0]
+		}
 		return Object{Status: NotReady, Reason: "preset " + p.Name + " is about another kind of object: " + why}, v
 	}
 	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -34,11 +35,14 @@ type Rule struct {
 	Detail []*expr.Expr
 }
 
-// NewRule compiles a condition into a rule for s. A condition that reads nothing of an attempt is an
-// error: it would end the wait whatever the answer, or never. The error is an [*expr.Error].
+// NewRule compiles a condition into a rule for s, which is Throttled, Error, Success or NotReady. A
+// condition that reads nothing of an attempt is an error: it would end the wait after any response, or
+// never. An error about the condition is an [*expr.Error].
 func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	x, err := expr.Compile(condition, opts...)
 	switch {
+	case s.RuleName() == "":
+		return Rule{}, fmt.Errorf("%q is not the status of a rule", s)
 	case err != nil:
 		return Rule{}, err
 	case !x.Reads():
@@ -85,8 +89,11 @@ type Rules struct {
 }
 
 // Until returns rules by which an answer that meets any of the conditions is SUCCESS. An
-// error says which condition is wrong.
+// error says which condition is wrong, or that there is no condition.
 func Until(conditions ...string) (Rules, error) {
+	if len(conditions) == 0 {
+		return Rules{}, errors.New("there is no condition: any successful response would be SUCCESS")
+	}
 	var rules Rules
 	for _, condition := range conditions {
 		rule, err := NewRule(Success, condition)
@@ -96,6 +103,30 @@ func Until(conditions ...string) (Rules, error) {
 		rules.Own = append(rules.Own, rule)
 	}
 	return rules, nil
+}
+
+// Validate returns an error if the rules cannot be evaluated: a rule without an Expr or with a Status that
+// has no rules, a preset without rules, or a nil expression.
+func (r Rules) Validate() error {
+	if slices.Contains(r.Detail, nil) {
+		return errors.New("an expression for the detail is nil")
+	}
+	return cmp.Or(validate(r.Own), r.Preset.validate())
+}
+
+// validate returns an error if one of the rules cannot be evaluated.
+func validate(rules []Rule) error {
+	for i := range rules {
+		switch rule := &rules[i]; {
+		case rule.Expr == nil:
+			return errors.New("a rule has no Expr")
+		case rule.Status.RuleName() == "":
+			return fmt.Errorf("%q is not the status of a rule", rule.Status)
+		case slices.Contains(rule.Detail, nil):
+			return fmt.Errorf("the rule %s: an expression for the detail is nil", rule)
+		}
+	}
+	return nil
 }
 
 // Classify judges o. The first of these that applies decides:
@@ -122,7 +153,12 @@ func Until(conditions ...string) (Rules, error) {
 // $gone matches: no other rule is asked.
 //
 // Once ctx is done, Classify abandons rules that take long.
+//
+// Rules that are not valid make an ERROR.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
+	if err := r.Validate(); err != nil {
+		return Verdict{Status: Error, Reason: err.Error(), Decision: detail.Decision{Final: true}}
+	}
 	e := evaluation{ctx: ctx, admitted: r.Admits(&o), answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
 	v := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {

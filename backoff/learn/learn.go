@@ -19,7 +19,7 @@ type Options struct {
 	// for 1%. 0 or less means 1%, with which a run takes about four attempts. No cost is
 	// below 0.001%, and CostShare is at most 1e6.
 	CostShare float64
-	// Base is the shortest wait. 0 means 1 µs.
+	// Base is the shortest wait. 0 or less means 1 µs.
 	Base time.Duration
 	// MaxWait is the longest wait. 0 or less means no limit. If it is
 	// below Base, Base is the longest wait.

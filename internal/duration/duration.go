@@ -9,9 +9,10 @@ import (
 // Longest is the longest duration there is, about 292 years.
 const Longest = time.Duration(math.MaxInt64)
 
-// Add returns a + b, or [Longest] if the sum would overflow. Neither may be negative.
+// Add returns a + b, or [Longest] if the sum would overflow. A negative duration counts as 0.
 func Add(a, b time.Duration) time.Duration {
-	return a + min(b, Longest-a)
+	a = max(a, 0)
+	return a + min(max(b, 0), Longest-a)
 }
 
 // Round converts nanoseconds to a duration. Negative numbers become 0, and what does not

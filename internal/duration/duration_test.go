@@ -15,6 +15,8 @@ func TestAdd(t *testing.T) {
 		{Longest, 1, Longest},
 		{1, Longest, Longest},
 		{Longest, Longest, Longest},
+		{-1, 1, 1},
+		{1, math.MinInt64, 1},
 	} {
 		if got := Add(tt.a, tt.b); got != tt.want {
 			t.Errorf("Add(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)

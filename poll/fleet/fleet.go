@@ -48,7 +48,8 @@ const (
 // Options say how a [Fleet] is used.
 type Options struct {
 	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that
-	// is not known begins with a quarter of PerSecond.
+	// is not known begins with a quarter of PerSecond. 0 or less means no limit until a request is
+	// refused.
 	PerSecond float64
 	Known     bool
 	// Name is that of the limit. All with the same name keep to one, at any place.

@@ -341,7 +341,7 @@ func compiles(key, value string) (err error) {
 		value, _, _ = strings.Cut(value, " -- ")
 		_, err = status.NewRule(s, value)
 	case key == "match":
-		_, err = status.NewRule(s, value)
+		_, err = status.NewRule(status.NotReady, value) // a condition that reads something, like that of any rule
 	case key == "detail", key == "id", key == "print":
 		x, problem := expr.CompileValue(value)
 		if err = problem; err == nil && key != "print" && x.Reads("header") { // it may hold a secret, and these go to the log

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os/exec"
@@ -50,9 +51,7 @@ func NewSession(c Command) *Session {
 		c.Grace = defaultGrace
 	}
 	c.Grace = max(c.Grace, 0)
-	if c.MaxBody <= 0 {
-		c.MaxBody = defaultMaxBody
-	}
+	c.MaxBody = cmp.Or(c.MaxBody, defaultMaxBody) // Check reports a negative limit
 	// Environ adds what the system needs: PWD, SYSTEMROOT.
 	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
 	return &Session{Command: c, environ: environ}
