@@ -62,6 +62,8 @@ func TestStream_command(t *testing.T) {
 		want         string
 	}{
 		{"a line", "echo a; echo ready; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 2: $stdout is "ready"`},
+		{"of stderr as of either", "echo ready >&2; sleep 9", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
+		{"of stdout as of either", "echo ready; sleep 9", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
 		{"of stderr", "echo ready >&2; sleep 9", []string{`$stderr == "ready"`}, `succeeded after 1: $stderr is "ready"`},
 		{"in parts", "printf rea; sleep .1; echo dy; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 1: $stdout is "ready"`},
 		{"children stay", "sleep 9 & (trap '' TERM; sleep 9) & echo ready; wait", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},

@@ -282,7 +282,7 @@ const keptBody = 8 << 10
 // keep theirs.
 func (w *wait) slim() {
 	o := *w.last.observation
-	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
+	o.Header, o.Remarks, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}

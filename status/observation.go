@@ -60,6 +60,9 @@ type Observation struct {
 	Signal string `json:"signal,omitempty"`
 	// Stderr is the end of the command's stderr, at most 64 KiB.
 	Stderr []byte `json:"stderr,omitempty"`
+	// Output is both outputs of the command in the order in which they came, as far as one pipe for each
+	// output shows the order. Nil means that nothing came on stderr: Body is the output then.
+	Output []byte `json:"output,omitempty"`
 
 	// Code and Header are the status code and the header of an HTTP answer, nil if
 	// there was none.

@@ -485,6 +485,7 @@ func Environment(o *Observation) *expr.Env {
 		Header:  o.Header,
 		Body:    o.Body,
 		Stderr:  o.Stderr,
+		Output:  o.Output,
 		Event:   o.Event,
 		Attempt: o.Attempt,
 		Elapsed: o.Elapsed,
@@ -506,7 +507,7 @@ func Environment(o *Observation) *expr.Env {
 	default:
 		env.Doc = expr.NewDoc(o.Body)
 	}
-	env.BodyCut, env.StderrCut = o.Truncated, o.StderrCut
+	env.BodyCut, env.StderrCut, env.OutputCut = o.Truncated, o.StderrCut, o.OutputCut
 	if o.Kind == KindCommand {
 		env.Stdout = env.Body
 	}

@@ -149,6 +149,9 @@ func (q *evaluation) readAnswer(file []string) error {
 		return argv.Usagef("read the answer: %w", err).Advise("answer " + name)
 	}
 	q.env.Body, q.env.Stdout, q.env.Doc = body, body, expr.NewDoc(body)
+	if q.env.Stderr != nil {
+		q.env.Output = slices.Concat(body, q.env.Stderr)
+	}
 	return nil
 }
 
@@ -221,8 +224,8 @@ func (q *evaluation) readRules() (err error) {
 
 // look returns what an attempt would have seen.
 func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
-	o := status.Observation{Kind: q.target.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header,
-		Event: q.env.Event}
+	o := status.Observation{Kind: q.target.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Output: q.env.Output,
+		Header: q.env.Header, Event: q.env.Event}
 	if o.Kind == status.KindHTTP {
 		o.Code = cmp.Or(q.env.Status, new(200))
 	} else {

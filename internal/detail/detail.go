@@ -16,6 +16,8 @@ type Answer struct {
 
 	// StderrCut is true if there was more on stderr.
 	StderrCut bool `json:"stderr_cut,omitempty"`
+	// OutputCut is true if Output is only the beginning of both outputs.
+	OutputCut bool `json:"output_cut,omitempty"`
 
 	// ShouldRetry is what the server said about asking again at all
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.

@@ -35,10 +35,13 @@ type Env struct {
 	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
 	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
-	// BodyCut is true if Body and Stdout are only the beginning of the answer, and StderrCut if
-	// Stderr is only the end of what was written. What they do not hold may have been there:
-	// that is unknown, not false.
-	BodyCut, StderrCut bool
+	// Output is $output: both outputs of a command in the order in which they came. If it is nil,
+	// $output is $stdout.
+	Output []byte
+	// BodyCut is true if Body and Stdout are only the beginning of the answer, OutputCut if Output is only
+	// its beginning, and StderrCut if Stderr is only the end of what was written. What they do not hold
+	// may have been there: that is unknown, not false.
+	BodyCut, StderrCut, OutputCut bool
 
 	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
 	// is null if Error is "". If it is set, a nil field above is unknown, not missing, for
@@ -91,6 +94,11 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		return output(env.Stdout, instead, env.Exit != nil && env.Status == nil, beginning), true
 	case "stderr":
 		return output(env.Stderr, nil, env.Exit != nil, or(env.StderrCut, "end", "")), true
+	case "output":
+		if env.Output == nil {
+			return env.variable("stdout", "")
+		}
+		return output(env.Output, nil, true, or(env.OutputCut, "beginning", "")), true
 	case "error":
 		return or(env.Error == "", parseValue("null"), text(env.Error)), true
 	case "attempt":

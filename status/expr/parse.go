@@ -62,8 +62,12 @@ type parser struct {
 	reads []string // see Expr.Reads
 }
 
-// note adds one of the names that Expr.Reads knows.
+// note adds one of the names that Expr.Reads knows. $output is both outputs.
 func (p *parser) note(what string) {
+	if what == "output" {
+		p.note("stdout")
+		p.note("stderr")
+	}
 	if !slices.Contains(p.reads, what) {
 		p.reads = append(p.reads, what)
 	}

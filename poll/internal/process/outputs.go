@@ -20,8 +20,10 @@ const tailSize = 64 << 10
 
 // outputs are those of a program in one attempt.
 type outputs struct {
+	mu      sync.Mutex // held while stdout or both is written
 	stdout  head
 	stderr  tail
+	both    *head // both outputs as they come; nil until something comes on standard error
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
 	cut     bool          // somebody held an output open, and it was read no further
@@ -56,8 +58,8 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 func (o *outputs) read() {
 	var stderr sync.WaitGroup
 	if o.chunks == nil {
-		stderr.Go(func() { io.Copy(&o.stderr, o.readers[1]) })
-		o.stdout.read(o.readers[0])
+		stderr.Go(func() { io.Copy(keeper{o, 1}, o.readers[1]) })
+		io.Copy(keeper{o, 0}, o.readers[0])
 	} else {
 		stderr.Go(func() { o.pass(1, &o.stderr) })
 		o.pass(0, io.Discard)
@@ -100,6 +102,9 @@ func (o *outputs) finish() {
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
+	if o.both != nil {
+		obs.Output, obs.OutputCut = o.both.kept, o.short || o.both.size > int64(len(o.both.kept))
+	}
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
@@ -110,10 +115,34 @@ type head struct {
 	size  int64
 }
 
-func (h *head) read(r io.Reader) {
-	h.kept, _ = io.ReadAll(io.LimitReader(r, h.limit))
-	rest, _ := io.Copy(io.Discard, r)
-	h.size = int64(len(h.kept)) + rest
+func (h *head) add(p []byte) {
+	h.kept = append(h.kept, p[:min(int64(len(p)), h.limit-int64(len(h.kept)))]...)
+	h.size += int64(len(p))
+}
+
+// A keeper keeps what it gets of the output with an index.
+type keeper struct {
+	*outputs
+	from int
+}
+
+// Write never fails, so that the program can continue.
+func (k keeper) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	if k.from == 1 && k.both == nil {
+		k.both = &head{k.stdout.limit, slices.Clone(k.stdout.kept), k.stdout.size}
+	}
+	if k.both != nil {
+		k.both.add(p)
+	}
+	if k.from == 0 {
+		k.stdout.add(p)
+	}
+	k.mu.Unlock()
+	if k.from == 1 {
+		return k.stderr.Write(p) // which may block
+	}
+	return len(p), nil
 }
 
 // A tail keeps the end of what is written to it.
@@ -165,7 +194,8 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 				Answer: detail.Answer{Part: m.Part}})
 		}),
 		stream.NewLines(tailSize, func(m stream.Message) bool {
-			return tell(status.Observation{Stderr: bytes.Clone(m.Data), Answer: detail.Answer{StderrCut: m.Size > int64(len(m.Data))}})
+			line, isCut := bytes.Clone(m.Data), m.Size > int64(len(m.Data))
+			return tell(status.Observation{Stderr: line, Output: line, Answer: detail.Answer{StderrCut: isCut, OutputCut: isCut}})
 		}),
 	}
 	for {

@@ -1,0 +1,37 @@
+package process
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status"
+)
+
+// Both outputs are kept in the order in which they come, and each of them alone.
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, writes string // 1 and 2 begin what is written to the output of that number
+		limit        int64
+		want         status.Observation
+	}{
+		{"both", "1a 2b 1c 2d", 100, status.Observation{Body: []byte("ac"), Size: 2, Stderr: []byte("bd"), Output: []byte("abcd")}},
+		{"stderr first", "2b 1c", 100, status.Observation{Body: []byte("c"), Size: 1, Stderr: []byte("b"), Output: []byte("bc")}},
+		{"stdout alone", "1a 1b", 100, status.Observation{Body: []byte("ab"), Size: 2}},
+		{"cut", "1abc 2def 1ghi", 5, status.Observation{Body: []byte("abcgh"), Size: 6, Stderr: []byte("def"), Output: []byte("abcde")}},
+		{"cut before stderr", "1abc 2d", 2, status.Observation{Body: []byte("ab"), Size: 3, Stderr: []byte("d"), Output: []byte("ab")}},
+	} {
+		o := &outputs{stdout: head{limit: test.limit}}
+		for write := range strings.FieldsSeq(test.writes) {
+			keeper{o, int(write[0] - '1')}.Write([]byte(write[1:]))
+		}
+		var have status.Observation
+		o.observe(&have)
+		isCut := strings.HasPrefix(test.name, "cut")
+		if string(have.Body) != string(test.want.Body) || have.Size != test.want.Size || have.Truncated != isCut ||
+			string(have.Stderr) != string(test.want.Stderr) ||
+			string(have.Output) != string(test.want.Output) || (have.Output == nil) != (test.want.Output == nil) || have.OutputCut != isCut {
+			t.Errorf("%s: have %+v", test.name, have)
+		}
+	}
+}
