@@ -139,3 +139,23 @@ func TestRead_emptyNextToAnError(t *testing.T) {
 		}
 	}
 }
+
+// A page may name the next one itself, or in the object that holds the list.
+func TestNextPage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ each, page, want string }{
+		{".jobs", `{"jobs":[{"id":1}],"paging":{},"next_cursor":"a+b"}`, ".next_cursor"},
+		{".jobs", `{"jobs":[{"id":1}],"next_cursor":""}`, ""},
+		{".tracks.items", `{"tracks":{"items":[{"id":1}],"next":"/2"}}`, ".tracks.next"},
+	} {
+		each, err := expr.CompileEach(test.each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Reader{Each: each}
+		_, page, err := r.Read(&status.Observation{Body: []byte(test.page)})
+		if have := r.NextPage(page); err != nil || have != test.want {
+			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, have, err, test.want)
+		}
+	}
+}
