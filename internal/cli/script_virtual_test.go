@@ -63,6 +63,9 @@ func (b *bubble) run(p Process) (code ExitCode) {
 
 // dial connects poll to the server of a name.
 func (b *bubble) dial(_ context.Context, network, address string) (net.Conn, error) {
+	if host, _, _ := net.SplitHostPort(address); strings.HasSuffix(host, ".invalid") {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
 	server := b.servers[strings.TrimSuffix(address, ".test:80")]
 	if server == nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
