@@ -90,3 +90,15 @@ func TestLine_firstError(t *testing.T) {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }
+
+func TestHasScheme(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]bool{
+		"http://h": true, "a1+b-c.d://h": true, "Z://": true,
+		"http:/h": false, "://h": false, "1a://h": false, "a_b://h": false, "me:pw@h://x": false, ".state =~ \"^http://\"": false,
+	} {
+		if have := HasScheme(word); have != want {
+			t.Errorf("%q: have %t, want %t", word, have, want)
+		}
+	}
+}
