@@ -5,13 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // valueOf has a value for what stands for the value of a flag in help.
@@ -43,51 +40,34 @@ func TestVariablesForOtherWaits(t *testing.T) {
 	t.Cleanup(server.Close)
 	waits := map[string]struct {
 		kind argv.Kinds
-		args []string
+		args string
 	}{
-		"command": {ofCommand, []string{"--", "true"}}, "url": {ofHTTP, []string{server.URL}}, "urls": {ofHTTP, []string{server.URL, server.URL + "/x"}},
-		"tcp":  {ofTCP, []string{strings.Replace(server.URL, "http", "tcp", 1)}},
-		"list": {ofHTTP, []string{"--each", ".items", "--expect", "2", "--until", ".ok", server.URL}},
+		"command": {ofCommand, "-- true"}, "url": {ofHTTP, server.URL}, "urls": {ofHTTP, server.URL + " " + server.URL + "/x"},
+		"tcp":  {ofTCP, strings.Replace(server.URL, "http", "tcp", 1)},
+		"list": {ofHTTP, "--each .items --expect 2 --until .ok " + server.URL},
 	}
 	for _, f := range waitFlags() {
 		for name, wait := range waits {
 			values := unfitting[f.Name]
 			if !f.Fits(wait.kind) || f.Needs != "" {
-				value := valueOf[f.Value]
+				values = []string{valueOf[f.Value]}
 				if f.FromFile {
-					value = "@nofile" // which is not read
+					values = []string{"@nofile"} // which is not read
 				}
-				values = []string{value}
 			}
-			if f.Hidden || slices.Contains(wait.args, "--"+f.Name) || name == "list" && (f.Needs == "each" || f.Name == "targets") {
+			if f.Hidden || strings.Contains(wait.args, "--"+f.Name+" ") || name == "list" && (f.Needs == "each" || f.Name == "targets") {
 				continue
 			}
 			for _, value := range values {
 				t.Run(f.Name+" "+value+" "+name, func(t *testing.T) {
 					t.Parallel()
-					runWith(t, f.Name, value, wait.args)
+					line := fmt.Sprintf("%s='%s' poll --max-wait 1ms --timeout 1m %s", f.Variable(), value, wait.args)
+					process, out := processOf(t, "XDG_STATE_HOME="+t.TempDir()+" "+line)
+					if code := Run(t.Context(), process); code != ExitSuccess || !strings.Contains(out.err.String(), "SUCCESS") {
+						t.Errorf("%s: exit code %d\n%s%s", line, code, &out.out, &out.err)
+					}
 				})
 			}
 		}
-	}
-}
-
-// runWith runs a wait with the variable of a flag.
-func runWith(t *testing.T, flag, value string, args []string) {
-	name := "POLL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-	state := t.TempDir()
-	streams, out, err := term.Buffers("")
-	code := Run(t.Context(), Process{Args: append([]string{"--max-wait", "1ms", "--timeout", "1m"}, args...), Streams: streams, began: time.Now(),
-		Lookup: func(variable string) (string, bool) {
-			switch variable {
-			case name:
-				return value, true
-			case "XDG_STATE_HOME":
-				return state, true
-			}
-			return "", false
-		}})
-	if said := out.String() + err.String(); code != ExitSuccess || !strings.Contains(said, "SUCCESS") {
-		t.Errorf("%s=%s poll %s: exit code %d\n%s", name, value, strings.Join(args, " "), code, said)
 	}
 }
