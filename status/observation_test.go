@@ -20,7 +20,7 @@ func TestObservation_json(t *testing.T) {
 		Kind: status.KindHTTP, Attempt: 3, Elapsed: time.Hour, Unchanged: time.Hour, Target: "a", Body: []byte("{}"), Size: 2,
 		Truncated: true, Within: expr.NewDoc(nil),
 		Exit: new(1), Signal: "KILL", Stderr: []byte("x"), Code: new(429), Header: http.Header{"A": {"b"}},
-		Failure: &status.Failure{Kind: status.FailureHopeless, Class: detail.FailureTLS, Reason: "r", Err: http.ErrHandlerTimeout, Advice: detail.Advice{Code: detail.AdviceTrust, Path: ".p"}},
+		Failure: &status.Failure{Kind: status.FailureHopeless, Class: detail.FailureTLS, Reason: "r", Err: http.ErrHandlerTimeout, Advice: detail.Advice{Code: detail.AdviceTrust, Text: ".p"}},
 		Hint:    &status.Hint{Wait: time.Second, Source: "Retry-After"},
 		Quota:   &status.Quota{Remaining: 1, Reset: time.Second}, Redirect: "/login", Remarks: []string{"x"},
 		Answer: detail.Answer{
@@ -30,7 +30,7 @@ func TestObservation_json(t *testing.T) {
 		},
 	}
 	const want = `{"kind":2,"body":"e30=","size":2,"truncated":true,"exit":1,"signal":"KILL","stderr":"eA==",` +
-		`"code":429,"header":{"A":["b"]},"failure":{"kind":2,"class":"tls","reason":"r","advice":{"code":1,"path":".p"}},` +
+		`"code":429,"header":{"A":["b"]},"failure":{"kind":2,"class":"tls","reason":"r","advice":{"code":1,"text":".p"}},` +
 		`"hint":{"wait":1000000000,"source":"Retry-After"},"quota":{"remaining":1,"reset":1000000000},"redirect":"/login",` +
 		`"remarks":["x"],"pages":["W10="],"page":1,"stderr_cut":true,"should_retry":true,"exhausted":true,"renewed":true,"not_modified":true,"following":{"start":true,"monitor":2,"next":"n","earlier":"e","missing":"m","each":true,` +
 		`"untrusted":true,"due":true},"doubt":"d","elsewhere":true,"moved":true}`

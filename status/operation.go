@@ -42,16 +42,16 @@ func (r Rules) followed(o *Observation) Verdict {
 	case s.Stage == document.Unknown:
 		return r.unstated(o, env, said.Wrong)
 	case s.Stage == document.Failed:
-		return Verdict{Status: Error, Reason: withDetail(say(s), env)}
+		return Verdict{Status: Error, Reason: withDetail(say(s), env, s)}
 	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
-		return Verdict{Status: Error, Reason: withDetail(say(s), env, said.Wrong)}
+		return Verdict{Status: Error, Reason: withDetail(say(s), env, s, said.Wrong)}
 	case s.Stage == document.Done, s.Stage == document.Odd && o.Following.Monitor != detail.MonitorAzure && r.readsNotReady():
 		return Verdict{Status: Success, Reason: say(s)}
 	case s.Stage == document.Open && isFlag:
 		return Verdict{Status: NotReady, Reason: say(s)}
 	}
 	return Verdict{Status: NotReady, Reason: say(s) + ", which is no known final state: a condition can say what is",
-		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFinalStates, Path: s.Path}}}
+		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFinalStates, Text: s.Final()}}}
 }
 
 // unstated judges a document that does not say how the operation is. What was created, or
@@ -71,7 +71,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 	case o.Following.Monitor == detail.MonitorAzure:
 		return r.undecided(words + ", which does not say whether the operation is done: a condition can")
 	case isWrong && earlier == "":
-		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
+		return Verdict{Status: Error, Reason: withDetail(words, env, wrong, wrong)}
 	case earlier != "" && (isWrong || !isJSON || !r.readsNotReady()):
 		return r.undecided(words + " without a state, and before it " + earlier + ": a condition can say what is final")
 	case isProse: // "Export is being prepared"
@@ -97,10 +97,16 @@ func (r Rules) readsNotReady() bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Reads(".") })
 }
 
-// withDetail adds what the document says went wrong, in its words if it has some.
-func withDetail(words string, env *expr.Env, wrong ...document.Statement) string {
-	if detail := firstText(errorDetail(), env); detail != "" {
-		return words + ": " + detail
+// withDetail adds the message that the document has next to the state, or elsewhere, or else what is wrong.
+func withDetail(words string, env *expr.Env, state document.Statement, wrong ...document.Statement) string {
+	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
+	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
+	for _, x := range valuesOf(names) {
+		detail := firstText([]*expr.Expr{x}, env)
+		isReply := document.Read([]byte(detail), 0).State.Stage == document.Done // such as "success"
+		if detail != "" && !isReply {
+			return words + ": " + detail
+		}
 	}
 	for _, s := range wrong {
 		words += ", but " + say(s)
@@ -108,17 +114,18 @@ func withDetail(words string, env *expr.Env, wrong ...document.Statement) string
 	return words
 }
 
-// errorDetail returns the expressions for what went wrong.
-var errorDetail = sync.OnceValue(func() []*expr.Expr {
-	return valuesOf(".error.message .error .error.code " +
-		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message")
-})
+// Paths of messages about what went wrong: next to the state, and elsewhere in the document.
+const (
+	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error AROUND.message AROUND.reason "
+	elsewhere   = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
+)
 
-// valuesOf compiles expressions that blanks separate.
+// valuesOf compiles expressions that blanks separate, without those that are malformed.
 func valuesOf(sources string) (values []*expr.Expr) {
 	for source := range strings.FieldsSeq(sources) {
-		x, _ := expr.CompileValue(source)
-		values = append(values, x)
+		if x, err := expr.CompileValue(source); err == nil {
+			values = append(values, x)
+		}
 	}
 	return values
 }

@@ -236,7 +236,7 @@ func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
 	case !ok:
 		e.answers = answers // without those of the built-in rules
 	case v.Status == Success && o.reported().Wrong.Stage != document.Unknown:
-		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
+		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env, o.reported().State)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
 	}

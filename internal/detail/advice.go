@@ -21,7 +21,7 @@ type Decision struct {
 // the verdict puts it into words.
 type Advice struct {
 	Code AdviceCode `json:"code,omitempty"`
-	Path string     `json:"path,omitempty"` // of a member of the document, with AdviceFinalStates
+	Text string     `json:"text,omitempty"` // a condition with AdviceFinalStates, flags with AdviceFollow
 }
 
 // An AdviceCode says what to do.
@@ -31,10 +31,10 @@ type AdviceCode uint8
 const (
 	AdviceNone        AdviceCode = iota // nothing
 	AdviceTrust                         // trust the authority of the server's certificate, or do not verify it
-	AdviceFollow                        // say where to look after the start, or that the request starts nothing
+	AdviceFollow                        // say where to look after the start, as Text may do, or that the request starts nothing
 	AdviceKey                           // say what names an element
 	AdviceNext                          // say where the next page of the list is, or that there is none
-	AdviceFinalStates                   // say by a rule which values of the member at Path are final
+	AdviceFinalStates                   // say by a rule such as Text which states are final
 	AdviceDone                          // say by a rule which document means that the operation is done
 	AdviceEach                          // look at all pages of the list
 	AdviceExpect                        // say how many elements of a list are enough

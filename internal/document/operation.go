@@ -33,6 +33,17 @@ type Statement struct {
 	Raw   string // its value, as JSON
 }
 
+// Final returns a condition that may name the final state: the state itself if it is a number.
+func (s Statement) Final() string {
+	switch {
+	case s.Raw[0] == '{':
+		return s.Path + `.NAME=="..."`
+	case strings.ContainsAny(s.Raw[:1], `"n`):
+		return s.Path + `=="..."`
+	}
+	return s.Path + "==" + s.Raw
+}
+
 // A Report is what a document says about its operation. Sign says that it is not done, where State
 // is unknown; Wrong, that something failed.
 type Report struct{ State, Sign, Wrong Statement }
@@ -95,6 +106,7 @@ func (at level) within() level {
 // and of several such the first.
 type reading struct {
 	code string // of the answer
+	part bool   // it is about an object such as .status
 	said [levels]map[kind]Statement
 }
 
@@ -140,14 +152,20 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 	}
 }
 
-// member collects what a member says.
+// member collects what a member says. An object such as .status has the state that stands in it.
 func (r *reading) member(at level, m member) {
 	stage := stageOf(string(m.raw))
 	for _, row := range vocabulary().rows(m.name) {
 		repeatsCode := row.kind == state && strings.Trim(string(m.raw), `"`) == r.code
-		if !repeatsCode && row.isFor(string(m.raw), stage) {
-			r.note(at, row.kind, Statement{cmp.Or(row.stage, stage), m.path, string(m.raw)})
+		if repeatsCode || !row.isFor(string(m.raw), stage) {
+			continue
 		}
+		own := reading{code: r.code, part: true}
+		if row.kind == state && !r.part {
+			own.value(m.raw, m.path, maxNesting, top)
+		}
+		r.note(at, wrong, own.first(wrong))
+		r.note(at, row.kind, cmp.Or(own.state(), Statement{cmp.Or(row.stage, stage), m.path, string(m.raw)}))
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -87,9 +88,9 @@ func instead(o *poll.Outcome) string {
 func remedy(a detail.Advice) string {
 	text := map[detail.AdviceCode]string{
 		detail.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
-		detail.AdviceFollow:      "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none",
+		detail.AdviceFollow:      "to say where to look: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
 		detail.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
-		detail.AdviceFinalStates: "to name the final state: --until '" + a.Path + `=="..."'`,
+		detail.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
 		detail.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
 		detail.AdviceExpect:      "to say how many elements are enough: --expect N",
 		detail.AdviceStream:      "to judge each event of the answer as it comes: --stream",

@@ -19,7 +19,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 		detail.AdviceNext: "--next EXPR", detail.AdviceEach: "--each EXPR", detail.AdviceDone: "--until EXPR", detail.AdviceKey: "--id EXPR",
 		detail.AdviceExpect: "--expect N",
 	} {
-		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Decision: detail.Decision{Advice: detail.Advice{Code: code, Path: ".state"}}}}
+		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Decision: detail.Decision{Advice: detail.Advice{Code: code, Text: `.state=="..."`}}}}
 		if have := strings.Join(grounds(&o, ""), "; "); !strings.Contains(have, want) {
 			t.Errorf("%d: have %q, want %q in it", code, have, want)
 		}
