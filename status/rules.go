@@ -165,6 +165,9 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		e.environment(&o) // which no rule may have asked for
 		v.Reason = e.detailed(v.Reason, r.Detail)
 	}
+	if o.Redirect != "" && !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, o.Redirect)) {
+		v.Reason += ", after a redirect to " + o.Redirect
+	}
 	if o.Page > 0 {
 		v.Reason = fmt.Sprintf("page %d of the list: %s", o.Page, v.Reason)
 	}
@@ -223,6 +226,7 @@ func (r Rules) decide(e *evaluation, o *Observation) Verdict {
 	v := r.unmatched(o, want)
 	if doubt := e.doubt(o, v); doubt != "" {
 		v = r.undecided(doubt)
+		v.Advice.Code = detail.AdviceDone
 	}
 	v.answers, v.Objects = e.answers, e.objects
 	return v
@@ -400,9 +404,6 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		reason += ": " + f.Reason
 	}
 	v := Verdict{Status: a.rule.Status, Rule: a.rule.String(), Reason: reason, Notes: why.Notes, answers: e.answers}
-	if v.Status == Success && o.Redirect != "" {
-		v.Reason += ", after a redirect to " + o.Redirect
-	}
 	if v.Status == Success && o.isStray() {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", which says nothing of the URL that was given"
@@ -462,9 +463,9 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked || a.rule.isExcused(o) {
 			continue
 		}
-		why := a.result.Explain()
-		if near, _ := why.Hints(); a.result.Tri == expr.Unknown || len(near) > 0 {
-			return strings.Join(slices.Concat(why.Lines[:1], near), "; ")
+		near, _ := a.result.Explain().Hints()
+		if why := a.result.Value().Reason; why != "" || len(near) > 0 {
+			return strings.Join(append([]string{strings.TrimSuffix(a.rule.String()+" is "+a.result.Tri.String()+": "+why, ": ")}, near...), "; ")
 		}
 	}
 	return ""

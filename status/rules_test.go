@@ -130,6 +130,12 @@ func TestClassify(t *testing.T) {
 			o.Following.Start, o.Following.Each = true, true
 		}), want: status.NotReady, reason: "started, now following each element of the answer"},
 		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
+		"after a redirect":             {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":2}`), redirected), want: status.NotReady, reason: ".a is 2, want == 1, after a redirect to /results"},
+		"failed after a redirect":      {rules: []string{`error-if .a==2`}, o: with(answered(200, `{"a":2}`), redirected), want: status.Error, reason: ".a is 2, after a redirect to /results"},
+		"unconditional, redirected":    {o: with(answered(200, `{"a":2}`), redirected), want: status.Success, reason: "HTTP 200 OK after a redirect to /results"},
+		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, advice: detail.AdviceDone},
+		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, advice: detail.AdviceDone},
+		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, advice: detail.AdviceDone},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: detail.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
@@ -433,6 +439,8 @@ func leading(next, body string) status.Observation {
 	o.Following = detail.Following{Start: true, Next: next}
 	return o
 }
+
+func redirected(o *status.Observation) { o.Redirect = "/results" }
 
 func doubted(o *status.Observation) { o.Doubt = "a page" }
 
