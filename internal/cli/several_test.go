@@ -48,7 +48,7 @@ func TestNewGroup_limits(t *testing.T) {
 	processors := runtime.GOMAXPROCS(0)
 	for line, want := range map[string]string{
 		"":                                       fmt.Sprint("50 6 ", processors, " 50"),
-		"--parallel-max 2 --rate 0":              "2 2 2 0",
+		"--parallel-max 77 --rate 0":             "77 77 77 0",
 		"--parallel-max-host 3 --rate 2/s":       "50 3 3 2",
 		"--parallel-max 9 --parallel-max-host 2": "9 2 2 50",
 	} {
