@@ -20,31 +20,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// The attempt that starts the operation comes at once, whatever the schedule and
-// Immediate say, and wait 0 after its answer.
-func TestAStartDoesNotWait(t *testing.T) {
-	t.Parallel()
-	for _, immediate := range []bool{false, true} {
-		have := timeline(t, poll.Poller{
-			Probe:     &starting{operation: operation{slow: map[int]time.Duration{1: 2 * time.Second}, readyAt: 5 * time.Second}},
-			Schedule:  backoff.Exponential{Base: time.Second, Factor: 2},
-			Immediate: immediate,
-		})
-		wantTimeline(t, have, `
-0s      wait    #1 0s
-0s      start   #1
-2s      attempt #1 NOT_READY in 2s: started, now following https://test/operation
-2s      wait    #2 1s
-3s      start   #2
-3s      attempt #2 NOT_READY in 0s: HTTP 202 Accepted
-3s      wait    #3 2s
-5s      start   #3
-5s      attempt #3 SUCCESS in 0s: HTTP 200 OK
-5s      end     succeeded SUCCESS after 3: HTTP 200 OK
-`)
-	}
-}
-
 // What a start names may not be there at first. A 404 counts by when it was asked for, not by when the
 // answer came.
 func TestNotThereYet(t *testing.T) {

@@ -55,9 +55,9 @@ func TestConversations_bySteps(t *testing.T) {
 	t.Parallel()
 	otherwise := map[string]bool{
 		"conditional": true, "cookies": true, "unfetched": true,
-		"the first look at a result is part of the attempt that said done, and takes its turn": true,
-		"the result is looked for until it is there":                                           true,
-		"a page that a redirect led to is not the result":                                      true,
+		"the first look at a result is part of the attempt that said done, and each look takes its turn": true,
+		"the result is looked for until it is there":                                                     true,
+		"a page that a redirect led to is not the result":                                                true,
 	}
 	converse(t, func(t *testing.T, c conversation) {
 		if otherwise[c.file] || otherwise[c.name] {

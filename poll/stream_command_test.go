@@ -3,22 +3,15 @@
 package poll_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // shellStream returns a Command that runs a script, whose messages are judged.
@@ -147,59 +140,4 @@ func TestStream_rotation(t *testing.T) {
 			t.Errorf("%s: %s", e.Outcome.Ending, e.Outcome.Reason)
 		}
 	}
-}
-
-// The end is known soon after its line has come.
-func BenchmarkStream_end(b *testing.B) {
-	rules, _ := status.Until(`$stdout startswith "ready"`)
-	var late time.Duration
-	for b.Loop() {
-		p := poll.Poller{Probe: shellStream(`sleep .05; date +ready%s%N; sleep 9 & wait`), Rules: rules, Immediate: true}
-		o, err := p.Run(context.Background())
-		var said int64
-		if _, scanned := fmt.Sscanf(strings.TrimPrefix(string(o.Observation.Body), "ready"), "%d", &said); err != nil || scanned != nil {
-			b.Fatal(err, scanned)
-		}
-		late += time.Since(time.Unix(0, said))
-	}
-	b.ReportMetric(float64(late.Microseconds())/1000/float64(b.N), "ms-late")
-}
-
-// A program that prints 100,000 lines is read as fast as a loop reads it that asks the same rules.
-func BenchmarkStream_lines(b *testing.B) {
-	const script = `seq -f 'a line of the log, as long as most are: %.0f' 100000`
-	rules, _ := status.Until(`$stdout endswith ": 100000"`)
-	b.Run("poll", func(b *testing.B) {
-		for b.Loop() {
-			p := poll.Poller{Probe: shellStream(script), Rules: rules, Immediate: true}
-			if o, err := p.Run(context.Background()); err != nil || o.State.Messages != 100000 {
-				b.Fatal(err, o.State.Messages)
-			}
-		}
-	})
-	loop := func(b *testing.B, isDone func(line []byte) bool) {
-		for b.Loop() {
-			cmd := exec.Command("sh", "-c", script)
-			out, err := cmd.StdoutPipe()
-			if err != nil || cmd.Start() != nil {
-				b.Fatal(err)
-			}
-			lines, found := bufio.NewScanner(out), false
-			for lines.Scan() {
-				found = found || isDone(lines.Bytes())
-			}
-			if cmd.Wait() != nil || !found {
-				b.Fatal("no end")
-			}
-		}
-	}
-	b.Run("bufio with rules", func(b *testing.B) {
-		loop(b, func(line []byte) bool {
-			o := status.Observation{Kind: status.KindCommand, Body: bytes.Clone(line), Answer: detail.Answer{Message: true}}
-			return rules.Classify(context.Background(), o).Status == status.Success
-		})
-	})
-	b.Run("bufio", func(b *testing.B) {
-		loop(b, func(line []byte) bool { return bytes.HasSuffix(line, []byte(": 100000")) })
-	})
 }

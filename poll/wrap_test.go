@@ -153,37 +153,7 @@ func TestAStartWithinAnotherProbeIsNotSentByTheNextStep(t *testing.T) {
 	})
 }
 
-// Each request of a wrapped probe waits for the Limiter, also that for a further page.
-func TestPagesOfAWrappedProbeAreLimited(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var sent []time.Duration
-		began := time.Now()
-		pages := poll.HTTP{URL: "http://api.example.com/1", Next: "auto", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent = append(sent, time.Since(began))
-			answer := &http.Response{StatusCode: 200, Header: make(http.Header), Body: io.NopCloser(strings.NewReader("[]")), Request: r}
-			if n := len(sent); n < 4 {
-				answer.Header.Set("Link", fmt.Sprintf(`</%d>; rel="next"`, n+1))
-			}
-			return answer, nil
-		})}
-		p := poll.Poller{
-			Probe: poll.Wrap(pages, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
-				return next(ctx, a)
-			}),
-			Limiter: &poll.Pacer{PerSecond: 5, Known: true}, Schedule: backoff.Fixed(time.Second), Immediate: true,
-		}
-		if _, err := p.Run(t.Context()); err != nil || len(sent) != 4 {
-			t.Fatalf("%v, requests after %s", err, sent)
-		}
-		for i, at := range sent[1:] {
-			if gap := at - sent[i]; gap < 200*time.Millisecond {
-				t.Errorf("a page was asked for %s after the one before", gap)
-			}
-		}
-	})
-}
-
-// So does each look of a function that looks more often than once, and what it asks elsewhere.
+// Each look of a wrapped probe waits for the Limiter, and so does each request to another place.
 func TestLooksOfAFunctionAreLimited(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		sent := make(map[string][]time.Time)

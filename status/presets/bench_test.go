@@ -2,7 +2,6 @@ package presets
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -52,32 +51,6 @@ func BenchmarkObjects(b *testing.B) {
 		}
 		o := status.Observation{Kind: status.KindCommand, Exit: new(0), Body: []byte(test.body)}
 		b.Run(test.name, func(b *testing.B) {
-			for b.Loop() {
-				if v := (status.Rules{Preset: preset}).Classify(b.Context(), o); v.Status != status.Success {
-					b.Fatal(v.Reason)
-				}
-			}
-		})
-	}
-}
-
-// A list of a thousand objects of one kind, 4 MB, for each stanza: of its first sample that is done.
-func BenchmarkKinds(b *testing.B) {
-	group, _ := Lookup("k8s")
-	preset, _, err := group.Compile(status.KindCommand, false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, samples := range presetSamples(b) {
-		kind, isStanza := strings.CutPrefix(name, "k8s/")
-		i := slices.IndexFunc(samples, func(s presetSample) bool { return s.Want == string(status.Success) })
-		if !isStanza || i < 0 {
-			continue
-		}
-		object := strings.Replace(string(samples[i].Body), `"metadata": {`, `"metadata": {"managedFields":[`+padding+`{}],`, 1)
-		body := []byte(`{"apiVersion":"v1","kind":"List","items":[` + strings.Repeat(object+",", 999) + object + `]}`)
-		o := status.Observation{Kind: status.KindCommand, Exit: new(0), Body: body}
-		b.Run(kind, func(b *testing.B) {
 			for b.Loop() {
 				if v := (status.Rules{Preset: preset}).Classify(b.Context(), o); v.Status != status.Success {
 					b.Fatal(v.Reason)
