@@ -396,6 +396,12 @@ func (c *conversation) set(text string) (err error) {
 		c.probe.MaxRedirects, err = strconv.Atoi(value)
 	case "--max-body":
 		c.probe.MaxBody, err = strconv.ParseInt(value, 10, 64)
+	case "--accept":
+		for code := range strings.SplitSeq(value, ",") {
+			var n int
+			n, err = strconv.Atoi(code)
+			c.poller.Rules.Accept = append(c.poller.Rules.Accept, n)
+		}
 	case "--strict":
 		c.poller.Rules.Strict = true
 	case "--until":

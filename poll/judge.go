@@ -66,6 +66,7 @@ func (w *wait) isStartLost() bool {
 // annotate says in an observation that was complete at now what the run knows of it.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
 	o.Attempt, o.Elapsed, o.Target, o.Excused = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Excused
+	o.Accept = w.p.Rules.Accept
 	w.noteChange(o, now)
 }
 
@@ -180,7 +181,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 	}
 	took, done := w.last.took, w.last.verdict
 	missing := "done, but its result could not be fetched: " + what
-	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{}, Threshold{Times: 1}, new(status.Tally)
+	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}, new(status.Tally)
 	w.classify = func(ctx context.Context, result *judgement) status.Verdict {
 		v := w.p.Rules.Classify(ctx, *result.observation)
 		if v.Status == status.Success {

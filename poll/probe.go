@@ -17,6 +17,8 @@ type Attempt struct {
 	Previous status.Status // of the previous attempt; None for the first
 	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
+	// Accept is that of the wait's Rules.
+	Accept []int
 	// Tell, unless it is nil, judges a message of a stream, and reports whether the attempt
 	// has to end with it: the message decides the wait, or nobody listens any more. The
 	// observation that Look returns then does not count. Tell must be called by one

@@ -247,7 +247,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 		ctx = context.WithValue(ctx, lookContextKey{}, around)
 	}
 	begun := time.Now()
-	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook,
+	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, Accept: w.p.Rules.Accept,
 		Tell: func(o status.Observation) bool { return tell(ctx, o) }})
 	w.ended(ctx, &o)
 	return o, time.Since(begun)

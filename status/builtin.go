@@ -31,10 +31,10 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 		return r.goodHTTP(o, want, hasCondition)
 	case o.Code != nil:
 		return badHTTP(o)
-	case o.Exit != nil && *o.Exit != 0:
+	case o.Exit != nil && !o.Good():
 		return badExit(o)
 	case o.Exit != nil:
-		plain = "exit code 0"
+		plain = fmt.Sprintf("exit code %d", *o.Exit)
 	case o.Kind == KindTCP:
 		plain = "connected"
 	}
@@ -64,6 +64,8 @@ func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict 
 		return r.undecided(o.Doubt + ": a condition can say that it is the answer")
 	case o.Doubt != "" || o.Following.Missing != "":
 		return r.undecided(cmp.Or(o.Doubt, o.Following.Missing))
+	case o.isStray():
+		return r.undecided(want + ", which says nothing of the URL that was given")
 	case running: // the code itself says so
 		return Verdict{Status: NotReady, Reason: want}
 	case hasCondition:
@@ -102,6 +104,9 @@ func badHTTP(o *Observation) Verdict {
 		v.Reason += ", and the server says not to ask again"
 	case o.RefusedForLoad():
 		return throttled(v.Reason, o.Hint)
+	case code >= 200 && code < 300:
+		v.Status = NotReady
+		v.Reason += ", which is not accepted"
 	case o.ShouldRetry != nil:
 		v.Status = NotReady
 		v.Reason += ", and the server says to ask again"
@@ -157,7 +162,7 @@ func (o *Observation) leadsNowhere() bool {
 // served because of load: 429, 503 with a hint or any Retry-After, and 403 with these, an
 // exhausted rate limit or GitHub's words about its secondary one.
 func (o *Observation) RefusedForLoad() bool {
-	if o.Code == nil {
+	if o.Code == nil || o.Good() {
 		return false
 	}
 	later := o.Hint != nil || o.Header.Get("Retry-After") != ""
@@ -205,6 +210,8 @@ const (
 func badExit(o *Observation) Verdict {
 	v := Verdict{Status: NotReady, Reason: exitText(o, o.Stderr)}
 	switch wrong := calledWrongly(o.Stderr); {
+	case *o.Exit == 0:
+		v.Reason = "exit code 0, which is not accepted"
 	case *o.Exit == exitNotExecutable, *o.Exit == exitNotFound:
 		v.Status, v.Final = Error, true
 	case wrong != nil:

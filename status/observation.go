@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/internal/detail"
@@ -113,12 +115,14 @@ func (o *Observation) element() *expr.Doc {
 	return expr.NewDoc(o.Body)
 }
 
-// Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, a
-// connection, or a custom probe without a failure.
+// Good reports whether the response is successful: HTTP 2xx, exit code 0 or, in place of both, a code of
+// [Rules.Accept]; a connection; or a custom probe without a failure.
 func (o *Observation) Good() bool {
-	switch {
+	switch code := cmp.Or(o.Code, o.Exit); {
 	case o.Failure != nil:
 		return false
+	case code != nil && o.Accept != nil:
+		return slices.Contains(o.Accept, *code)
 	case o.Code != nil:
 		return *o.Code >= 200 && *o.Code <= 299
 	case o.Exit != nil:

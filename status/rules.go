@@ -81,6 +81,9 @@ type Rules struct {
 	Own []Rule
 	// Preset says what the answers of an API mean, nil for none. It is asked after Own.
 	Preset *Preset
+	// Accept are the HTTP statuses, or the exit codes, of successful responses. They are all of them: with
+	// [200, 429] neither 204 nor 503 is successful. Nil means HTTP 2xx and exit code 0.
+	Accept []int
 	// Strict makes a good answer that no rule matches an ERROR.
 	Strict bool
 	// Detail are expressions for the answer's own words. The first value that is a text is added
@@ -159,6 +162,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if err := r.Validate(); err != nil {
 		return Verdict{Status: Error, Reason: err.Error(), Decision: detail.Decision{Final: true}}
 	}
+	o.Accept = r.Accept
 	e := evaluation{ctx: ctx, admitted: r.Admits(&o), answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
 	v := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {
@@ -184,6 +188,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 
 // Decides reports whether a rule matches o, or a preset may. It takes a fraction of the time of Classify, which says why.
 func (r Rules) Decides(ctx context.Context, o Observation) bool {
+	o.Accept = r.Accept
 	e := evaluation{ctx: ctx, admitted: r.Admits(&o)}
 	for i := range r.Own {
 		if r.Own[i].isBarred(&o) {

@@ -13,6 +13,57 @@ import (
 
 var ruled = []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
 
+// Only the codes of Accept are those of successful responses.
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	hinted := answered(429, `{"state":"done"}`)
+	hinted.Hint = &status.Hint{Wait: time.Minute, Source: "Retry-After"}
+	moved := answered(404, "")
+	moved.Moved, moved.Redirect = true, "/login"
+	begun := answered(429, "")
+	begun.Following.Start = true
+	for name, test := range map[string]struct {
+		accept []int
+		o      status.Observation
+		rules  []string
+		want   string
+	}{
+		"no condition":                   {[]int{200, 473}, answered(473, ""), nil, "SUCCESS: HTTP 473"},
+		"an exit code":                   {[]int{0, 2, 8}, exited(8, "", "pending"), nil, "SUCCESS: exit code 8"},
+		"202 is not the end":             {[]int{200, 202}, answered(202, ""), nil, "NOT_READY: HTTP 202 Accepted"},
+		"2xx is not in the list":         {[]int{204}, answered(200, ""), nil, "NOT_READY: HTTP 200 OK, which is not accepted"},
+		"0 is not in the list":           {[]int{2}, exited(0, "out", "unknown flag: x"), nil, "NOT_READY: exit code 0, which is not accepted"},
+		"an error is still one":          {[]int{200, 429}, answered(401, ""), nil, "ERROR: HTTP 401 Unauthorized"},
+		"429 is not THROTTLED":           {[]int{200, 429}, hinted, nil, "SUCCESS: HTTP 429 Too Many Requests"},
+		"503 is not THROTTLED":           {[]int{503}, answered(503, ""), nil, "SUCCESS: HTTP 503 Service Unavailable"},
+		"429 that is not in the list":    {[]int{200}, hinted, []string{`until .state == "done"`}, "THROTTLED: HTTP 429 Too Many Requests, Retry-After asks for 1m"},
+		"a condition":                    {[]int{200, 429}, hinted, []string{`until .state == "done"`}, `SUCCESS: .state is "done"`},
+		"a condition that is false":      {[]int{200, 401}, answered(401, `{"state":"x"}`), []string{`until .state == "done"`}, `NOT_READY: .state is "x", want == "done"`},
+		"a condition for ERROR":          {[]int{0, 2}, exited(2, `{"status":"error"}`, ""), []string{`error-if .status == "error"`}, `ERROR: .status is "error"`},
+		"of a 200 that is not accepted":  {[]int{429}, answered(200, `{"state":"done"}`), []string{`until .state == "done"`}, "NOT_READY: HTTP 200 OK, which is not accepted"},
+		"of a 0 that is not accepted":    {[]int{8}, exited(0, `{"state":"done"}`, ""), []string{`until .state == "done"`}, "NOT_READY: exit code 0, which is not accepted"},
+		"by a code that is not accepted": {[]int{200}, answered(473, ""), []string{`until $status == 473`}, "SUCCESS: $status is 473"},
+		"wrong usage that is accepted":   {[]int{0, 2}, exited(2, `{}`, "error: unknown flag: --x"), []string{`until .ok`}, "NOT_READY: .ok is missing, want a value"},
+		"a 404 of another page":          {[]int{200, 404}, moved, nil, "NOT_READY: HTTP 404 Not Found after a redirect to /login, which says nothing of the URL that was given"},
+		"a start":                        {[]int{429}, begun, nil, "ERROR: the start was answered with HTTP 429 Too Many Requests: it names no URL to follow, and no condition matches it"},
+		"a failure":                      {[]int{200}, failed(status.FailureTransient), nil, "NOT_READY: no answer"},
+		"no code":                        {[]int{200}, custom("", nil), nil, "SUCCESS: the probe reports no failure"},
+	} {
+		r := status.Rules{Accept: test.accept, Own: rules(t, test.rules...)}
+		v := r.Classify(t.Context(), test.o)
+		if have := string(v.Status) + ": " + v.Reason; have != test.want {
+			t.Errorf("%s:\nhave %s\nwant %s", name, have, test.want)
+		}
+		if test.rules != nil && r.Decides(t.Context(), test.o) != (v.Rule != "") {
+			t.Errorf("%s: Decides and Classify differ", name)
+		}
+	}
+	strict := status.Rules{Accept: []int{473}, Strict: true, Own: rules(t, "until .x")}
+	if v := strict.Classify(t.Context(), answered(473, "{}")); v.Status != status.Error {
+		t.Errorf("strict: %s: %s", v.Status, v.Reason)
+	}
+}
+
 // rules compiles rules given as "flag expression".
 func rules(t *testing.T, lines ...string) []status.Rule {
 	t.Helper()

@@ -29,6 +29,9 @@
 //	another exit code, stderr tells of      THROTTLED
 //	throttling
 //	another exit code                       NOT_READY
+//
+// Where [Rules.Accept] lists codes, a code of the list is as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
+// NOT_READY if the list does not have them.
 package status
 
 import "github.com/pollcli/poll/internal/detail"

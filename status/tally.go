@@ -19,6 +19,7 @@ type Tally struct {
 	explained int      // number of results that hints are made of
 	isOver    bool     // the next observation is of another response
 	wasGood   bool     // the last response was successful
+	hasAccept bool     // the wait has a list of accepted codes
 }
 
 // A ruleCount is what a Tally remembers of one rule.
@@ -39,7 +40,7 @@ const (
 // another URL, and an element that is not in its list, are not counted: the rules are not about them.
 func (t *Tally) Add(o *Observation, v *Verdict) {
 	answers := v.answers
-	v.answers = nil
+	v.answers, t.hasAccept = nil, o.Accept != nil
 	leads := o.Following.Start && o.Following.Next != "" && v.Status == NotReady
 	if leads || o.Presence != detail.Present {
 		return
@@ -154,7 +155,7 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 		case preset != "" && done[preset]:
 			continue
 		case !c.asked:
-			notes = append(notes, neverAsked(c, kind))
+			notes = append(notes, neverAsked(c, kind, t.hasAccept))
 		case !c.decided:
 			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)
 		}
@@ -163,7 +164,7 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 	return notes
 }
 
-func neverAsked(c ruleCount, kind Kind) string {
+func neverAsked(c ruleCount, kind Kind, hasAccept bool) string {
 	words := map[Kind][2]string{
 		KindCustom:  {"every attempt failed"},
 		KindTCP:     {"every attempt failed"},
@@ -171,6 +172,8 @@ func neverAsked(c ruleCount, kind Kind) string {
 		KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
+	case hasAccept:
+		words = [2]string{"no response was accepted"}
 	case c.rule.Preset != "": // nobody adds to a preset
 		words[1] = ""
 	case c.exit != 0:

@@ -66,7 +66,7 @@ func (q *evaluation) flags() argv.Flags {
 
 // ruleFlags returns the flags that ask for the verdict of a wait.
 func ruleFlags() []string {
-	return []string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "detail", "preset"}
+	return []string{"until", "error-if", "throttled-if", "not-ready-if", "accept", "strict", "detail", "preset"}
 }
 
 // An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
@@ -219,7 +219,7 @@ func (q *evaluation) readRules() (err error) {
 	}
 	q.Stream = q.env.Event != ""
 	r := targetReader{run: q.Spec, process: q.process}
-	return r.readRules(q.target)
+	return cmp.Or(readAccept(q.target), r.readRules(q.target))
 }
 
 // look returns what an attempt would have seen.

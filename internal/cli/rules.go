@@ -2,9 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"math"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -90,6 +94,56 @@ func (t *target) readGone() {
 	rule, _ := status.NewRule(status.Success, condition) // it compiles
 	rule.Origin, rule.Here = "--gone", true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
+}
+
+// readAccept reads the codes of successful responses, which have to be those of a target of the kind.
+func readAccept(t *target) error {
+	s := t.spec
+	if s.Accept == nil || t.kind == status.KindTCP { // among several
+		return nil
+	}
+	for word := range strings.SplitSeq(strings.Join(s.Accept, ","), ",") {
+		codes, err := parseCodes(strings.TrimSpace(word), t.kind)
+		if err != nil {
+			return argv.Usagef("%s: %w", s.Origin("accept"), err)
+		}
+		t.poller.Rules.Accept = append(t.poller.Rules.Accept, codes...)
+	}
+	for _, code := range t.poller.Rules.Accept {
+		switch isFollowed := slices.Contains([]int{301, 302, 303, 307, 308}, code); {
+		case t.kind == status.KindHTTP && isFollowed && s.MaxRedirs != 0:
+			return argv.Usagef("%s: poll follows a redirect, so its status %d is not that of the response", s.Origin("accept"), code).
+				Hint("with --max-redirs 0 the redirect is the response")
+		case s.Gone && (code == http.StatusNotFound || code == http.StatusGone):
+			return argv.Usagef("%s: %d is the SUCCESS of %s, and not a response like others", s.Origin("accept"), code, s.Origin("gone")).
+				Hint("leave %d out of the list", code)
+		}
+	}
+	return nil
+}
+
+// parseCodes reads an HTTP status, a class of them such as 2xx, or an exit code.
+func parseCodes(text string, kind status.Kind) (codes []int, err error) {
+	least, most, meaning := 200, 999, "an HTTP status"
+	if kind == status.KindCommand {
+		least, most, meaning = 0, 255, "an exit code"
+		if runtime.GOOS == "windows" {
+			most = math.MaxInt
+		}
+	}
+	first, last := text, text
+	if kind == status.KindHTTP && len(text) == 3 && strings.EqualFold(text[1:], "xx") {
+		first, last = text[:1]+"00", text[:1]+"99"
+	}
+	from, err := strconv.ParseUint(first, 10, 0)
+	to, _ := strconv.ParseUint(last, 10, 0)
+	if err != nil || from < uint64(least) || to > uint64(most) {
+		return nil, argv.Usagef("%q is not %s", text, meaning).Advise("accept " + kind.String() + " " + text)
+	}
+	for code := from; code <= to; code++ {
+		codes = append(codes, int(code))
+	}
+	return codes, nil
 }
 
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a

@@ -29,6 +29,7 @@ type Spec struct {
 	Until, ErrorIf, ThrottledIf, NotReadyIf []string
 	Detail                                  []string
 	Gone, Strict                            bool
+	Accept                                  []string
 	Preset                                  string
 	preset                                  *presets.Preset // of that name
 	SuccessThreshold, ErrorThreshold        poll.Threshold
@@ -160,6 +161,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "throttled-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, To: argv.TextsVar(&s.ThrottledIf), Usage: "THROTTLED when true: slow down"},
 		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, To: argv.TextsVar(&s.NotReadyIf), Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.BoolVar(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
+		{Name: "accept", Value: "CODES", For: ofHTTP | ofCommand, Many: true, To: argv.TextsVar(&s.Accept), Distinctive: true, Usage: "the successful statuses or exit codes, e.g. 2xx,429"},
 		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
 		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, To: argv.TextsVar(&s.Detail), Usage: "add this value of the answer to the reason"},

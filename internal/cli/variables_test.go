@@ -13,7 +13,7 @@ import (
 
 // valueOf has a value for what stands for the value of a flag in help.
 var valueOf = map[string]string{
-	"": "1", "EXPR": ".x", "NAME|FILE": "k8s-job", "P": "3", "NAME": "x", "C": "2%", "D": "1s", "DIR": "past", "N": "5", "METHOD": "PUT",
+	"": "1", "EXPR": ".x", "NAME|FILE": "k8s-job", "P": "3", "NAME": "x", "C": "2%", "D": "1s", "DIR": "past", "N": "5", "METHOD": "PUT", "CODES": "200",
 	"DATA": "x", "USER:PASS": "a:b", "NAME=VALUE": "a=b", "FILE": "nofile", "PATH": "x.sock", "URL": "http://127.0.0.1:1", "WHERE": "none",
 	"HOST:PORT:ADDRESS": "x.example:80:127.0.0.1", "HOST:PORT:HOST:PORT": "x.example:80:y.example:80",
 }

@@ -33,6 +33,10 @@ type Answer struct {
 	// confirms.
 	NotModified bool `json:"not_modified,omitempty"`
 
+	// Accept are the codes of a successful response; nil means those of HTTP 2xx and exit code 0. The
+	// wait sets it.
+	Accept []int `json:"-"`
+
 	// Following places an HTTP answer in the life of an operation.
 	Following Following `json:"following,omitzero"`
 

@@ -16,6 +16,7 @@ import (
 // An Attempt has the limits of the attempt that a [Session] is to make.
 type Attempt struct {
 	Last    bool          // no other may follow: the whole answer is asked for
+	Accept  []int         // see status.Rules
 	Pace    Pace          // nil = no limiter
 	Timeout time.Duration // of each request if Pace is set, or of all until a stream begins; waiting for a slot does not count; 0 = none
 	Anew    bool          // no event that has been told is taken for known: it is to be told again
@@ -208,7 +209,7 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 	_, remark := r.renew(ctx, false)
 	a := r.layer.do(ctx, next)
 	a.remark(remark)
-	if a.code == http.StatusUnauthorized {
+	if a.code == http.StatusUnauthorized && !a.Good() {
 		a.Renewed, remark = r.renew(ctx, true)
 		a.remark(remark)
 	}
