@@ -21,7 +21,11 @@ func TestTerminalThatNobodyReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			master, slave := openTerminal(t)
-			cmd := exec.Command("poll", "--timeout", "3s", "--grace", "1ms", "--interval", "1ms", "--targets", "-", "--until", "$exit == 9", "--", "true", "{}")
+			timeout := "60s" // unless it is to end by the deadline
+			if signals == nil {
+				timeout = "3s"
+			}
+			cmd := exec.Command("poll", "--timeout", timeout, "--grace", "1ms", "--interval", "1ms", "--targets", "-", "--until", "$exit == 9", "--", "true", "{}")
 			cmd.Stdin = strings.NewReader(fmt.Sprintf(strings.Repeat("a target with a long name, number %d\n", 18), numbers(18)...))
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "GORACE=" + raceAtOnce}
 			cmd.Stderr = slave
