@@ -148,7 +148,16 @@ func started(o *Observation) Verdict {
 		return Verdict{Status: Error, Reason: answered + ", which poll cannot follow: " + f.Missing, Notes: o.Remarks}
 	}
 	return Verdict{Status: Error, Reason: answered + ": it names no URL to follow, and no condition matches it",
-		Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceFollow}}, Notes: o.Remarks}
+		Decision: detail.Decision{Advice: o.followAdvice()}, Notes: o.Remarks}
+}
+
+// followAdvice is advice to name the URL to follow, such as one that the response names.
+func (o *Observation) followAdvice() detail.Advice {
+	urls := document.URLs(o.Body, "")
+	if o.Header.Get("Location") != "" {
+		urls = append(urls, "'$header.Location'")
+	}
+	return detail.Advice{Code: detail.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}
 }
 
 // leadsNowhere reports whether the answer to the start leaves nothing to look at. A start

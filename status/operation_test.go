@@ -165,6 +165,31 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	}
 }
 
+// The members that hold URLs are advice, and their values are not shown.
+func TestURLsThatAStartNames(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"id":7}`: "",
+		`{"statementStatusUrl":"/statements/7?sig=s3cret"}`:              "'.statementStatusUrl'",
+		`{"links":{"self":"https://api.example.com/7"},"name":"/etc/x"}`: "'.links.self'",
+		`{"a-url":"/x","href":"nothing"}`:                                "",
+		`{"a":{"b":{"c":{"href":"/x"}}}}`:                                "",
+		`{"a":{"b":{"href":"/x"}},"uri":"/y"}`:                           "'.a.b.href' or '.uri'",
+	} {
+		o := answered(202, body)
+		o.Following = detail.Following{Start: true}
+		if have := (status.Rules{}).Classify(t.Context(), o).Advice; have.Code != detail.AdviceFollow || have.Text != want {
+			t.Errorf("%s: have advice %v, want %s", body, have, want)
+		}
+	}
+	o := answered(200, "")
+	o.Following = detail.Following{Start: true}
+	o.Header = map[string][]string{"Location": {"/jobs/7"}}
+	if have := (status.Rules{}).Classify(t.Context(), o).Advice.Text; have != "'$header.Location'" {
+		t.Errorf("have %s", have)
+	}
+}
+
 // Once a state was seen, an answer without one is not the end: it may be of
 // whatever stands before the server.
 func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {

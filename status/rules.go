@@ -178,7 +178,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
 		v.Reason += "; the start is sent once, and its answer names no URL to follow"
-		v.Advice.Code = detail.AdviceFollow
+		v.Advice = o.followAdvice()
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
 	// A start is sent once, so its failure is final.

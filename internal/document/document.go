@@ -5,9 +5,11 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -34,6 +36,24 @@ func membersOf(object []byte) (all []member) {
 	}
 	slices.SortStableFunc(all, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return all
+}
+
+// urlMember matches a member that holds a URL, as its name says too.
+var urlMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor) "(?:https?://|/)`)
+})
+
+// URLs returns the paths of members of a document that hold a URL, down to two objects in it.
+func URLs(text []byte, path string) (paths []string) {
+	for _, m := range membersOf(text) {
+		at := path + "." + m.name
+		if urlMember().MatchString(m.name + " " + string(m.raw)) {
+			paths = append(paths, "'"+at+"'")
+		} else if strings.Count(path, ".") < 2 {
+			paths = append(paths, URLs(m.raw, at)...)
+		}
+	}
+	return paths
 }
 
 // hasContent reports whether a JSON value is more than an empty one, a zero, or an object of those.

@@ -78,7 +78,7 @@ func instead(o *poll.Outcome) string {
 		return "a start is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
 	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
 		return "to look where it leads: --follow '$header.Location'"
-	case later:
+	case !starts && code >= 400 && code != http.StatusUnauthorized && code != http.StatusProxyAuthRequired:
 		return fmt.Sprintf("to keep waiting on this answer: --not-ready-if '$status==%d'", code)
 	}
 	return ""
