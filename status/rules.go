@@ -469,7 +469,7 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 			continue
 		}
 		near, _ := a.result.Explain().Hints()
-		if why := a.result.Value().Reason; why != "" || len(near) > 0 {
+		if why := a.result.Value().Reason; a.result.Tri == expr.Unknown || len(near) > 0 {
 			return strings.Join(append([]string{strings.TrimSuffix(a.rule.String()+" is "+a.result.Tri.String()+": "+why, ": ")}, near...), "; ")
 		}
 	}

@@ -185,6 +185,7 @@ func TestClassify(t *testing.T) {
 		"failed after a redirect":      {rules: []string{`error-if .a==2`}, o: with(answered(200, `{"a":2}`), redirected), want: status.Error, reason: ".a is 2, after a redirect to /results"},
 		"unconditional, redirected":    {o: with(answered(200, `{"a":2}`), redirected), want: status.Success, reason: "HTTP 200 OK after a redirect to /results"},
 		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, advice: detail.AdviceDone},
+		"not busy":                     {rules: []string{`not-ready-if .busy`}, o: answered(200, `{"state":1}`), want: status.Success, reason: "HTTP 200 OK"},
 		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, advice: detail.AdviceDone},
 		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, advice: detail.AdviceDone},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
