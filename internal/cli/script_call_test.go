@@ -24,7 +24,7 @@ type callerKey struct{}
 
 // addCalls adds the commands that run poll in this process.
 func addCalls(commands map[string]func(*testscript.TestScript, bool, []string)) {
-	commands["call"], commands["exitcode"], commands["input"], commands["set"] = call, exitcodeOfCall, input, set
+	commands["call"], commands["exitcode"], commands["input"], commands["set"] = call, exitcodeOfCall, setInput, set
 }
 
 // prepareCalls gives a script its caller.
@@ -52,8 +52,8 @@ func set(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// input makes a file the stdin of the next call.
-func input(ts *testscript.TestScript, neg bool, args []string) {
+// setInput makes a file the stdin of the next call.
+func setInput(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: input FILE")
 	}
