@@ -21,8 +21,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// slack is what a busy machine may take for what takes a moment.
-const slack = 5 * time.Second
+// slack is the most that a moment may take on a busy machine. What is to be stopped would last for an hour.
+const slack = 5 * time.Minute
 
 // probeFor probes c with an attempt timeout and says how long it took.
 func probeFor(t *testing.T, c poll.Command, timeout time.Duration) (status.Observation, time.Duration) {
@@ -106,17 +106,18 @@ func wantStopped(t *testing.T, obs status.Observation, want status.FailureKind) 
 
 func TestCommandAttemptTimeout(t *testing.T) {
 	t.Parallel()
-	obs, took := probeFor(t, shell("echo $$; echo begun >&2; sleep 60"), 300*time.Millisecond)
+	const limit = 3 * time.Second // the shell starts in less
+	obs, took := probeFor(t, shell("echo $$; echo begun >&2; sleep 3600"), limit)
 	wantStopped(t, obs, status.FailureTransient)
-	// It says what was left when the attempt began.
+	// The reason has the time that was left when the attempt started.
 	after, _ := strings.CutPrefix(obs.Failure.Reason, "attempt timed out after ")
-	if limit, err := time.ParseDuration(after); err != nil || limit <= 0 || limit > 300*time.Millisecond {
-		t.Errorf("have reason %q, want a timeout of 300ms", obs.Failure.Reason)
+	if left, err := time.ParseDuration(after); err != nil || left <= 0 || left > limit {
+		t.Errorf("have reason %q, want a timeout of %s", obs.Failure.Reason, limit)
 	}
 	if string(obs.Stderr) != "begun\n" {
 		t.Errorf("have stderr %q, want what was written", obs.Stderr)
 	}
-	if took < 300*time.Millisecond || took > 300*time.Millisecond+slack {
+	if took < limit || took > slack {
 		t.Errorf("took %v", took)
 	}
 	wantGroupGone(t, obs)
@@ -144,17 +145,17 @@ func TestCommandStopsItsGroup(t *testing.T) {
 		killed bool // nothing less helps
 	}{
 		{name: "slow", script: `trap 'sleep 0.1; exit' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`},
-		{name: "stops itself", script: `echo $$; echo >&2; kill -STOP $$; sleep 60`},
-		{name: "has stopped its group", script: `echo $$; sleep 60 & echo >&2; kill -STOP 0; sleep 60`},
-		{name: "grandchild ignores TERM, holds the pipe", script: `echo $$; (trap '' TERM; echo >&2; sleep 60) & wait`, killed: true},
-		{name: "grandchild ignores TERM, holds no pipe", script: `echo $$; (trap '' TERM; echo >&2; exec >/dev/null 2>&1; sleep 60) & wait`, killed: true},
-		{name: "great-grandchildren", script: `echo $$; (sh -c 'trap "" TERM; sleep 60 & sleep 60 & echo >&2; wait; sleep 60' & wait) & wait`, killed: true},
+		{name: "stops itself", script: `echo $$; echo >&2; kill -STOP $$; sleep 3600`},
+		{name: "has stopped its group", script: `echo $$; sleep 3600 & echo >&2; kill -STOP 0; sleep 3600`},
+		{name: "grandchild ignores TERM, holds the pipe", script: `echo $$; (trap '' TERM; echo >&2; sleep 3600) & wait`, killed: true},
+		{name: "grandchild ignores TERM, holds no pipe", script: `echo $$; (trap '' TERM; echo >&2; exec >/dev/null 2>&1; sleep 3600) & wait`, killed: true},
+		{name: "great-grandchildren", script: `echo $$; (sh -c 'trap "" TERM; sleep 3600 & sleep 3600 & echo >&2; wait; sleep 3600' & wait) & wait`, killed: true},
 		{name: "floods", script: `echo $$; trap '' TERM; echo >&2; while :; do echo xxxxxxxxxxxxxxxxxxxxxxx; done`, killed: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c := shell(test.script)
-			c.Grace = time.Minute
+			c.Grace = time.Hour
 			if test.killed {
 				c.Grace = 250 * time.Millisecond
 			}
@@ -167,8 +168,8 @@ func TestCommandStopsItsGroup(t *testing.T) {
 			if test.killed && took < c.Grace {
 				t.Errorf("took %v, want the grace of %v to pass", took, c.Grace)
 			}
-			if most := 250*time.Millisecond + slack; took > most {
-				t.Errorf("took %v, want at most %v", took, most)
+			if took > slack {
+				t.Errorf("took %v, want at most %v", took, slack)
 			}
 			wantGroupGone(t, obs)
 		})
@@ -187,9 +188,9 @@ func TestCommandNoGrace(t *testing.T) {
 	wantGroupGone(t, obs)
 
 	// What the program wrote is read even so, whoever holds the pipe.
-	c = shell(`sleep 60 & echo $$; printf '%065000d' 0`)
+	c = shell(`sleep 3600 & echo $$; printf '%065000d' 0`)
 	c.Grace = -1
-	obs, took := probeFor(t, c, time.Minute)
+	obs, took := probeFor(t, c, time.Hour)
 	if obs.Failure != nil || obs.Size < 65000 || took > slack {
 		t.Errorf("have %d bytes after %v, failure %v", obs.Size, took, obs.Failure)
 	}
@@ -207,7 +208,7 @@ func TestCommandHurry(t *testing.T) {
 			defer cancel()
 			c := shell(`trap 'n=$((n+1)); echo $n; [ $n = 1 ] || ` + atTheSecond + `' TERM
 				echo $$; while :; do echo $n >&2; sleep 0.01; done`)
-			c.Grace = time.Minute
+			c.Grace = time.Hour
 			send := sync.OnceFunc(func() { hurry <- struct{}{} })
 			end := sync.OnceFunc(func() { close(hurry) })
 			c.Stderr = writerFunc(func(p []byte) (int, error) {
@@ -235,10 +236,10 @@ func TestCommandHurry(t *testing.T) {
 // attempt waits for those until the grace is over, and then stops them.
 func TestCommandWithHeldOutputs(t *testing.T) {
 	t.Parallel()
-	c := shell("echo $$; (trap '' TERM; sleep 60; echo late) & exit 0")
+	c := shell("echo $$; (trap '' TERM; sleep 3600; echo late) & exit 0")
 	c.Grace = 200 * time.Millisecond
-	obs, took := probeFor(t, c, time.Minute)
-	if !obs.Good() || obs.Truncated || took < c.Grace || took > 2*c.Grace+slack {
+	obs, took := probeFor(t, c, time.Hour)
+	if !obs.Good() || obs.Truncated || took < c.Grace || took > slack {
 		t.Errorf("have failure %v after %v, want a good answer after %v", obs.Failure, took, c.Grace)
 	}
 	if want := []string{"what sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
@@ -248,7 +249,7 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 
 	// Those who end within the grace have their say.
 	c = shell("(sleep 0.1; echo late) & echo early")
-	c.Grace = time.Minute
+	c.Grace = time.Hour
 	obs, took = probeFor(t, c, time.Hour)
 	if string(obs.Body) != "early\nlate\n" || took >= c.Grace {
 		t.Errorf("have %q after %v, want both lines", obs.Body, took)

@@ -27,12 +27,12 @@ func TestStream_commandThreshold(t *testing.T) {
 		until        []string
 		want         string
 	}{
-		{"others between them", "echo ok; echo no; echo no; echo ok; echo ok; sleep 9", []string{`$stdout == "ok"`}, "succeeded after 4"},
-		{"of either output", "echo ok; echo ok >&2; sleep 9", []string{`$stdout == "ok"`, `$stderr == "ok"`}, "succeeded after 2"},
+		{"others between them", "echo ok; echo no; echo no; echo ok; echo ok; sleep 3600", []string{`$stdout == "ok"`}, "succeeded after 4"},
+		{"of either output", "echo ok; echo ok >&2; sleep 3600", []string{`$stdout == "ok"`, `$stderr == "ok"`}, "succeeded after 2"},
 		{"too few", "echo ok; echo no", []string{`$stdout == "ok"`}, "attempts exhausted after 4"},
-		{"a line for NOT_READY", "echo ok; echo stop; echo ok; echo no; echo ok; sleep 9", []string{`$stdout == "ok"`, `?$stdout == "stop"`}, "succeeded after 5"},
-		{"documents", "echo '\"ok\"'; echo 1; echo '\"ok\"'; echo '\"ok\"'; sleep 9", []string{`. == "ok"`}, "succeeded after 4"},
-		{"a rule for documents, too", "echo ok; echo no; echo ok; echo ok; sleep 9", []string{`$stdout == "ok"`, `.x == 1`}, "succeeded after 4"},
+		{"a line for NOT_READY", "echo ok; echo stop; echo ok; echo no; echo ok; sleep 3600", []string{`$stdout == "ok"`, `?$stdout == "stop"`}, "succeeded after 5"},
+		{"documents", "echo '\"ok\"'; echo 1; echo '\"ok\"'; echo '\"ok\"'; sleep 3600", []string{`. == "ok"`}, "succeeded after 4"},
+		{"a rule for documents, too", "echo ok; echo no; echo ok; echo ok; sleep 3600", []string{`$stdout == "ok"`, `.x == 1`}, "succeeded after 4"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,14 +54,14 @@ func TestStream_command(t *testing.T) {
 		until        []string
 		want         string
 	}{
-		{"a line", "echo a; echo ready; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 2: $stdout is "ready"`},
-		{"of stderr as of either", "echo ready >&2; sleep 9", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
-		{"of stdout as of either", "echo ready; sleep 9", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
-		{"of stderr", "echo ready >&2; sleep 9", []string{`$stderr == "ready"`}, `succeeded after 1: $stderr is "ready"`},
-		{"in parts", "printf rea; sleep .1; echo dy; sleep 9", []string{`$stdout contains "ready"`}, `succeeded after 1: $stdout is "ready"`},
-		{"children stay", "sleep 9 & (trap '' TERM; sleep 9) & echo ready; wait", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
-		{"TERM is ignored", "trap '' TERM; echo ready; sleep 9; sleep 9", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
-		{"a document", "printf '{\\n  \"state\": \"pending\"\\n}\\n{\\n  \"state\": \"done\"\\n}\\n'; sleep 9", []string{`.state == "done"`}, `succeeded after 2: .state is "done"`},
+		{"a line", "echo a; echo ready; sleep 3600", []string{`$stdout contains "ready"`}, `succeeded after 2: $stdout is "ready"`},
+		{"of stderr as of either", "echo ready >&2; sleep 3600", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
+		{"of stdout as of either", "echo ready; sleep 3600", []string{`$output == "ready"`}, `succeeded after 1: $output is "ready"`},
+		{"of stderr", "echo ready >&2; sleep 3600", []string{`$stderr == "ready"`}, `succeeded after 1: $stderr is "ready"`},
+		{"in parts", "printf rea; sleep .1; echo dy; sleep 3600", []string{`$stdout contains "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"children stay", "sleep 3600 & (trap '' TERM; sleep 3600) & echo ready; wait", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"TERM is ignored", "trap '' TERM; echo ready; sleep 3600; sleep 3600", []string{`$stdout == "ready"`}, `succeeded after 1: $stdout is "ready"`},
+		{"a document", "printf '{\\n  \"state\": \"pending\"\\n}\\n{\\n  \"state\": \"done\"\\n}\\n'; sleep 3600", []string{`.state == "done"`}, `succeeded after 2: .state is "done"`},
 		{"the last line", "echo a; printf ready", []string{`$stdout == "ready"`}, `succeeded after 2: $stdout is "ready"`},
 		{"the last line of stderr", "echo a; printf ready >&2", []string{`$stderr == "ready"`}, `succeeded after 2: $stderr is "ready"`},
 		{"the exit code", "echo a; exit 3", []string{`$stdout == "ready"`, "!$exit != 0"}, `failed after 1: $exit is 3`},
@@ -70,19 +70,16 @@ func TestStream_command(t *testing.T) {
 		{"not found in it", "notthere", []string{`$stdout == "ready"`}, `failed after 1: exit code 127 (command not found): sh: 1: notthere: not found`},
 		{"a long line", "printf %0200d 7; echo; echo ready", []string{`not ($stdout startswith "0") or $stdout endswith "7"`}, `succeeded after 2: $stdout is "ready"`},
 		{"the last of many", "seq 1000", []string{`$stdout == "x"`}, `attempts exhausted after 1000: attempts made: 1 of 1; last: $stdout is "1000", want == "x"`},
-		{"no line is lost", "seq 100000; sleep 9", []string{`$stdout == "100000"`}, `succeeded after 100000: $stdout is "100000"`},
+		{"no line is lost", "seq 100000; sleep 3600", []string{`$stdout == "100000"`}, `succeeded after 100000: $stdout is "100000"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c := shellStream(test.script)
 			c.MaxBody = 100
-			p := poll.Poller{Probe: c, Rules: conditions(t, test.until...), Immediate: true, MaxAttempts: 1, Timeout: 8 * time.Second}
+			p := poll.Poller{Probe: c, Rules: conditions(t, test.until...), Immediate: true, MaxAttempts: 1, Timeout: slack}
 			o, _ := p.Run(t.Context())
 			if have := fmt.Sprintf("%s after %d: %s", o.Ending, o.State.Messages, o.Reason); have != test.want {
 				t.Errorf("have %s\nwant %s", have, test.want)
-			}
-			if o.Elapsed > 5*time.Second {
-				t.Errorf("it took %s", o.Elapsed)
 			}
 		})
 	}
@@ -100,7 +97,7 @@ func TestStream_command_killed(t *testing.T) {
 // A command that ends is run again.
 func TestStream_command_again(t *testing.T) {
 	t.Parallel()
-	p := poll.Poller{Probe: shellStream(`echo run $POLL_ATTEMPT`), Rules: conditions(t, `$stdout == "run 3"`), Timeout: 8 * time.Second}
+	p := poll.Poller{Probe: shellStream(`echo run $POLL_ATTEMPT`), Rules: conditions(t, `$stdout == "run 3"`), Timeout: slack}
 	if o, err := p.Run(t.Context()); err != nil || o.State.Attempts != 3 {
 		t.Errorf("%v after %d attempts", err, o.State.Attempts)
 	}
@@ -117,7 +114,7 @@ func TestStream_rotation(t *testing.T) {
 	}
 	write("old ready\n")
 	c := poll.Command{Args: []string{"tail", "-n", "0", "-s", "0.1", "-F", log}, Stream: true}
-	p := poll.Poller{Probe: c, Rules: conditions(t, `$stdout contains "ready"`), Immediate: true, Timeout: 8 * time.Second}
+	p := poll.Poller{Probe: c, Rules: conditions(t, `$stdout contains "ready"`), Immediate: true, Timeout: slack}
 	var writer sync.WaitGroup
 	over := make(chan struct{})
 	defer writer.Wait()

@@ -631,7 +631,7 @@ func TestStream_reset(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	h := poll.HTTP{URL: server.URL, Stream: true, Transport: server.Client().Transport}
-	p := poll.Poller{Probe: h, Rules: conditions(t, isDone), Timeout: 8 * time.Second}
+	p := poll.Poller{Probe: h, Rules: conditions(t, isDone), Timeout: 5 * time.Minute}
 	var reason string
 	for e := range p.Events(t.Context()) {
 		switch {

@@ -45,6 +45,7 @@ func open(t testing.TB, where string, options ...Options) (*Fleet, chan string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
+	f.began = time.Now().Add(time.Hour) // a call may take as long on a busy machine
 	return f, notes
 }
 
@@ -65,7 +66,7 @@ func sends(f *Fleet, notes chan string, n int) string {
 // awaitUp waits until a fleet shares again.
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()
-	for range 100 {
+	for range 1000 {
 		if f.change(f.key("test-", "x"), func(*limit, int64) {}) {
 			return
 		}
@@ -130,22 +131,22 @@ func testCounts(t *testing.T, where string) {
 
 // What one process takes or is told holds for the others.
 func testLimits(t *testing.T, where string) {
-	a, notes := open(t, where, Options{PerSecond: 10, Known: true})
-	b, _ := open(t, where, Options{PerSecond: 10, Known: true})
+	a, notes := open(t, where, Options{PerSecond: 0.1, Known: true})
+	b, _ := open(t, where, Options{PerSecond: 0.1, Known: true})
 	began := time.Now()
 	first, _ := a.Next("place", time.Time{})
 	second, closed := b.Next("place", time.Time{})
-	if gap := second.Sub(first); gap < 80*time.Millisecond || gap > 200*time.Millisecond+time.Since(began) || closed != "" {
+	if gap := second.Sub(first); gap < 8*time.Second || gap > 20*time.Second+time.Since(began) || closed != "" {
 		t.Errorf("the second is %s later, %q", gap, closed)
 	}
 	if again, _ := b.Next("place", second); again != second {
 		t.Errorf("the slot at %s does not hold: %s", second, again)
 	}
-	a.Done("place", poll.Feedback{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
-	if at, closed := b.Next("place", second); time.Until(at) < 59*time.Second || closed != "another process was told to wait" {
+	a.Done("place", poll.Feedback{Sent: first, Refused: true, Wait: 50 * time.Minute, Reason: "HTTP 429"})
+	if at, closed := b.Next("place", second); time.Until(at) < 40*time.Minute || closed != "another process was told to wait" {
 		t.Errorf("%s, %q", time.Until(at), closed)
 	}
-	if at, closed := a.Next("place", time.Time{}); time.Until(at) < 59*time.Second || closed != "HTTP 429" {
+	if at, closed := a.Next("place", time.Time{}); time.Until(at) < 40*time.Minute || closed != "HTTP 429" {
 		t.Errorf("%s, %q", time.Until(at), closed)
 	}
 	if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {

@@ -146,7 +146,7 @@ func FuzzJQ(f *testing.F) {
 		if said := strings.Join(explain(r, 5), ""); strings.Contains(said, "s3cret") && !strings.Contains(program+body, "s3cret") {
 			t.Errorf("a secret is shown: %s", said)
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %v", took)
 		}
 		other := *env

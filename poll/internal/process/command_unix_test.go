@@ -20,7 +20,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 // is stopped, and the answer is complete even so.
 func TestCommandStoppedWithHeldOutputs(t *testing.T) {
 	t.Parallel()
-	for _, held := range []string{"sleep 60 & ", "(trap '' TERM; sleep 60) & "} {
+	for _, held := range []string{"sleep 3600 & ", "(trap '' TERM; sleep 3600) & "} {
 		c := Command{Args: []string{"sh", "-c", held + "echo answer; exit 5"}, Grace: time.Second}
 		group := wantComplete(t, c, 1)
 		list, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()
