@@ -16,8 +16,8 @@ import (
 
 // An altered value differs from a valid value in one field, or in all fields except one.
 type altered struct {
-	path  string // of the field and its value, in words
-	field string // the field with its package and type: "poll.Poller.Timeout"
+	path      string // of the field and its value, in words
+	typ, name string // of the field: "poll.Poller", "Timeout"
 	// isNegative is true if the field is a negative number, and isLarge if it is a large value.
 	isNegative, isLarge bool
 }
@@ -36,11 +36,8 @@ func (a *alterer) alter(path string, v reflect.Value) {
 			a.alterTarget(path, v)
 		}
 	case reflect.Slice:
-		if v.Len() > 0 {
-			old := reflect.ValueOf(v.Interface())
-			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
-			a.alter(path+"[0]", v.Index(0))
-			v.Set(old)
+		for i := range v.Len() {
+			a.alter(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 		}
 	case reflect.Struct:
 		a.alterStruct(path, v)
@@ -90,7 +87,7 @@ func (a *alterer) alterFields(path string, v reflect.Value) {
 		if !field.IsExported() || field.Anonymous {
 			continue
 		}
-		what := altered{field: v.Type().String() + "." + field.Name}
+		what := altered{typ: v.Type().String(), name: field.Name}
 		for _, value := range append(valuesOf(field.Type), special{"valid", valid.Field(i).Interface()}) {
 			what.isNegative, what.isLarge = value.name == "negative", value.name == "large"
 			for _, others := range []string{"", ", alone"} {

@@ -181,19 +181,6 @@ func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
 	})
 }
 
-func TestAPollerThatCannotRun(t *testing.T) {
-	t.Parallel()
-	for want, p := range map[string]poll.Poller{
-		"there is no probe": {},
-		"only a group waits for the elements of an answer": {Probe: &operation{}, Elements: &poll.Elements{}},
-		"a rule has no Expr": {Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}},
-	} {
-		if outcome, err := p.Run(t.Context()); !errors.Is(err, poll.Failed) || outcome.Reason != want {
-			t.Errorf("have %+v, %v, want %s", outcome, err, want)
-		}
-	}
-}
-
 // An operation that is done 200 ms before the deadline is seen by every probe
 // that takes less than 95 ms, whatever the phase of the schedule. At 98 ms the last look ends with the
 // deadline, and either may come first.

@@ -3,13 +3,11 @@ package poll_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,12 +25,11 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A subject is a valid use of exported types. TestSpecialValues alters root, which use reads.
+// A subject is a valid use of exported types.
 type subject struct {
-	name string
-	root any // a pointer
-	// use returns the number of checks, if something was waited for, and the error.
-	use func(*testing.T, altered) (checks int, err error)
+	root any // a pointer to a struct, which is altered
+	// use uses root, and returns the error that rejects it.
+	use func(*testing.T, altered) error
 }
 
 // TestSpecialValues sets each exported field of the public packages to zero, negative, empty and large
@@ -44,19 +41,19 @@ func TestSpecialValues(t *testing.T) {
 	for _, f := range public {
 		docs[f.typ+"."+f.name] = f.doc
 	}
-	for _, s := range slices.Concat(waitSubjects(), statusSubjects(), scheduleSubjects(t)) {
-		t.Run(s.name, func(t *testing.T) {
+	subjects := waits()
+	subjects["status"], subjects["backoff"] = evaluations(), schedules(t.TempDir())
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) {
 			visitor := &alterer{types: types, visit: func(what altered) {
 				defer func() {
 					if p := recover(); p != nil {
 						t.Errorf("%s: panic: %v", what.path, p)
 					}
 				}()
-				checks, err := s.use(t, what)
-				typ := what.field[:strings.LastIndex(what.field, ".")]
-				isMeant := made[typ] || allowsNegative.MatchString(docs[what.field])
-				if what.isNegative && !isMeant && (err == nil || checks > 0) {
-					t.Errorf("%s: %d checks, error %v; a negative number is an error, or has a meaning in its comment", what.path, checks, err)
+				err := s.use(t, what)
+				if what.isNegative && err == nil && !made[what.typ] && !allowsNegative.MatchString(docs[what.typ+"."+what.name]) {
+					t.Errorf("%s: no error; a negative number is an error, or has a meaning in its comment", what.path)
 				}
 			}}
 			visitor.alter("", reflect.ValueOf(s.root).Elem())
@@ -64,7 +61,7 @@ func TestSpecialValues(t *testing.T) {
 	}
 	for _, f := range public {
 		if !types[f.typ] && !made[f.typ] {
-			t.Errorf("no subject has a %s: give it to a root above", f.typ)
+			t.Errorf("no subject has a %s: give it to a root below", f.typ)
 			types[f.typ] = true
 		}
 	}
@@ -72,18 +69,36 @@ func TestSpecialValues(t *testing.T) {
 
 // TestSenseless has values without a meaning. Each is an error before the first attempt.
 func TestSenseless(t *testing.T) {
-	for want, group := range map[string]poll.Group{
-		"5 needed": {AtLeast: 5}, "AtLeast is negative": {AtLeast: -1}, "Percent is 150": {Percent: 150}, "timed out": {Timeout: -time.Second},
+	noStatus := fullRules()
+	noStatus.Own[0].Status = "success"
+	for want, test := range map[string]struct {
+		group  poll.Group
+		poller poll.Poller
+	}{
+		"5 needed":             {group: poll.Group{AtLeast: 5}},
+		"AtLeast is negative":  {group: poll.Group{AtLeast: -1}},
+		"Percent is 150":       {group: poll.Group{Percent: 150}},
+		"timed out":            {poller: poll.Poller{Timeout: -time.Second}},
+		"MaxAttempts is":       {poller: poll.Poller{MaxAttempts: -1}},
+		"a rule has no Expr":   {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
+		`"success" is not the`: {poller: poll.Poller{Rules: noStatus}},
+		"there are none":       {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+			test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
 				t.Errorf("%s: an attempt", want)
 				return poll.Observe(ctx, nil, nil)
 			})
-			if _, err := group.Run(t.Context(), slices.Values([]poll.Poller{{Probe: probe}, {Probe: probe}})); err == nil || !strings.Contains(err.Error(), want) {
+			_, err := test.group.Run(t.Context(), slices.Values([]poll.Poller{test.poller, test.poller}))
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 		})
+	}
+	for want, p := range map[string]poll.Poller{"there is no probe": {}, "only a group waits": {Probe: poll.TCP{}, Elements: &poll.Elements{}}} {
+		if _, err := p.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 	if _, err := status.Until(); err == nil {
 		t.Error("Until accepts no condition: any response would be SUCCESS")
@@ -139,85 +154,75 @@ func fullPoller(probe poll.Probe) poll.Poller {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// waitSubjects are waits for one operation that is done at the first check.
-func waitSubjects() []subject {
+// waits are waits for one operation that is done at the first check.
+func waits() map[string]subject {
 	const body = `{"state":"done","items":[{"id":1,"state":"done"}]}`
-	checks := 0
 	web := poll.HTTP{
 		URL: "http://127.0.0.1:1/jobs", Method: "GET", Header: http.Header{"Accept": {"*/*"}}, User: url.User("me"), MaxBody: 1 << 20, MaxRedirects: 5, Follow: "none", Next: "auto",
 		Refresh:   func(context.Context, bool) (http.Header, error) { return nil, nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			checks++
 			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 		}),
 	}
 	tcp := poll.TCP{Address: "127.0.0.1:1", Dial: func(context.Context, string, string) (net.Conn, error) {
-		checks++
 		client, server := net.Pipe()
 		return client, server.Close()
 	}}
-	command := poll.Command{Args: []string{"true"}, Dir: ".", Env: []string{}, Stdin: []byte("in"), Grace: time.Second, MaxBody: 1, Stderr: io.Discard}
 	function := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
-		checks++
 		return poll.Observe(ctx, []byte(body), nil)
 	})
-	elements := &poll.Elements{
+	list := fullPoller(function)
+	list.Rules.Preset = nil
+	list.Elements = &poll.Elements{
 		Each: compiled(expr.CompileEach(".items")), Keys: []*expr.Expr{compiled(expr.CompileValue(".id"))}, Known: []string{"1"}, Expect: 1,
 		Past: map[string]poll.State{"1": {}}, Narrow: func([]string) poll.Probe { return function },
 	}
-	group := poll.Group{AtLeast: 1, Percent: 100, Parallel: 1, ParallelPlace: func(string) int { return 1 }, Limiter: &poll.Pacer{}, Timeout: time.Minute, Rand: newRand()}
-	list := fullPoller(function)
-	list.Elements, list.Rules = elements, status.Rules{Own: fullRules().Own}
-	simple := func(p poll.Probe) *[]poll.Poller { return &[]poll.Poller{{Probe: p, MaxAttempts: 3}} }
-	wait := func(name string, pollers *[]poll.Poller, g *poll.Group) subject {
+	full := poll.Group{AtLeast: 1, Percent: 100, Parallel: 1, ParallelPlace: func(string) int { return 1 }, Limiter: &poll.Pacer{}, Timeout: time.Minute, Rand: newRand()}
+	subjects := map[string]subject{}
+	for name, p := range map[string]poll.Poller{"URL": {Probe: web, MaxAttempts: 3}, "address": {Probe: tcp, MaxAttempts: 3}, "list": list, "function": fullPoller(function)} {
 		root := &struct {
-			Group   *poll.Group
-			Targets *[]poll.Poller
-		}{g, pollers}
-		return subject{name, root, func(t *testing.T, what altered) (int, error) {
-			checks = 0
-			err := waitFor(t, what, *root.Group, *root.Targets, &checks)
-			return checks, err
-		}}
+			Group   poll.Group
+			Targets []poll.Poller
+		}{poll.Group{}, []poll.Poller{p}}
+		if name == "function" {
+			root.Group = full
+		}
+		subjects[name] = subject{root, func(t *testing.T, what altered) error { return waitFor(t, what, root.Group, root.Targets) }}
 	}
-	root := &struct{ Command poll.Command }{command}
-	return []subject{
-		wait("group", &[]poll.Poller{fullPoller(function)}, &group),
-		wait("URL", simple(web), &poll.Group{}), wait("address", simple(tcp), &poll.Group{}), wait("list", &[]poll.Poller{list}, &poll.Group{}),
-		{"command", root, func(t *testing.T, what altered) (int, error) { return 0, run(root.Command) }},
-	}
+	root := &struct{ Command poll.Command }{poll.Command{Args: []string{"true"}, Dir: ".", Env: []string{}, Stdin: []byte("in"), Grace: time.Second, MaxBody: 1, Stderr: io.Discard}}
+	subjects["command"] = subject{root, func(t *testing.T, _ altered) error {
+		_, err := (&poll.Poller{Probe: root.Command, Immediate: true, MaxAttempts: 1}).Run(t.Context())
+		return err
+	}}
+	return subjects
 }
 
-// waitFor waits in simulated time, and returns the error of the group.
-func waitFor(t *testing.T, what altered, group poll.Group, targets []poll.Poller, checks *int) (err error) {
+// waitFor waits in simulated time. It returns the error of a group that ends before the first attempt.
+func waitFor(t *testing.T, what altered, group poll.Group, targets []poll.Poller) (err error) {
 	var panicked any
 	synctest.Test(t, func(t *testing.T) {
 		defer func() { panicked = recover() }()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		started, first := time.Now(), time.Duration(-1)
-		var outcomes []poll.Outcome
+		start, attempts := time.Now(), 0
 		for e := range group.Events(ctx, slices.Values(targets)) {
 			switch {
-			case e.Kind == poll.EventStart && first < 0:
-				first = time.Since(started)
-			case e.Kind == poll.EventEnd:
-				outcomes = append(outcomes, *e.Outcome)
+			case e.Kind == poll.EventStart:
+				if attempts++; attempts == 1 && !what.isLarge && time.Since(start) > time.Minute {
+					t.Errorf("%s: the first attempt comes after %v", what.path, time.Since(start))
+				}
+			case e.Kind == poll.EventEnd && e.Outcome.Ending == poll.Succeeded && attempts == 0:
+				t.Errorf("%s: a target succeeded without a check: %s", what.path, e.Outcome.Reason)
 			case e.Kind == poll.EventGoal:
 				err = e.Summary.Err()
 			}
 		}
-		for _, o := range outcomes {
-			if o.Ending == poll.Succeeded && *checks == 0 {
-				t.Errorf("%s: a target succeeded without a check: %s", what.path, o.Reason)
-			}
+		if attempts == 0 && (err == nil || time.Since(start) > 0) {
+			t.Errorf("%s: without a check, after %v: %v", what.path, time.Since(start), err)
 		}
-		switch {
-		case err == nil && *checks == 0:
-			t.Errorf("%s: the group succeeded without a check", what.path)
-		case !what.isLarge && max(first, 0) > time.Minute, first < 0 && time.Since(started) > 0:
-			t.Errorf("%s: first attempt after %v, end after %v: %v", what.path, first, time.Since(started), err)
+		if attempts > 0 {
+			err = nil
 		}
 	})
 	if panicked != nil {
@@ -226,120 +231,88 @@ func waitFor(t *testing.T, what altered, group poll.Group, targets []poll.Poller
 	return err
 }
 
-// run runs a command, if there is such a program.
-func run(c poll.Command) error {
-	if _, err := exec.LookPath("true"); err != nil {
-		return errors.New("this system has no true")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	_, err := (&poll.Poller{Probe: c, Immediate: true, MaxAttempts: 1}).Run(ctx)
-	return err
-}
-
-// statusSubjects evaluate rules for an operation that is not done.
-func statusSubjects() []subject {
-	code, exit := 200, 0
-	body := []byte(`{"kind":"Job","state":"running"}`)
-	judged := &struct {
+// evaluations evaluate rules for an operation that is not done.
+func evaluations() subject {
+	code, exit, body := 200, 0, []byte(`{"kind":"Job","state":"running"}`)
+	root := &struct {
 		Rules       status.Rules
 		Observation status.Observation
-	}{fullRules(), status.Observation{
-		Kind: status.KindHTTP, Attempt: 1, Elapsed: 1, Unchanged: 1, Body: body, Size: 1, Code: &code, Exit: &exit, Header: http.Header{},
-		Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1}, Failure: &status.Failure{Kind: status.FailureTransient, Err: io.EOF},
-	}}
-	read := &struct{ Env expr.Env }{expr.Env{
-		Doc: expr.NewDoc(body), Element: expr.NewDoc(body), Exit: &exit, Status: &code, Header: http.Header{}, Body: body, Stdout: body, Stderr: body, Context: context.Background(),
-	}}
-	named := &struct{ Presets []presets.Preset }{[]presets.Preset{compiled(presets.Read("jobs", "name: jobs\nuntil: .state == \"done\"\ntimeout: 1m\nobject: .items[]\n"))[0]}}
-	return []subject{
-		{"rules", judged, func(t *testing.T, what altered) (int, error) {
-			v := judged.Rules.Classify(t.Context(), judged.Observation)
-			status.Environment(&judged.Observation)
-			if v.Status == status.Success && len(judged.Rules.Own) > 0 {
-				t.Errorf("%s: SUCCESS of a running operation: %s", what.path, v.Reason)
-			}
-			new(status.Tally).Add(&judged.Observation, &v)
-			return 0, judged.Rules.Validate()
-		}},
-		{"expressions", read, func(*testing.T, altered) (int, error) {
-			for _, text := range []string{`.state == "done"`, `$body contains "x" and $stderr =~ "x"`, `$header.a == "b" or $status == 200`, `$exit == 0 or $elapsed > 1`, `jq: .state`} {
-				compiled(expr.Compile(text)).Eval(&read.Env).Explain().Hints()
-			}
-			return 0, nil
-		}},
-		{"presets", named, func(*testing.T, altered) (int, error) {
-			p := slices.Concat(named.Presets, []presets.Preset{{}})[0]
-			_, _, _, _ = p.Group(), p.ID(), p.Named(""), p.With(append(named.Presets, p.Stanzas()...))
-			_, _, err := p.Compile(status.KindHTTP, true)
-			return 0, err
-		}},
+		Env         expr.Env
+		Presets     []presets.Preset
+	}{
+		fullRules(),
+		status.Observation{
+			Kind: status.KindHTTP, Attempt: 1, Elapsed: 1, Unchanged: 1, Body: body, Size: 1, Code: &code, Exit: &exit, Header: http.Header{},
+			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1}, Failure: &status.Failure{Kind: status.FailureTransient, Err: io.EOF},
+		},
+		expr.Env{
+			Doc: expr.NewDoc(body), Element: expr.NewDoc(body), Exit: &exit, Status: &code, Header: http.Header{}, Body: body, Stdout: body, Stderr: body, Context: context.Background(),
+		},
+		compiled(presets.Read("jobs", "name: jobs\nuntil: .state == \"done\"\ntimeout: 1m\nobject: .items[]\n")),
 	}
+	var conditions []*expr.Expr
+	for _, text := range []string{`.state == "done"`, `$body contains "x" and $stderr =~ "x"`, `$header.a == "b" or $status == 200`, `$exit == 0 or $elapsed > 1`, `jq: .state`} {
+		conditions = append(conditions, compiled(expr.Compile(text)))
+	}
+	return subject{root, func(t *testing.T, what altered) error {
+		v := root.Rules.Classify(t.Context(), root.Observation)
+		if v.Status == status.Success && len(root.Rules.Own) > 0 {
+			t.Errorf("%s: SUCCESS of a running operation: %s", what.path, v.Reason)
+		}
+		for _, x := range conditions {
+			x.Eval(&root.Env).Explain().Hints()
+		}
+		for _, p := range root.Presets {
+			_, _, _, _ = p.Group(), p.ID(), p.Named(""), p.With(root.Presets)
+			p.Compile(status.KindHTTP, true)
+		}
+		return root.Rules.Validate()
+	}}
 }
 
-// scheduleSubjects compute waits.
-func scheduleSubjects(t *testing.T) []subject {
-	step := backoff.Step{N: 1, Elapsed: time.Second, Previous: time.Second}
-	isWait := func(t *testing.T, what altered, s backoff.Schedule, step backoff.Step) {
-		if wait := s.Wait(step, newRand()); wait < 0 {
-			t.Errorf("%s: a wait of %v", what.path, wait)
-		}
+// schedules compute waits, and what schedules do to a service.
+func schedules(dir string) subject {
+	root := &struct {
+		Schedules []backoff.Schedule
+		Step      backoff.Step
+		Runs      []learn.Run
+		Options   learn.Options
+		Config    simulate.Config
+		Fleet     fleet.Options
+		Feedback  poll.Feedback
+	}{
+		[]backoff.Schedule{backoff.Decorrelated{}, backoff.Exponential{}, backoff.Fibonacci{}, backoff.Linear{}, backoff.Polynomial{}},
+		backoff.Step{N: 1, Elapsed: time.Second, Previous: time.Second},
+		[]learn.Run{{Lo: time.Second, Hi: 2 * time.Second}}, learn.Options{Cost: time.Second, CostShare: 0.1, Base: 1, MaxWait: time.Minute, Age: 1},
+		simulate.Config{Model: simulate.ModelQueue, Algorithms: []simulate.Algorithm{{Name: "linear", Schedule: backoff.Linear{}}}, Clients: []int{1}, Trials: 1, ServiceMin: 1, ServiceMax: 2},
+		fleet.Options{PerSecond: 1e6, Key: strings.ToUpper, Secret: []byte("s"), Note: func(string) {}},
+		poll.Feedback{Refused: true, Wait: time.Second, Remaining: 1, Reset: time.Second},
 	}
-	var subjects []subject
-	for _, s := range []backoff.Schedule{backoff.Decorrelated{}, backoff.Exponential{}, backoff.Fibonacci{}, backoff.Linear{}, backoff.Polynomial{}} {
-		root := &struct {
-			Schedule backoff.Schedule
-			Step     backoff.Step
-		}{s, step}
-		subjects = append(subjects, subject{fmt.Sprintf("%T", s), root, func(t *testing.T, what altered) (int, error) {
-			if root.Schedule != nil {
-				for _, s := range []backoff.Schedule{root.Schedule, backoff.Cap(root.Schedule, 0), backoff.Throttled(root.Schedule), backoff.Full(root.Schedule), backoff.Equal(root.Schedule)} {
-					isWait(t, what, s, root.Step)
+	return subject{root, func(t *testing.T, what altered) error {
+		all := slices.Clone(root.Schedules)
+		model, err := learn.Fit(root.Runs, root.Options)
+		if err == nil {
+			all = append(all, model)
+		}
+		for _, s := range all {
+			for _, s := range []backoff.Schedule{s, backoff.Cap(s, 0), backoff.Throttled(s), backoff.Full(s), backoff.Equal(s)} {
+				if s != nil && s.Wait(root.Step, newRand()) < 0 {
+					t.Errorf("%s: %T has a negative wait", what.path, s)
 				}
 			}
-			return 0, nil
-		}})
-	}
-	past := &struct {
-		Runs    []learn.Run
-		Options learn.Options
-	}{[]learn.Run{{Lo: time.Second, Hi: 2 * time.Second}}, learn.Options{Cost: time.Second, CostShare: 0.1, Base: 1, MaxWait: time.Minute, Age: 1}}
-	model := &struct{ Config simulate.Config }{simulate.Config{
-		Model: simulate.ModelQueue, Algorithms: []simulate.Algorithm{{Name: "linear", Schedule: backoff.Linear{}}}, Clients: []int{1}, Trials: 1, ServiceMin: 1, ServiceMax: 2,
+		}
+		shared, opened := fleet.Open(dir, root.Fleet)
+		defer shared.Close()
+		for _, l := range []poll.Limiter{shared, &poll.Pacer{PerSecond: root.Fleet.PerSecond}} {
+			l.Done("place", root.Feedback)
+			l.Next("place", time.Time{})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if what.isLarge { // 292 years would be simulated
+			cancel()
+		}
+		defer cancel()
+		_, failed := simulate.Run(ctx, root.Config)
+		return errors.Join(err, opened, failed)
 	}}
-	shared := &struct {
-		Options  fleet.Options
-		Feedback poll.Feedback
-	}{fleet.Options{PerSecond: 1e6, Key: strings.ToUpper, Secret: []byte("s"), Note: func(string) {}}, poll.Feedback{Refused: true, Wait: time.Second, Remaining: 1, Reset: time.Second}}
-	dir := t.TempDir()
-	return append(subjects,
-		subject{"learn", past, func(t *testing.T, what altered) (int, error) {
-			m, err := learn.Fit(past.Runs, past.Options)
-			if err == nil {
-				isWait(t, what, m, step)
-			}
-			return 0, err
-		}},
-		subject{"simulate", model, func(t *testing.T, what altered) (int, error) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if what.isLarge { // 292 years would be simulated
-				cancel()
-			}
-			_, err := simulate.Run(ctx, model.Config)
-			return 0, err
-		}},
-		subject{"fleet", shared, func(*testing.T, altered) (int, error) {
-			f, err := fleet.Open(dir, shared.Options)
-			if err != nil {
-				return 0, err
-			}
-			defer f.Close()
-			for _, l := range []poll.Limiter{f, &poll.Pacer{PerSecond: shared.Options.PerSecond}} {
-				l.Done("place", shared.Feedback)
-				l.Next("place", time.Time{})
-			}
-			return 0, nil
-		}},
-	)
 }
