@@ -38,10 +38,10 @@ func TestInsteadOfAnUntrustedLead(t *testing.T) {
 	}
 }
 
-// A resource that is not there yet, or is locked, may be waited for.
+// A wait can continue after each error response, except where credentials are missing.
 func TestInsteadOfAnError(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]bool{404: true, 409: true, 423: true, 403: false} {
+	for code, want := range map[int]bool{404: true, 409: true, 403: true, 501: true, 401: false, 407: false} {
 		o := poll.Outcome{Ending: poll.Failed, Observation: httpAnswer(code, "")}
 		if have := instead(&o); strings.Contains(have, fmt.Sprintf("--not-ready-if '$status==%d'", code)) != want {
 			t.Errorf("%d: have %q", code, have)
