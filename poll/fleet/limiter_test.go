@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -197,6 +198,52 @@ func TestLimiter_free(t *testing.T) {
 		}
 		if sent < 300 || sent > 1000 {
 			t.Errorf("%d requests in the second behind a refusal at 1,000", sent)
+		}
+	})
+}
+
+// After the store is lost, all processes together send no more requests than the limit allows.
+func TestLimiter_lostStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e, began := newFake(), time.Now()
+		time.AfterFunc(window*time.Microsecond+200*time.Millisecond, func() { // few are counted in the new window
+			e.set(func() { e.away = errors.New("killed") })
+		})
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		var sent [42]int // in each second
+		for i := range 50 {
+			all.Go(func() {
+				time.Sleep(time.Second * time.Duration(i) / 50)
+				limiter := newFleet(swapping{e}, "here", Options{PerSecond: 10, Known: true})
+				for {
+					at, _ := limiter.Next(testPlace, time.Time{})
+					for at.After(time.Now()) {
+						time.Sleep(time.Until(at))
+						at, _ = limiter.Next(testPlace, at)
+					}
+					second := int(time.Since(began).Seconds())
+					if second >= len(sent) {
+						return
+					}
+					mu.Lock()
+					sent[second]++
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		sum := 0
+		for second, n := range sent {
+			if n > 30 { // by chance, of 50 that send once in 5 s
+				t.Errorf("%d requests in second %d", n, second)
+			}
+			if second >= 31 {
+				sum += n
+			}
+		}
+		if sum < 4*11 || sum > 12*11 {
+			t.Errorf("%d requests in 11 s", sum)
 		}
 	})
 }

@@ -149,6 +149,11 @@ func testLimits(t *testing.T, where string) {
 	if at, closed := a.Next("place", time.Time{}); time.Until(at) < 40*time.Minute || closed != "HTTP 429" {
 		t.Errorf("%s, %q", time.Until(at), closed)
 	}
+	sent, _ := a.Next("used up", time.Time{})
+	a.Done("used up", poll.Feedback{Sent: sent, Reset: time.Minute, Reason: "RateLimit"})
+	if at, _ := b.Next("used up", time.Time{}); time.Until(at) < 59*time.Second {
+		t.Errorf("after the last request of a minute: %s", time.Until(at))
+	}
 	if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {
 		t.Errorf("elsewhere: %s", time.Until(at))
 	}
