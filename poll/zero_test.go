@@ -89,7 +89,9 @@ func TestSenseless(t *testing.T) {
 				t.Errorf("%s: an attempt", want)
 				return poll.Observe(ctx, nil, nil)
 			})
-			_, err := test.group.Run(t.Context(), slices.Values([]poll.Poller{test.poller, test.poller}))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := test.group.Run(ctx, slices.Values([]poll.Poller{test.poller, test.poller}))
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
@@ -233,7 +235,7 @@ func waitFor(t *testing.T, what altered, group poll.Group, targets []poll.Poller
 
 // evaluations evaluate rules for an operation that is not done.
 func evaluations() subject {
-	code, exit, body := 200, 0, []byte(`{"kind":"Job","state":"running"}`)
+	code, exit, body := 200, 0, []byte(`{"state":"running","items":[{"kind":"Job","state":"running"}]}`)
 	root := &struct {
 		Rules       status.Rules
 		Observation status.Observation
@@ -243,7 +245,7 @@ func evaluations() subject {
 		fullRules(),
 		status.Observation{
 			Kind: status.KindHTTP, Attempt: 1, Elapsed: 1, Unchanged: 1, Body: body, Size: 1, Code: &code, Exit: &exit, Header: http.Header{},
-			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1}, Failure: &status.Failure{Kind: status.FailureTransient, Err: io.EOF},
+			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1},
 		},
 		expr.Env{
 			Doc: expr.NewDoc(body), Element: expr.NewDoc(body), Exit: &exit, Status: &code, Header: http.Header{}, Body: body, Stdout: body, Stderr: body, Context: context.Background(),
