@@ -408,6 +408,10 @@ func (c *conversation) set(text string) (err error) {
 		return c.rule(status.Success, name, value)
 	case "--error-if":
 		return c.rule(status.Error, name, value)
+	case "--throttled-if":
+		return c.rule(status.Throttled, name, value)
+	case "--retry-after":
+		c.poller.RetryAfter, err = expr.CompileValue(value)
 	case "--not-ready-if":
 		return c.rule(status.NotReady, name, value)
 	case "--max-attempts":

@@ -164,6 +164,9 @@ func (w *wait) outcome(ending Ending) Outcome {
 	}
 	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil
+	if w.ignored != "" {
+		o.Notes = append(o.Notes, w.ignored)
+	}
 	if ending == Succeeded && w.neverFound(o) {
 		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
 	}

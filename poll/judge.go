@@ -29,6 +29,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
+	w.readHint(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
 	if w.stream.decided { // which the last message was
 		w.last.took = took

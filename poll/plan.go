@@ -7,6 +7,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 )
 
@@ -66,6 +67,24 @@ func (w *wait) waitWithoutDeadline(now time.Time) time.Duration {
 		wait = duration.Add(max(wait, hint), spread)
 	}
 	return wait
+}
+
+// readHint takes over the wait that the document of a response names, if that is longer than the wait of its header.
+func (w *wait) readHint(o *status.Observation, now time.Time) {
+	x := w.p.RetryAfter
+	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
+		return
+	}
+	v := x.Eval(status.Environment(o)).Value()
+	if !v.Exists() || v.Type == "null" {
+		return
+	}
+	wait, ok := hint.Parse(v.Text(), now)
+	if !ok {
+		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
+	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
+		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
+	}
 }
 
 // hintLeft returns what is left of the wait that the server asked for.

@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A Poller waits for one operation. Only Probe is required. A Poller keeps no
@@ -42,6 +43,11 @@ type Poller struct {
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
+	// RetryAfter names a wait in the document of a response, such as .interval: a number of seconds, a
+	// text such as "5s", or a date. The next attempt does not come sooner, as after a header Retry-After;
+	// the longer wait counts. A missing value and null are no wait. A value that is not a wait is ignored
+	// with a note. It is not evaluated on a document that was cut, or on messages. Nil names none.
+	RetryAfter *expr.Expr
 	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
 	// group.
 	Limiter Limiter

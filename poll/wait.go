@@ -42,6 +42,7 @@ type wait struct {
 	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed
 	unsent             bool   // the request that starts the operation, since hopeless
+	ignored            string // what RetryAfter named that is not a wait, in words
 	closedPastDeadline string // why its place is closed past the deadline, in words
 }
 

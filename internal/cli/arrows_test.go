@@ -44,7 +44,7 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "status", "status/expr", "backoff", detail}},
+	{"poll", []string{"poll/internal/hint", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "status", "status/expr", "backoff", detail}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
 	{"poll/internal/process", []string{"poll/internal/stream", "poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status", detail}},
 	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},

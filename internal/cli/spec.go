@@ -27,7 +27,7 @@ type Spec struct {
 
 	// conditions
 	Until, ErrorIf, ThrottledIf, NotReadyIf []string
-	Detail                                  []string
+	Detail, RetryAfter                      []string
 	Gone, Strict                            bool
 	Accept                                  []string
 	Preset                                  string
@@ -165,6 +165,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "strict", To: argv.BoolVar(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, To: argv.TextVar(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
 		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, To: argv.TextsVar(&s.Detail), Usage: "add this value of the answer to the reason"},
+		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, To: argv.TextsVar(&s.RetryAfter), Usage: "wait at least as long as this value of the answer"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
 		{Name: "error-threshold", Value: "N|D", Default: "1", To: argv.Var(&s.ErrorThreshold, parseThreshold), Distinctive: true, Usage: "ERROR verdicts needed in a row, or how long"},
 	}.In(groupConditions, ofAll)

@@ -18,6 +18,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A target is one operation to wait for, as the command line or an entry of a file says.
@@ -301,6 +302,16 @@ func (r *targetReader) checkProgram(t *target) error {
 // readSchedule reads the waits, and the limits of attempts.
 func (r *targetReader) readSchedule(t *target) error {
 	p, s := &t.poller, t.spec
+	if t.kind != status.KindTCP {
+		check := func(x *expr.Expr) error { return cmp.Or(mayShow(x), applies(x, t.kind, false)) }
+		waits, err := s.values("retry-after", s.RetryAfter, check)
+		if err != nil {
+			return err
+		}
+		for _, x := range waits {
+			p.RetryAfter = x
+		}
+	}
 	p.Schedule, p.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
 	p.Immediate, p.InitialDelay, p.Rand = s.Waits.AtOnce(), s.Waits.InitialDelay, s.Waits.Rand()
 	if t.kind != status.KindCommand {

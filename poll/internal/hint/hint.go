@@ -137,6 +137,15 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	return &status.Hint{Wait: wait, Source: name}
 }
 
+// Parse reads a wait that begins now: a duration such as "5s", or the value of a Retry-After. It returns false for
+// a text that is not a wait of at most a year.
+func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, d >= 0 && d <= maxHint
+	}
+	return parseWait(text, time.Second, now)
+}
+
 // parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
 // 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970 if that is a
 // time of these years, and otherwise the longest wait: whoever sends it asks for patience.
