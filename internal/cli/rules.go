@@ -109,15 +109,14 @@ func readAccept(t *target) error {
 		}
 		t.poller.Rules.Accept = append(t.poller.Rules.Accept, codes...)
 	}
-	for _, code := range t.poller.Rules.Accept {
-		switch isFollowed := slices.Contains([]int{301, 302, 303, 307, 308}, code); {
-		case t.kind == status.KindHTTP && isFollowed && s.MaxRedirs != 0:
-			return argv.Usagef("%s: poll follows a redirect, so its status %d is not that of the response", s.Origin("accept"), code).
-				Hint("with --max-redirs 0 the redirect is the response")
-		case s.Gone && (code == http.StatusNotFound || code == http.StatusGone):
-			return argv.Usagef("%s: %d is the SUCCESS of %s, and not a response like others", s.Origin("accept"), code, s.Origin("gone")).
-				Hint("leave %d out of the list", code)
-		}
+	has := func(code int) bool { return slices.Contains(t.poller.Rules.Accept, code) }
+	switch {
+	case t.kind == status.KindHTTP && s.MaxRedirs != 0 && slices.ContainsFunc([]int{301, 302, 303, 307, 308}, has):
+		return argv.Usagef("%s: poll follows redirects, so the status of a redirect is not that of the response", s.Origin("accept")).
+			Hint("with --max-redirs 0 the redirect is the response")
+	case s.Gone && (has(http.StatusNotFound) || has(http.StatusGone)):
+		return argv.Usagef("%s: 404 and 410 are the SUCCESS of %s, and not responses like others", s.Origin("accept"), s.Origin("gone")).
+			Hint("leave them out of the list")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type child struct {
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
-	c.outputs.stdout.limit = s.MaxBody
+	c.outputs.stdout.limit, c.outputs.both.limit = s.MaxBody, s.MaxBody
 	c.outputs.stderr.also = s.Stderr
 	if s.Stream {
 		c.outputs.chunks, c.outputs.unheard = make(chan chunk), make(chan struct{})

@@ -20,10 +20,9 @@ const tailSize = 64 << 10
 
 // outputs are those of a program in one attempt.
 type outputs struct {
-	mu      sync.Mutex // held while stdout or both is written
 	stdout  head
 	stderr  tail
-	both    *head // both outputs as they come; nil until something comes on standard error
+	both    lockedHead // both outputs as they come
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
 	cut     bool          // somebody held an output open, and it was read no further
@@ -58,8 +57,8 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 func (o *outputs) read() {
 	var stderr sync.WaitGroup
 	if o.chunks == nil {
-		stderr.Go(func() { io.Copy(keeper{o, 1}, o.readers[1]) })
-		io.Copy(keeper{o, 0}, o.readers[0])
+		stderr.Go(func() { io.Copy(io.MultiWriter(&o.both, &o.stderr), o.readers[1]) })
+		io.Copy(io.MultiWriter(&o.both, &o.stdout), o.readers[0])
 	} else {
 		stderr.Go(func() { o.pass(1, &o.stderr) })
 		o.pass(0, io.Discard)
@@ -102,7 +101,7 @@ func (o *outputs) finish() {
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
-	if o.both != nil {
+	if o.both.size > o.stdout.size { // otherwise Body is the same
 		obs.Output, obs.OutputCut = o.both.kept, o.short || o.both.size > int64(len(o.both.kept))
 	}
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
@@ -115,34 +114,24 @@ type head struct {
 	size  int64
 }
 
-func (h *head) add(p []byte) {
+// Write never fails, so that the program can continue.
+func (h *head) Write(p []byte) (int, error) {
 	h.kept = append(h.kept, p[:min(int64(len(p)), h.limit-int64(len(h.kept)))]...)
 	h.size += int64(len(p))
+	return len(p), nil
 }
 
-// A keeper keeps what it gets of the output with an index.
-type keeper struct {
-	*outputs
-	from int
+// A lockedHead is a head that several goroutines write to.
+type lockedHead struct {
+	head
+	mu sync.Mutex
 }
 
 // Write never fails, so that the program can continue.
-func (k keeper) Write(p []byte) (int, error) {
-	k.mu.Lock()
-	if k.from == 1 && k.both == nil {
-		k.both = &head{k.stdout.limit, slices.Clone(k.stdout.kept), k.stdout.size}
-	}
-	if k.both != nil {
-		k.both.add(p)
-	}
-	if k.from == 0 {
-		k.stdout.add(p)
-	}
-	k.mu.Unlock()
-	if k.from == 1 {
-		return k.stderr.Write(p) // which may block
-	}
-	return len(p), nil
+func (h *lockedHead) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.head.Write(p)
 }
 
 // A tail keeps the end of what is written to it.
