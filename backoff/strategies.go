@@ -19,7 +19,7 @@ type Exponential struct {
 	Factor float64
 }
 
-// Wait returns Base * Factor^N. With the Factor 1 it waits as [Fixed] does.
+// Wait returns Base * Factor^N. The Factor 1 makes it a [Fixed] wait.
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	base, factor := e.parameters()
 	if factor == 1 {
@@ -49,7 +49,7 @@ func (e Exponential) parameters() (base, factor float64) {
 
 // Fixed waits the same time before every attempt: Fixed(5 * time.Second). Its
 // zero value, Fixed(0), does not wait at all. Each of the Refusals of the [Step] doubles the wait,
-// up to the [Cap] around it, or to [DefaultMaxWait] without one.
+// up to the [Cap] around it, or to [DefaultMaxWait] without a Cap.
 type Fixed time.Duration
 
 // Wait returns f, doubled for each refusal, or 0 if f is negative.

@@ -62,8 +62,8 @@ type Observation struct {
 	Signal string `json:"signal,omitempty"`
 	// Stderr is the end of the command's stderr, at most 64 KiB.
 	Stderr []byte `json:"stderr,omitempty"`
-	// Output is both outputs of the command in the order in which they came, as far as one pipe for each
-	// output shows the order. Nil means that nothing came on stderr: Body is the output then.
+	// Output is both outputs of the command in order of arrival, as far as a pipe for each output
+	// shows the order. Nil means that nothing came on stderr: Body is the output then.
 	Output []byte `json:"output,omitempty"`
 
 	// Code and Header are the status code and the header of an HTTP answer, nil if
@@ -115,7 +115,7 @@ func (o *Observation) element() *expr.Doc {
 	return expr.NewDoc(o.Body)
 }
 
-// Good reports whether the response is successful: HTTP 2xx, exit code 0 or, in place of both, a code of
+// Good reports whether the response is successful: HTTP 2xx, exit code 0 or, in place of these, a code of
 // [Rules.Accept]; a connection; or a custom probe without a failure.
 func (o *Observation) Good() bool {
 	switch code := cmp.Or(o.Code, o.Exit); {

@@ -35,7 +35,7 @@ type Env struct {
 	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
 	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
-	// Output is $output: both outputs of a command in the order in which they came. If it is nil,
+	// Output is $output: both outputs of a command in order of arrival. If it is nil,
 	// $output is $stdout.
 	Output []byte
 	// BodyCut is true if Body and Stdout are only the beginning of the answer, OutputCut if Output is only
