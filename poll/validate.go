@@ -10,9 +10,9 @@ import (
 func (p *Poller) validate() error {
 	switch success, failure := p.SuccessThreshold, p.ErrorThreshold; {
 	case p.AttemptTimeout < 0:
-		return errors.New("AttemptTimeout is negative")
+		return errors.New("a negative AttemptTimeout has no meaning")
 	case p.MaxAttempts < 0:
-		return errors.New("MaxAttempts is negative")
+		return errors.New("a negative MaxAttempts has no meaning")
 	case min(success.Times, failure.Times) < 0, min(success.For, failure.For) < 0:
 		return errors.New("a threshold is negative")
 	}
@@ -23,11 +23,11 @@ func (p *Poller) validate() error {
 func (g *Group) validate() error {
 	switch {
 	case g.AtLeast < 0:
-		return errors.New("AtLeast is negative")
+		return errors.New("a negative AtLeast has no meaning")
 	case !(g.Percent >= 0 && g.Percent <= 100): // nor NaN
-		return fmt.Errorf("Percent is %v, which is not between 0 and 100", g.Percent)
+		return fmt.Errorf("a Percent of %v is not between 0 and 100", g.Percent)
 	case g.Parallel < 0:
-		return errors.New("Parallel is negative")
+		return errors.New("a negative Parallel has no meaning")
 	}
 	return nil
 }

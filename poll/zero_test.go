@@ -75,14 +75,14 @@ func TestSenseless(t *testing.T) {
 		group  poll.Group
 		poller poll.Poller
 	}{
-		"5 needed":             {group: poll.Group{AtLeast: 5}},
-		"AtLeast is negative":  {group: poll.Group{AtLeast: -1}},
-		"Percent is 150":       {group: poll.Group{Percent: 150}},
-		"timed out":            {poller: poll.Poller{Timeout: -time.Second}},
-		"MaxAttempts is":       {poller: poll.Poller{MaxAttempts: -1}},
-		"a rule has no Expr":   {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
-		`"success" is not the`: {poller: poll.Poller{Rules: noStatus}},
-		"there are none":       {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
+		"5 needed":               {group: poll.Group{AtLeast: 5}},
+		"a negative AtLeast":     {group: poll.Group{AtLeast: -1}},
+		"a Percent of 150":       {group: poll.Group{Percent: 150}},
+		"timed out":              {poller: poll.Poller{Timeout: -time.Second}},
+		"a negative MaxAttempts": {poller: poll.Poller{MaxAttempts: -1}},
+		"a rule has no Expr":     {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
+		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
+		"there are none":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -304,7 +304,7 @@ func schedules(dir string) subject {
 			}
 		}
 		shared, opened := fleet.Open(dir, root.Fleet)
-		defer shared.Close()
+		t.Cleanup(func() { shared.Close() })
 		for _, l := range []poll.Limiter{shared, &poll.Pacer{PerSecond: root.Fleet.PerSecond}} {
 			l.Done("place", root.Feedback)
 			l.Next("place", time.Time{})
