@@ -70,9 +70,10 @@ type HTTP struct {
 	// Follow says where to look after the first answer:
 	//
 	//   - "" or "auto": the answer to a request that starts the operation says where to
-	//     look: Azure-AsyncOperation, Operation-Location or, with 201 or 202, Location; the
-	//     first that is present counts. After a PUT or PATCH without any of them, it is the
-	//     URL itself if the answer has .properties.provisioningState.
+	//     look: Azure-AsyncOperation, Operation-Location or, with 201, with 202, or with a
+	//     document that reports an unfinished operation, Location; the first that is present
+	//     counts. After a PUT or PATCH without any of them, it is the URL itself if the answer
+	//     has .properties.provisioningState.
 	//   - "none": no request starts anything; each attempt is the same request.
 	//   - "self": the start leads to URL itself, by GET, whatever its answer names. What is there
 	//     is judged as if nothing had been started.

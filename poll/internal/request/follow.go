@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -78,7 +79,7 @@ func (c *client) headerLink(a *answer, kind detail.Monitor) (l link, problem err
 		}
 		if l.monitor == detail.MonitorLocation && a.code == http.StatusCreated {
 			l.monitor = detail.MonitorCreated
-		} else if l.monitor == detail.MonitorLocation && a.code != http.StatusAccepted {
+		} else if l.monitor == detail.MonitorLocation && a.code != http.StatusAccepted && !(kind == detail.MonitorGiven && isOpen(a)) {
 			continue
 		}
 		to, err := c.refer(a.asked.at, reference)
@@ -88,6 +89,12 @@ func (c *client) headerLink(a *answer, kind detail.Monitor) (l link, problem err
 		problem = fmt.Errorf("%s ignored: it %w", l.source, err)
 	}
 	return link{}, problem
+}
+
+// isOpen reports whether the document of a response reports an unfinished operation. The Location of
+// such a 200 is followed, too: ACME returns a Location after an order is finalized (RFC 8555 section 7.4).
+func isOpen(a *answer) bool {
+	return document.Read(expr.NewDoc(a.Body).Bytes(), a.code).State.Stage == document.Open
 }
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a status in
