@@ -157,6 +157,9 @@ func (o *Observation) followAdvice() detail.Advice {
 	if o.Header.Get("Location") != "" {
 		urls = append(urls, "'$header.Location'")
 	}
+	if id := document.ID(o.Body); len(urls) == 0 && id != "" {
+		urls = append(urls, "'/PATH/{"+id+"}'")
+	}
 	return detail.Advice{Code: detail.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}
 }
 

@@ -40,20 +40,42 @@ func membersOf(object []byte) (all []member) {
 
 // urlMember matches a member that holds a URL, as its name says too.
 var urlMember = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor) "(?:https?://|/)`)
+	return regexp.MustCompile(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 })
 
-// URLs returns the paths of members of a document that hold a URL, down to two objects in it.
+// otherURL matches the path of a member that holds the URL of a page, an input or a notification.
+var otherURL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
+})
+
+// URLs returns the paths of members of a document that hold a URL, down to three objects in it, without
+// the URLs of pages, inputs and notifications.
 func URLs(text []byte, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name
-		if urlMember().MatchString(m.name + " " + string(m.raw)) {
+		if isURL := urlMember().MatchString(m.name + " " + string(m.raw)); isURL && !otherURL().MatchString(at) {
 			paths = append(paths, "'"+at+"'")
-		} else if strings.Count(path, ".") < 2 {
+		} else if !isURL && strings.Count(path, ".") < 3 {
 			paths = append(paths, URLs(m.raw, at)...)
 		}
 	}
 	return paths
+}
+
+// idMember matches a member that holds the identifier of an operation.
+var idMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
+})
+
+// ID returns the path of a member of an object that holds the identifier of an operation, such as
+// ".job_id", and prefers ".id". It returns "" without such a member.
+func ID(object []byte) (path string) {
+	for _, m := range membersOf(object) {
+		if idMember().MatchString(m.name+" "+string(m.raw)) && !strings.EqualFold(path, ".id") {
+			path = "." + m.name
+		}
+	}
+	return path
 }
 
 // hasContent reports whether a JSON value is more than an empty one, a zero, or an object of those.
