@@ -116,8 +116,9 @@ func withDetail(words string, env *expr.Env, state document.Statement, wrong ...
 
 // Paths of messages about what went wrong: next to the state, and elsewhere in the document.
 const (
-	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error AROUND.message AROUND.reason "
-	elsewhere   = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
+	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error.detail AROUND.error " +
+		"AROUND.errorMessage AROUND.error_message AROUND.message AROUND.reason AROUND.diagnostics "
+	elsewhere = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
 )
 
 // valuesOf compiles expressions that blanks separate, without those that are malformed.

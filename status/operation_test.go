@@ -66,6 +66,13 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"message":"SUCCEED","data":{"task_status":"failed"}}`, status.Error, `.data.task_status is "failed"`, ""},
 		{followed, `{"message":"no quota","job":{"state":"failed","message":"disk full"}}`, status.Error, `.job.state is "failed": disk full`, ""},
 		{followed, `{"message":"no quota","job":{"state":"failed"}}`, status.Error, `.job.state is "failed": no quota`, ""},
+		{followed, `{"status":"invalid","error":{"detail":"CAA record"}}`, status.Error, `.status is "invalid": CAA record`, ""},
+		{followed, `{"app":{"state":"FINISHED","finalStatus":"FAILED","diagnostics":"x"}}`, status.Error, `.app.finalStatus is "FAILED": x`, ""},
+		{followed, `{"app":{"state":"KILLED","finalStatus":"KILLED"}}`, status.Error, `.app.finalStatus is "KILLED"`, ""},
+		{followed, `{"state":"Failed","errorMessage":"no such field"}`, status.Error, `.state is "Failed": no such field`, ""},
+		{followed, `{"state":"error","error_message":"invalid _redirects"}`, status.Error, `.state is "error": invalid _redirects`, ""},
+		{followed, `{"state":"OUT_OF_MEMORY"}`, status.Error, `.state is "OUT_OF_MEMORY"`, ""},
+		{followed, `{"percentageComplete":100,"successful":false}`, status.Error, "HTTP 200 OK, but .successful is false", ""},
 		{followed, `{"state":"dismissed"}`, status.Error, `.state is "dismissed"`, ""},
 		{followed, `{"TaskState":"Exception"}`, status.Error, `.TaskState is "Exception"`, ""},
 		{followed, `{"JobState":"CompletedWithErrors"}`, status.Error, `.JobState is "CompletedWithErrors"`, ""},
@@ -87,6 +94,11 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `Queued`, status.NotReady, `$body is "Queued"`, "$body"},
 
 		// a sign that it goes on
+		{followed, `{"percentageComplete":50,"successful":false}`, status.NotReady, ".percentageComplete is 50", ""},
+		{followed, `{"readyToStream":true,"pctComplete":"39.000000"}`, status.NotReady, `.pctComplete is "39.000000"`, ""},
+		{followed, `{"status":"incomplete"}`, status.NotReady, `.status is "incomplete", which is no known final state`, ".status"}, // Airbyte tries again
+		{followed, `{"app":{"state":"RUNNING","finalStatus":"UNDEFINED"}}`, status.NotReady, `.app.state is "RUNNING"`, ".app.state"},
+		{followed, `{"state":"FINISHED","finalStatus":"UNDEFINED"}`, status.NotReady, `.finalStatus is "UNDEFINED"`, ".finalStatus"},
 		{created, `{"progress":10}`, status.NotReady, ".progress is 10", ""},
 		{created, `{"percentComplete":"99%"}`, status.NotReady, `.percentComplete is "99%"`, ""},
 		{created, `{"completed_at":null}`, status.NotReady, ".completed_at is null", ""},
@@ -169,12 +181,18 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 func TestURLsThatAStartNames(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"id":7}`: "",
-		`{"statementStatusUrl":"/statements/7?sig=s3cret"}`:              "'.statementStatusUrl'",
-		`{"links":{"self":"https://api.example.com/7"},"name":"/etc/x"}`: "'.links.self'",
-		`{"a-url":"/x","href":"nothing"}`:                                "",
-		`{"a":{"b":{"c":{"href":"/x"}}}}`:                                "",
-		`{"a":{"b":{"href":"/x"}},"uri":"/y"}`:                           "'.a.b.href' or '.uri'",
+		`{"n":7}`:                        "",
+		`{"id":7}`:                       "'/PATH/{.id}'",
+		`{"owner_id":1,"jobId":7}`:       "'/PATH/{.jobId}'",
+		`{"job_id":1,"run_id":2,"Id":7}`: "'/PATH/{.Id}'",
+		`{"id":7,"audio_url":"https://media.example.com/a.mp3","links":{"html":{"href":"/7.html"}}}`: "'/PATH/{.id}'",
+		`{"links":{"status":"/longtask/7"},"status":"pending"}`:                                      "'.links.status'",
+		`{"result":{"links":{"progress":{"id":"p","url":"/progress/p"}}}}`:                           "'.result.links.progress.url'",
+		`{"statementStatusUrl":"/statements/7?sig=s3cret"}`:                                          "'.statementStatusUrl'",
+		`{"links":{"self":"https://api.example.com/7"},"name":"/etc/x"}`:                             "'.links.self'",
+		`{"a-url":"/x","href":"nothing"}`:                                                            "",
+		`{"a":{"b":{"c":{"d":{"href":"/x"}}}}}`:                                                      "",
+		`{"a":{"b":{"href":"/x"}},"uri":"/y"}`:                                                       "'.a.b.href' or '.uri'",
 	} {
 		o := answered(202, body)
 		o.Following = detail.Following{Start: true}
