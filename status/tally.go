@@ -19,6 +19,7 @@ type Tally struct {
 	explained int      // number of results that hints are made of
 	isOver    bool     // the next observation is of another response
 	wasGood   bool     // the last response was successful
+	hasPages  bool     // a list has further pages that were not read
 	hasAccept bool     // the wait has a list of accepted codes
 }
 
@@ -49,7 +50,7 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 	if t.isOver && !isSame {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
-	t.isOver, t.wasGood = false, o.Good()
+	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
 	for _, a := range answers {
 		if !a.rule.Status.Ends() {
 			continue
@@ -155,7 +156,7 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 		case preset != "" && done[preset]:
 			continue
 		case !c.asked:
-			notes = append(notes, neverAsked(c, kind, t.hasAccept))
+			notes = append(notes, t.neverAsked(c, kind))
 		case !c.decided:
 			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)
 		}
@@ -164,7 +165,8 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 	return notes
 }
 
-func neverAsked(c ruleCount, kind Kind, hasAccept bool) string {
+// neverAsked returns the note about a rule that was not evaluated on any response.
+func (t *Tally) neverAsked(c ruleCount, kind Kind) string {
 	words := map[Kind][2]string{
 		KindCustom:  {"every attempt failed"},
 		KindTCP:     {"every attempt failed"},
@@ -172,7 +174,9 @@ func neverAsked(c ruleCount, kind Kind, hasAccept bool) string {
 		KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
-	case hasAccept:
+	case t.hasPages:
+		words = [2]string{"no list was complete"}
+	case t.hasAccept:
 		words = [2]string{"no response was accepted"}
 	case c.rule.Preset != "": // nobody adds to a preset
 		words[1] = ""

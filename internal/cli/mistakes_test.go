@@ -13,8 +13,9 @@ import (
 
 // unfinished is what people wait for at the wrong server, or in the wrong way.
 var unfinished = map[string]string{
-	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true}`,
+	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true,"share":"40.0"}`,
 	"/failed":  `{"state":"failed","jobs":[{"state":"error"}]}`, "/queued": `{"state":"queued"}`,
+	"/killed": `{"state":"KILLED"}`,
 	"/err200": `{"error":"no such job","code":404}`, "/array": `[{"state":"running"}]`,
 	"/list": `{"jobs":[{"id":1,"status":"finished"}]}`,
 	"/text": "all done", "/500": "oops error", "/401": "no", "/login": "<html>login</html>",

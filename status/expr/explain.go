@@ -93,7 +93,7 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 	wanted := sign + " " + other
 	if n.kids[1].op != opLiteral {
 		wanted += ", which is " + right.preview()
-	} else if !isSame && strings.EqualFold(left.preview(), right.preview()) {
+	} else if !isSame && left.preview() != right.preview() && strings.EqualFold(left.preview(), right.preview()) {
 		wanted += ", in another case"
 	}
 	if isSame && (right.hidden || left.hidden && n.kids[1].op != opLiteral) { // one tells the other
