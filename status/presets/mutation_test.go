@@ -1,0 +1,195 @@
+package presets
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status"
+)
+
+var mutations = flag.Int("mutations", 3000, "the number of mutations of recorded responses that TestMutations makes")
+
+// A place is a member of an object or an element of a list, with the path that names the same member of other
+// documents: its indexes are empty.
+type place struct {
+	parent any
+	key    string
+	index  int
+	path   string
+}
+
+func (p place) value() any {
+	if object, ok := p.parent.(map[string]any); ok {
+		return object[p.key]
+	}
+	return p.parent.([]any)[p.index]
+}
+
+func (p place) set(value any) {
+	if object, ok := p.parent.(map[string]any); ok {
+		object[p.key] = value
+		return
+	}
+	p.parent.([]any)[p.index] = value
+}
+
+// places returns the members and elements of a document. Those that say which object it is are not among them.
+func places(document any, path string) (all []place) {
+	switch v := document.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "kind" && key != "apiVersion" {
+				all = append(all, place{v, key, 0, path + "." + key})
+				all = append(all, places(v[key], path+"."+key)...)
+			}
+		}
+	case []any:
+		for i := range v {
+			all = append(all, place{v, "", i, path + "[]"})
+			all = append(all, places(v[i], path+"[]")...)
+		}
+	}
+	return all
+}
+
+// decoded returns the document of a response with exact numbers, nil if it is not JSON.
+func decoded(body []byte) (document any) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if decoder.Decode(&document) != nil {
+		return nil
+	}
+	return document
+}
+
+// A corpus has the recorded responses of one preset.
+type corpus struct {
+	preset     Preset
+	unfinished []presetSample // which are not SUCCESS
+	finished   []any          // the documents of SUCCESS
+	states     []string       // texts in the conditions of other presets, which the preset does not have
+}
+
+// mayLack reports whether a finished operation can lack a member: one of its documents has the parent, and not
+// the member. To remove such a member may finish the operation.
+func (c corpus) mayLack(path string) bool {
+	parent := path[:strings.LastIndexAny(path, ".[")]
+	return slices.ContainsFunc(c.finished, func(document any) bool {
+		has := func(path string) bool {
+			return path == "" || slices.ContainsFunc(places(document, ""), func(p place) bool { return p.path == path && p.value() != nil })
+		}
+		return has(parent) && !has(path)
+	})
+}
+
+// mutate changes one member of a document, and returns a description. It is "" if the member is one without
+// which an operation may be finished. A state is never replaced by a text that the preset knows.
+func (c corpus) mutate(random *rand.Rand, document any) string {
+	all := places(document, "")
+	if len(all) == 0 {
+		return ""
+	}
+	p := all[random.IntN(len(all))]
+	_, isText := p.value().(string)
+	object, isMember := p.parent.(map[string]any)
+	absent := func(how string) string {
+		if c.mayLack(p.path) {
+			return ""
+		}
+		return how
+	}
+	others := []any{"x", json.Number("7"), true, []any{"x"}, map[string]any{"x": "x"}}
+	switch how := random.IntN(4); {
+	case how == 0 && isMember:
+		delete(object, p.key)
+		return absent("without " + p.path)
+	case how == 1:
+		p.set(nil)
+		return absent(p.path + " is null")
+	case how == 2 && isText:
+		state := c.states[random.IntN(len(c.states))]
+		p.set(state)
+		return fmt.Sprintf("%s is %q", p.path, state)
+	default:
+		was := p.value()
+		others = append(others, fmt.Sprint(was))
+		others = slices.DeleteFunc(others, func(v any) bool { return fmt.Sprintf("%T", v) == fmt.Sprintf("%T", was) })
+		p.set(others[random.IntN(len(others))])
+		return fmt.Sprintf("%s is %v", p.path, p.value())
+	}
+}
+
+// corpora returns the recorded responses of all presets.
+func corpora(t *testing.T) (all []corpus) {
+	samples, texts := presetSamples(t), regexp.MustCompile(`"([A-Za-z][A-Za-z_ -]*)"`)
+	words := map[string]bool{}
+	for _, p := range All() {
+		for _, r := range p.rules {
+			for _, word := range texts.FindAllStringSubmatch(r.Expr, -1) {
+				words[word[1]] = true
+			}
+		}
+	}
+	for _, p := range All() {
+		c := corpus{preset: p}
+		for _, word := range slices.Sorted(maps.Keys(words)) {
+			if !strings.Contains(strings.ToLower(p.Text), strings.ToLower(word)) {
+				c.states = append(c.states, word)
+			}
+		}
+		for _, name := range sampled(p) {
+			for _, s := range samples[name] {
+				switch document := decoded(s.Body); {
+				case s.Want == string(status.Success):
+					c.finished = append(c.finished, document)
+				case document != nil:
+					c.unfinished = append(c.unfinished, s)
+				}
+			}
+		}
+		if len(c.unfinished) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// No member that is removed, null, of another type or a state of another API makes a recorded response a SUCCESS.
+func TestMutations(t *testing.T) {
+	t.Parallel()
+	all, random := corpora(t), rand.New(rand.NewPCG(1, 2))
+	type compiled struct {
+		name string
+		kind status.Kind
+	}
+	known, found := map[compiled]*status.Preset{}, map[string]bool{}
+	for range *mutations {
+		c := all[random.IntN(len(all))]
+		s := c.unfinished[random.IntN(len(c.unfinished))]
+		kinds, document := s.kinds(), decoded(s.Body)
+		kind := kinds[random.IntN(len(kinds))]
+		how := c.mutate(random, document)
+		key := compiled{c.preset.Name, kind}
+		if known[key] == nil {
+			known[key], _, _ = c.preset.Compile(kind, false)
+		}
+		original := s.Body
+		s.Body, _ = json.Marshal(document)
+		if how == "" || known[key] == nil || len(known[key].Stanzas) == 0 {
+			continue
+		}
+		v := status.Rules{Preset: known[key]}.Classify(t.Context(), s.observation(kind))
+		if fault := c.preset.Name + ": " + how; v.Status == status.Success && !found[fault] {
+			found[fault] = true
+			t.Errorf("%s: SUCCESS by %s\nof %s", fault, v.Rule, original)
+		}
+	}
+}
