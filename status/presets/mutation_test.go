@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,15 +42,19 @@ func (p place) set(value any) {
 	p.parent.([]any)[p.index] = value
 }
 
-// places returns the members and elements of a document. Those that say which object it is are not among them.
+// isIdentity matches the path of a member that says which object of Kubernetes, which revision of the object or
+// which condition a document is about. Such a member is not mutated: the API server sets it, or it is a name.
+var isIdentity = regexp.MustCompile(`\.(kind|apiVersion|generation|observedGeneration)$|^\.metadata(\.(labels|annotations).*)?$|(conditions\[\]\.type|taints\[\]\.key)$`)
+
+// places returns the members and elements of a document, except its identity.
 func places(document any, path string) (all []place) {
 	switch v := document.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if key != "kind" && key != "apiVersion" {
+			if !isIdentity.MatchString(path + "." + key) {
 				all = append(all, place{v, key, 0, path + "." + key})
-				all = append(all, places(v[key], path+"."+key)...)
 			}
+			all = append(all, places(v[key], path+"."+key)...)
 		}
 	case []any:
 		for i := range v {
@@ -78,30 +83,43 @@ type corpus struct {
 	states     []string       // texts in the conditions of other presets, which the preset does not have
 }
 
-// mayLack reports whether a finished operation can lack a member: one of its documents has the parent, and not
-// the member. To remove such a member may finish the operation.
-func (c corpus) mayLack(path string) bool {
+// mayLack reports whether a finished operation can lack a member: a document of one has the parent, and not the
+// member, or the member is optional in each object of Kubernetes: specifications have defaults. An object or a list can be
+// lacking if one of its members can.
+func (c corpus) mayLack(path string, value any) bool {
 	parent := path[:strings.LastIndexAny(path, ".[")]
-	return slices.ContainsFunc(c.finished, func(document any) bool {
+	lacks := func(document any) bool {
 		has := func(path string) bool {
 			return path == "" || slices.ContainsFunc(places(document, ""), func(p place) bool { return p.path == path && p.value() != nil })
 		}
 		return has(parent) && !has(path)
+	}
+	isOptional := strings.HasPrefix(c.preset.Name, "k8s") && (strings.HasPrefix(path, ".spec") || strings.HasPrefix(path, ".metadata."))
+	return isOptional || slices.ContainsFunc(c.finished, lacks) ||
+		slices.ContainsFunc(places(value, path), func(p place) bool { return c.mayLack(p.path, nil) })
+}
+
+// isFinal reports whether a document of a finished operation has a value at a path.
+func (c corpus) isFinal(path string, value any) bool {
+	return slices.ContainsFunc(c.finished, func(document any) bool {
+		return slices.ContainsFunc(places(document, ""), func(p place) bool { return p.path == path && reflect.DeepEqual(p.value(), value) })
 	})
 }
 
-// mutate changes one member of a document, and returns a description. It is "" if the member is one without
-// which an operation may be finished. A state is never replaced by a text that the preset knows.
+// mutate changes one member of a document, and returns a description. It is "" if the new document can be that of
+// a finished operation: a finished operation can lack the member, or has the new value there. A state is never
+// replaced by a text of the preset itself.
 func (c corpus) mutate(random *rand.Rand, document any) string {
 	all := places(document, "")
 	if len(all) == 0 {
 		return ""
 	}
 	p := all[random.IntN(len(all))]
-	_, isText := p.value().(string)
+	was := p.value()
+	_, isText := was.(string)
 	object, isMember := p.parent.(map[string]any)
 	absent := func(how string) string {
-		if c.mayLack(p.path) {
+		if c.mayLack(p.path, was) {
 			return ""
 		}
 		return how
@@ -119,9 +137,8 @@ func (c corpus) mutate(random *rand.Rand, document any) string {
 		p.set(state)
 		return fmt.Sprintf("%s is %q", p.path, state)
 	default:
-		was := p.value()
 		others = append(others, fmt.Sprint(was))
-		others = slices.DeleteFunc(others, func(v any) bool { return fmt.Sprintf("%T", v) == fmt.Sprintf("%T", was) })
+		others = slices.DeleteFunc(others, func(v any) bool { return reflect.TypeOf(v) == reflect.TypeOf(was) || c.isFinal(p.path, v) })
 		p.set(others[random.IntN(len(others))])
 		return fmt.Sprintf("%s is %v", p.path, p.value())
 	}
