@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,10 +31,17 @@ func exitText(o *Observation, stderr []byte) string {
 	case *o.Exit == exitNotFound:
 		text += " (command not found)"
 	}
-	if len(bytes.TrimSpace(stderr)) == 0 {
-		stderr = o.Body
+	line := errorLine(stderr)
+	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // no accidental member
+		s := o.reported().State
+		if s.Path != "" {
+			line = say(s)
+		}
+		line = strings.TrimPrefix(withDetail(line, Environment(o), s), ": ")
+	} else if line == "" {
+		line = errorLine(o.Body)
 	}
-	if line := errorLine(stderr); line != "" {
+	if line != "" {
 		text += ": " + line
 	}
 	return text

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,8 +74,12 @@ func (e *evaluator) sayTruth(n *node, v value) {
 	e.noteOdd(n, v)
 }
 
-// noteOdd notes what is odd about a value that decided.
+// noteOdd notes what is odd about a value that decided, unless the condition compares the value, too.
 func (e *evaluator) noteOdd(n *node, v value) {
+	isCompared, _ := regexp.MatchString(regexp.QuoteMeta(e.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, e.src)
+	if isCompared {
+		return
+	}
 	if note, _, _ := findHint("odd", e.text(n)+" is "+v.preview()); note != "" && !e.negated {
 		e.note(note)
 	}
@@ -82,6 +87,9 @@ func (e *evaluator) noteOdd(n *node, v value) {
 
 // sayComparison explains "left op right" as a statement about one side.
 func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
+	if t == False {
+		e.hintAtLines(n, left, right)
+	}
 	if e.why == nil {
 		return
 	}
@@ -100,9 +108,34 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 		e.say(e.text(n) + " is " + t.String())
 		return
 	}
-	e.verdict(t, subject, left.preview(), wanted)
-	if note, _, _ := findHint("compared", subject+" "+sign+" "+other+" is "+left.preview()); note != "" {
+	shown := left.preview()
+	if line := e.lineThatMatches(n, left, right); line != "" && t == True {
+		subject, shown = "a line of "+subject, preview(line)
+	}
+	e.verdict(t, subject, shown, wanted)
+	if note, _, _ := findHint("compared", e.text(n.kids[0])+" "+sign+" "+other+" is "+left.preview()); note != "" {
 		e.note(note)
+	}
+}
+
+// lineThatMatches returns the first line of several that alone makes a comparison of text true, "" for none.
+func (e *evaluator) lineThatMatches(n *node, left, right value) string {
+	if !isOneOf(n.sign, " contains endswith =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
+		return ""
+	}
+	for line := range strings.Lines(left.str) {
+		line = strings.TrimSpace(line)
+		if holds, _ := e.compareValues(n, text(line), right); holds {
+			return line
+		}
+	}
+	return ""
+}
+
+// hintAtLines adds a hint if a pattern does not match a text of several lines, but matches one of the lines.
+func (e *evaluator) hintAtLines(n *node, left, right value) {
+	if n.sign == "=~" && e.hints != nil && e.lineThatMatches(n, left, right) != "" {
+		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
 	}
 }
 

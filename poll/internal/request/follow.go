@@ -130,7 +130,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	switch {
 	case slices.Contains(words, s):
 		return reference{word: s}, nil
-	case isURL(s):
+	case isURL(s), strings.HasPrefix(s, "{"): // a URL that begins with a value of the response
 		return parseURLReference(s, opts...)
 	}
 	// The field of such a name would be missing, which shows only after the start was sent.
@@ -139,7 +139,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 		return reference{}, fmt.Errorf("%s names no URL: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
 	}
 	x, err := expr.CompileValue(s, opts...)
-	if e, ok := errors.AsType[*expr.Error](err); ok && strings.HasPrefix(s, `"`) {
+	if e, ok := errors.AsType[*expr.Error](err); ok && (strings.HasPrefix(s, `"`) || strings.HasSuffix(e.Message, "does not calculate")) {
 		e.Hint = inBraces
 	}
 	if err == nil && x.Reads("ENV") {
@@ -149,7 +149,7 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 }
 
 // inBraces is the hint for a URL that is built as in jq.
-const inBraces = "values of a URL stand in braces, as in /jobs/{.id}"
+const inBraces = "values of a URL stand in braces, as in /jobs/{.id} or {$header.Location}status"
 
 // errShown refuses a secret in a URL.
 var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
@@ -175,7 +175,7 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 			return reference{}, errShown
 		}
 	}
-	if sample := r.sample(); sample[0] != '/' && sample[0] != '?' {
+	if sample := r.sample(); r.texts[0] != "" && sample[0] != '/' && sample[0] != '?' {
 		if _, err := ParseURL(sample); err != nil {
 			return reference{}, err
 		}
@@ -260,7 +260,7 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 		built += escape(value, built) + r.texts[i+1]
 	}
 	switch {
-	case built[0] == '?':
+	case strings.HasPrefix(built, "?"):
 		return "?" + withParameters(from.RawQuery, built[1:]), nil
 	case hasDots(built) && !hasDots(r.sample()):
 		return "", errors.New("a value would change another part of the path")
@@ -273,6 +273,8 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 func escape(text, before string) string {
 	_, rest, absolute := strings.Cut(before, "://")
 	switch {
+	case before == "": // the beginning of the URL
+		return text
 	case strings.ContainsAny(before, "?#"):
 		return url.QueryEscape(text)
 	case absolute && !strings.Contains(rest, "/"):

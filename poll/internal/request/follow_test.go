@@ -17,9 +17,10 @@ func TestParseFollow(t *testing.T) {
 	for source, want := range map[string]string{ // what it is, or why it is refused
 		"": "auto", "auto": "auto", "none": "auto", ".url": "explicit", "url": "explicit", "$header.Location": "explicit",
 		"https://h/v1/{.name}": "explicit", "/v1/{.name}": "explicit", "HTTPS://{.host}/x": "explicit",
+		"{$header.Location}api/json": "explicit", "{.href}": "explicit", `$header.Location + "api/json"`: inBraces, ".href/status": inBraces,
 		"None": word, "no": word, "false": word, "OFF": word, "true": word, "Location": "$header.Location for the header",
 		`"/jobs/"+.id`: inBraces, `"/jobs/\(.id)"`: inBraces, `/jobs/\(.id)`: inBraces,
-		`"jobs/1"`: "", "1 == 1": "", "7": "", "https://h/{.name": "is not closed", "https://": "no host", "https://h:x/{.name}": "malformed",
+		`"jobs/1"`: "", "1 == 1": "", "7": "", "https://h/{.name": "is not closed", "{.name": "is not closed", "https://": "no host", "https://h:x/{.name}": "malformed",
 	} {
 		f, err := parseFollow(source)
 		have := map[bool]string{true: "explicit", false: "auto"}[f.explicit()]
@@ -36,7 +37,7 @@ func TestParseFollow(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","slashes":"//evil.com/x","up":"a/../../b","empty":"","n":12,"list":[1]}`
+	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","slashes":"//evil.com/x","up":"a/../../b","empty":"","queue":"https://h/queue/item/25/","n":12,"list":[1]}`
 	for _, test := range []struct{ template, want, problem string }{
 		{template: "https://h/v1/{.name}", want: "https://h/v1/operations/a%20b"},
 		{template: "https://h/v1/{.abs}", want: "https://h/v1/ops/1"},
@@ -46,6 +47,9 @@ func TestTemplate(t *testing.T) {
 		{template: "/v1/{.up}", problem: "a value would change another part of the path"},
 		{template: "/v1?x={.up}", want: "/v1?x=a%2F..%2F..%2Fb"},
 		{template: "https://{.evil}.h/", problem: "invalid URL escape"},
+		{template: "{.abs}/status", want: "/ops/1/status"},
+		{template: "{.queue}api/json", want: "https://h/queue/item/25/api/json"},
+		{template: "{.queue}{.up}", problem: "a value would change another part of the path"},
 	} {
 		f, err := parseFollow(test.template)
 		if err != nil {
