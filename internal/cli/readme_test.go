@@ -75,7 +75,7 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]int{"console": 61, "make": 1, "yaml": 7, "hcl": 1, "ini": 1}
+	want := map[string]int{"console": 64, "make": 1, "yaml": 7, "hcl": 1, "ini": 1}
 	for language, n := range want {
 		if run[language] < n {
 			t.Errorf("%d examples in blocks of %s, want at least %d", run[language], language, n)
@@ -259,7 +259,7 @@ const (
 // realAPIs are where the examples for known APIs look; the same server stands for them.
 var realAPIs = []string{
 	"https://api.github.com", "https://gitlab.example.com", "https://management.azure.com", "https://run.googleapis.com",
-	"https://app.terraform.io", "https://awx.example.com",
+	"https://app.terraform.io", "https://awx.example.com", "https://jenkins.example.com", "https://sonar.example.com",
 }
 
 // runBlock runs a script of a Unix shell in a fresh world and returns what it printed.
@@ -305,7 +305,7 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "GORACE="+raceAtOnce,
 		"POLL_EXPECT=1", // or a list that is done is looked at again after 5 s
-		"GITHUB_TOKEN=s3cret", "GITLAB_TOKEN=s3cret", "TFC_TOKEN=s3cret", "EXECUTION=arn:7", "ID=/subscriptions/0/vm",
+		"GITHUB_TOKEN=s3cret", "GITLAB_TOKEN=s3cret", "TFC_TOKEN=s3cret", "JENKINS_USER=ci", "JENKINS_TOKEN=s3cret", "SONAR_TOKEN=s3cret", "EXECUTION=arn:7", "ID=/subscriptions/0/vm",
 		"ROOT="+root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL="+here.Replace(exampleAPI)+"/jobs/42")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
