@@ -140,27 +140,33 @@ func (o *Observation) reported() document.Report {
 	return document.Read(Environment(o).Doc.Bytes(), code)
 }
 
-// contradictions notes what the state of a document says against a condition for SUCCESS that does not name
-// it: that it has failed or, if the condition asks only that something is there or not, that it is not done.
+// contradictions returns notes about a document that contradicts a condition for SUCCESS, such as
+// ".state is "failed", and .done is true all the same". A failed state contradicts each condition
+// that does not name the state. An open state contradicts a condition that tests little. An error
+// contradicts such a condition, too, and each condition if the document reports that the operation is done.
 func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 	if o.Within != nil || o.Kind == KindTCP {
 		return nil
 	}
-	text, state := strings.ToLower(condition.String()), o.reported().State
+	text, said := strings.ToLower(condition.String()), o.reported()
+	state, isLittle := said.State, !condition.Reads(".", "body", "stdout") || testsLittle().MatchString(text)
+	isWrong := o.Good() && (state.Stage == document.Done || state.Stage != document.Failed && isLittle)
+	if isWrong && !strings.Contains(text, strings.ToLower(said.Wrong.Path)) {
+		state = said.Wrong
+	}
 	if state.Path == "" || strings.Contains(state.Path, "[") || strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) {
 		return nil
 	}
 	isOpen := state.Stage == document.Open && !strings.Contains(text, strings.ToLower(state.Path)+" ")
-	asksLittle := !condition.Reads(".", "body", "stdout") || asksPresence().MatchString(text)
-	if state.Stage == document.Failed || isOpen && asksLittle {
+	if state.Stage == document.Failed || isOpen && isLittle {
 		return []string{say(state) + ", and " + condition.String() + " is true all the same"}
 	}
 	return nil
 }
 
-// asksPresence matches a condition that only asks whether a member is there.
-var asksPresence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$`)
+// testsLittle matches a condition that only tests whether a member is there, or is 100.
+var testsLittle = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$|^[\w.]+ *[=>]= *100$`)
 })
 
 // say puts what a document says into words, such as `.state is "running"`.

@@ -38,15 +38,16 @@ func membersOf(object []byte) (all []member) {
 	return all
 }
 
+// pattern returns a function that compiles a regular expression at its first call.
+func pattern(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+}
+
 // urlMember matches a member that holds a URL, as its name says too.
-var urlMember = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
-})
+var urlMember = pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 
 // otherURL matches the path of a member that holds the URL of a page, an input or a notification.
-var otherURL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
-})
+var otherURL = pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
 // URLs returns the paths of members of a document that hold a URL, down to three objects in it, without
 // the URLs of pages, inputs and notifications.
@@ -63,9 +64,7 @@ func URLs(text []byte, path string) (paths []string) {
 }
 
 // idMember matches a member that holds the identifier of an operation.
-var idMember = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
-})
+var idMember = pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
 
 // ID returns the path of a member of an object that holds the identifier of an operation, such as
 // ".job_id", and prefers ".id". It returns "" without such a member.

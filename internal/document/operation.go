@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,7 +266,7 @@ func stageOf(text string) Stage {
 }
 
 // oddWord matches a word. Other texts, such as a URL, are what came of an operation.
-var oddWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\pL_-]+"$`) })
+var oddWord = pattern(`^"[\pL_-]+"$`)
 
 // isFor reports whether a row is for a value of some stage.
 func (r row) isFor(raw string, stage Stage) bool {
