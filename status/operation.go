@@ -143,14 +143,20 @@ func (o *Observation) reported() document.Report {
 // contradictions returns notes about a document that contradicts a condition for SUCCESS, such as
 // ".state is "failed", and .done is true all the same". A failed state contradicts each condition
 // that does not name the state. An open state contradicts a condition that tests little. An error
-// contradicts such a condition, too, and each condition if the document reports that the operation is done.
+// contradicts such a condition, too, and each condition if the document reports that the operation is done,
+// or if the condition reads the object in which the error is.
 func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 	if o.Within != nil || o.Kind == KindTCP {
 		return nil
 	}
 	text, said := strings.ToLower(condition.String()), o.reported()
 	state, isLittle := said.State, !condition.Reads(".", "body", "stdout") || testsLittle().MatchString(text)
-	isWrong := o.Good() && (state.Stage == document.Done || state.Stage != document.Failed && isLittle)
+	object := strings.ToLower(said.Aside.Path[:max(0, strings.LastIndex(said.Aside.Path, "."))])
+	isBeside := object != "" && said.Wrong.Path == "" && strings.Contains(text, object+".")
+	if isBeside {
+		said.Wrong = said.Aside
+	}
+	isWrong := o.Good() && state.Stage != document.Failed && (state.Stage == document.Done || isLittle || isBeside)
 	if isWrong && !strings.Contains(text, strings.ToLower(said.Wrong.Path)) {
 		state = said.Wrong
 	}

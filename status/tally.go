@@ -51,6 +51,9 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
+	if name := o.Following.Offered; name != "" && !isSame {
+		t.hints = append(t.hints, "each attempt may start another operation: "+name+" is the URL of this one")
+	}
 	for _, a := range answers {
 		if !a.rule.Status.Ends() {
 			continue

@@ -237,7 +237,7 @@ func (s *Spec) listens() bool {
 func checkStream(t *target) error {
 	if s := t.spec; s.listens() && !s.hasSuccess() {
 		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
-			Hint(`--stream --until '$stdout contains "ready"' for a line of a command, --until '.state == "done"' for an event`)
+			Hint(`--stream --until '$output contains "Server started"' for a line of a command, --until '.state == "done"' for an event`)
 	}
 	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
 		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).

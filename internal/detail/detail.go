@@ -95,6 +95,9 @@ type Following struct {
 	// Missing says why an answer that should name a URL to follow names none; ""
 	// otherwise. Unless the request was to start the operation, it is then repeated.
 	Missing string `json:"missing,omitempty"`
+	// Offered is the header of a 202 that names another URL, which is not followed without a start; ""
+	// for none.
+	Offered string `json:"offered,omitempty"`
 	// Each is true if every element of the answer says where to look for it.
 	Each bool `json:"each,omitempty"`
 	// Untrusted is true if Missing is about another origin, or one without https.

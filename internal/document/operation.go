@@ -44,8 +44,9 @@ func (s Statement) Final() string {
 }
 
 // A Report is what a document says about its operation. Sign says that it is not done, where State
-// is unknown; Wrong, that something failed.
-type Report struct{ State, Sign, Wrong Statement }
+// is unknown; Wrong, that something failed; Aside, that something failed in an object that may be about
+// anything.
+type Report struct{ State, Sign, Wrong, Aside Statement }
 
 // Read returns what the document of an answer with a status code says about its operation: at the top
 // level or in one envelope. What stands deeper, or in any other object, never says that it is done. A
@@ -56,7 +57,7 @@ func Read(text []byte, code int) Report {
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
 		r := reading{code: strconv.Itoa(code)}
 		r.value(text, "", 0, top)
-		return Report{r.state(), r.first(sign), r.first(wrong)}
+		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong]}
 	}
 	if len(text) == 0 { // without making the vocabulary, as for most commands
 		return Report{}

@@ -27,6 +27,9 @@ func advice(o *poll.Outcome) []string {
 	if s := instead(o); s != "" {
 		list = append(list, s)
 	}
+	if name := o.Observation.Following.Offered; name != "" {
+		list = append(list, "to request that URL from now on: --follow '$header."+name+"'")
+	}
 	if o.Observation.Truncated {
 		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}

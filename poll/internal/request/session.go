@@ -193,6 +193,10 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 		if o.Following.Missing != "" {
 			o.Following.Missing = "nothing to follow: " + o.Following.Missing
 		}
+	case s.phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
+		if l, _ := s.client.headerLink(got, detail.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
+			o.Following.Offered = l.source
+		}
 	}
 	if s.each && o.Good() {
 		s.list(ctx, &o, got)
