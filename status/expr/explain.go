@@ -87,8 +87,12 @@ func (e *evaluator) noteOdd(n *node, v value) {
 
 // sayComparison explains "left op right" as a statement about one side.
 func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
-	if t == False {
-		e.hintAtLines(n, left, right)
+	if e.why == nil && e.hints == nil {
+		return
+	}
+	line := e.lineThatMatches(n, left, right)
+	if line != "" && t == False && e.hints != nil {
+		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
 	}
 	if e.why == nil {
 		return
@@ -109,7 +113,7 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 		return
 	}
 	shown := left.preview()
-	if line := e.lineThatMatches(n, left, right); line != "" && t == True {
+	if line != "" && t == True {
 		subject, shown = "a line of "+subject, preview(line)
 	}
 	e.verdict(t, subject, shown, wanted)
@@ -120,7 +124,7 @@ func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
 
 // lineThatMatches returns the first line of several that alone makes a comparison of text true, "" for none.
 func (e *evaluator) lineThatMatches(n *node, left, right value) string {
-	if !isOneOf(n.sign, " contains endswith =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
+	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
 		return ""
 	}
 	for line := range strings.Lines(left.str) {
@@ -130,13 +134,6 @@ func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 		}
 	}
 	return ""
-}
-
-// hintAtLines adds a hint if a pattern does not match a text of several lines, but matches one of the lines.
-func (e *evaluator) hintAtLines(n *node, left, right value) {
-	if n.sign == "=~" && e.hints != nil && e.lineThatMatches(n, left, right) != "" {
-		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
-	}
 }
 
 // sayQuantifier explains any and all by the element that decided.
