@@ -55,32 +55,27 @@ func (p Process) lend(c *exec.Cmd, text string) bool {
 // pageWidth is how many columns a page has at most: longer lines are hard to read.
 const pageWidth = 110
 
-// folded breaks the lines of a page in Markdown at so many columns. Code stays as it is.
+// folded wraps the paragraphs of a page in Markdown at a number of columns. Code and tables stay as they are.
 func folded(page string, columns int) string {
 	var text, paragraph []string
-	var rows [][]string
 	isCode := false
 	end := func() {
 		if paragraph != nil {
 			text = append(text, wrapped(strings.Join(paragraph, " "), columns)...)
 		}
-		text = append(text, table(rows, columns)...)
-		paragraph, rows = nil, nil
+		paragraph = nil
 	}
 	for line := range strings.Lines(page) {
-		line = strings.TrimRight(line, "\n")
+		line = strings.TrimRight(line, " \n")
 		isFence := strings.HasPrefix(strings.TrimSpace(line), "```")
-		isRow := strings.HasPrefix(line, "|") && !isCode
-		if isFence || isCode || isRow && rows == nil || line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {
+		isKept := isCode || line == "" || strings.HasPrefix(line, "|")
+		if isFence || isKept || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {
 			end()
 		}
 		switch {
 		case isFence:
 			isCode = !isCode
-		case isRow && strings.Trim(line, "|-: ") == "": // the rule below a heading, or a heading without words
-		case isRow:
-			rows = append(rows, cells(line))
-		case isCode, line == "":
+		case isKept:
 			text = append(text, line)
 		default:
 			paragraph = append(paragraph, line)
@@ -88,48 +83,6 @@ func folded(page string, columns int) string {
 	}
 	end()
 	return strings.Join(text, "\n") + "\n"
-}
-
-// cells returns the cells of a row.
-func cells(row string) []string {
-	row = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), `\|`, "\x00") // no cell ends there
-	texts := strings.Split(row, "|")
-	for i, cell := range texts {
-		texts[i] = strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|")
-	}
-	return texts
-}
-
-// table returns the lines of a table. The cells of a row stand below each other if the last
-// have too little room beside the others.
-func table(rows [][]string, columns int) (lines []string) {
-	const leastRoom = 26
-	var widths []int
-	left := 0
-	for _, row := range rows {
-		widths = append(widths, make([]int, max(0, len(row)-len(widths)))...)
-		for i, cell := range row {
-			widths[i] = max(widths[i], term.Width(cell))
-		}
-	}
-	for _, width := range widths[:max(0, len(widths)-1)] {
-		left += width + 2
-	}
-	for _, row := range rows {
-		line, indent, last := "", strings.Repeat(" ", left), len(row)-1
-		for i, cell := range row {
-			switch {
-			case columns-left < min(widths[last], leastRoom):
-				lines = append(lines, term.Fold(line+cell, columns, "  ")...)
-				line = "  "
-			case i < last:
-				line += cell + strings.Repeat(" ", widths[i]+2-term.Width(cell))
-			default:
-				lines = append(lines, term.Fold(line+cell, columns, indent)...)
-			}
-		}
-	}
-	return lines
 }
 
 // wrapped breaks a paragraph between words. The lines below the first of a list's item are indented as its words.
