@@ -246,19 +246,12 @@ func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 // killAfter is the variable that tells a command how long after TERM it is killed.
 const killAfter = "POLL_KILL_AFTER"
 
-// nestedGrace returns the grace of commands that may run under another poll: if the outer one killed
-// first, the command of the inner one, which has its own process group, would be left running.
-func nestedGrace(process Process, grace time.Duration) time.Duration {
-	outer, err := time.ParseDuration(process.getenv(killAfter))
-	if err == nil && outer >= 0 {
+// nestedCommand returns the settings of commands that may run under another poll, or may run one. If the
+// outer poll killed first, the command of the inner one, which has its own process group, would be left running.
+func nestedCommand(process Process, grace time.Duration) *poll.Command {
+	if outer, err := time.ParseDuration(process.getenv(killAfter)); err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
-	return grace
-}
-
-// nestedCommand returns the settings of commands that may run under another poll, or may run one.
-func nestedCommand(process Process, grace time.Duration) *poll.Command {
-	grace = nestedGrace(process, grace)
 	return &poll.Command{
 		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), killAfter+"="+grace.String()),
@@ -268,14 +261,22 @@ func nestedCommand(process Process, grace time.Duration) *poll.Command {
 // withHost returns the context of a run. A command that reaped all for one target would reap the
 // programs of others.
 func (w *wait) withHost(ctx context.Context) context.Context {
+	grace := hurriedGrace
+	if w.process.getenv(killAfter) != "" {
+		grace /= 2
+	}
 	return host.With(ctx, host.Host{
 		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
-		Hurry:       hurried(w.process.Hurry, nestedGrace(w.process, w.spec.Grace)),
+		Hurry:       hurried(w.process.Hurry, grace),
 	})
 }
 
-// hurried returns what hurries the end of a command: a value when hurry is closed, and its own
-// close soon after. Of several commands one gets the value.
+// hurriedGrace is the time between the second TERM and KILL. A poll under another poll waits half as
+// long, so that it kills its own command before it is killed itself.
+const hurriedGrace = 200 * time.Millisecond
+
+// hurried returns the channel that hurries the end of a command: a value when hurry is closed, and its own
+// close after the grace. If there are several commands, one gets the value.
 func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
 	if hurry == nil {
 		return nil
@@ -284,16 +285,8 @@ func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
 	go func() {
 		<-hurry
 		sooner <- struct{}{}
-		time.Sleep(hurriedGrace(grace))
+		time.Sleep(grace)
 		close(sooner)
 	}()
 	return sooner
-}
-
-// hurriedGrace is the time between the second TERM and KILL: 0.2 s for the default
-// grace, and always less than 0.6 s. It is shorter for a shorter grace, so that a
-// poll under another has killed its own command before it is killed itself.
-func hurriedGrace(grace time.Duration) time.Duration {
-	const most, half = 600 * time.Millisecond, 4 * time.Second
-	return time.Duration(float64(most) * float64(grace) / float64(grace+half))
 }

@@ -4,27 +4,25 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pollcli/poll/internal/host"
 )
 
-// Of two polls, one within the other, the inner one kills first: its grace is three
-// quarters of the other's.
-func TestHurriedGrace(t *testing.T) {
+// A second signal sends TERM once more, and KILL after a fixed time. A poll under another poll kills first.
+func TestHurried(t *testing.T) {
 	t.Parallel()
-	for _, grace := range []time.Duration{100 * time.Millisecond, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
-		outer, inner := hurriedGrace(grace), hurriedGrace(grace*3/4)
-		if outer > 600*time.Millisecond || outer > grace || inner > outer-outer/100 {
-			t.Errorf("%v: have %v, and %v within", grace, outer, inner)
-		}
+	for outer, want := range map[string]time.Duration{"": 200 * time.Millisecond, "2s": 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			hurry := make(chan struct{})
+			close(hurry)
+			w := &wait{spec: newSpec(), process: Process{Hurry: hurry, Lookup: func(string) (string, bool) { return outer, outer != "" }}}
+			began := time.Now()
+			sooner := host.Of(w.withHost(t.Context())).Hurry
+			_, again := <-sooner
+			_, still := <-sooner
+			if took := time.Since(began); !again || still || took != want {
+				t.Errorf("under %q: have %t, then %t after %v; want once more, and the end after %v", outer, again, still, took, want)
+			}
+		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		hurry := make(chan struct{})
-		close(hurry)
-		began := time.Now()
-		sooner := hurried(hurry, 2*time.Second)
-		_, again := <-sooner
-		_, still := <-sooner
-		if took := time.Since(began); !again || still || took != 200*time.Millisecond {
-			t.Errorf("have %t, then %t after %v; want once more, and the end after 0.2s", again, still, took)
-		}
-	})
 }
