@@ -61,7 +61,6 @@ type Document struct {
 	Notes []string `json:"notes,omitempty"`
 	next
 	prediction
-	Latency  *latency `json:"latency,omitempty"` // of the attempts in the timeline
 	Timeline []Moment `json:"timeline"`
 }
 
@@ -139,7 +138,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 	d.setValue(result.values)
 	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
-		d.HTTPStatus, d.ExitCode, d.Latency = obs.Code, obs.Exit, latencyOf(obs, d.Timeline)
+		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
 	}
 	return d
 }

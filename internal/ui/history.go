@@ -5,7 +5,6 @@ import (
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // A Moment is one attempt in an outcome's timeline.
@@ -55,24 +54,4 @@ func (h *history) add(m Moment) {
 		h.moments = slices.Delete(h.moments, firstMoments, firstMoments+1)
 	}
 	h.moments = append(h.moments, m)
-}
-
-// A latency is how long attempts took, in JSON.
-type latency struct {
-	Min    Seconds `json:"min_s"`
-	Median Seconds `json:"median_s"`
-	Max    Seconds `json:"max_s"`
-}
-
-// latencyOf returns the latency of the attempts, nil if the last one made no request.
-func latencyOf(last *status.Observation, attempts []Moment) *latency {
-	var took []Seconds
-	for _, m := range attempts {
-		took = append(took, m.Took)
-	}
-	if last.Kind == status.KindCommand || len(took) == 0 {
-		return nil
-	}
-	slices.Sort(took)
-	return &latency{took[0], took[(len(took)-1)/2], took[len(took)-1]}
 }
