@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ func signaled() {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	catchIgnored()
 	if err := cmd.Start(); err != nil {
 		giveUp(err)
 	}
@@ -64,6 +66,17 @@ func signaled() {
 	}
 	fmt.Fprintln(os.Stderr, "signaled:", how)
 	os.Exit(code)
+}
+
+// catchIgnored handles the signals that this program was started to ignore, as under
+// nohup or in the background of a shell. A child inherits an ignored signal; a handled
+// signal has its default action in the child.
+func catchIgnored() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // end ends poll so that its children end, too: KILL would leave them behind.
