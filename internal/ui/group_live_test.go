@@ -31,7 +31,10 @@ func TestGroupLive_golden(t *testing.T) {
 				}
 			})
 			r.Close()
-			golden(t, "many/"+file+"-live.txt", picture+"== the end\n"+m.text())
+			if name == "some" { // the last words of the others are those of their lines
+				picture += "== the end\n" + m.text()
+			}
+			golden(t, "many/"+file+"-live.txt", picture)
 		})
 	}
 }

@@ -74,8 +74,8 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
-	golden(t, "one/succeeded-live.txt", film(t, 80, 200*time.Millisecond, recordings()["succeeded"], Config{Until: []string{`.state=="done"`}}))
-	golden(t, "one/stream-live.txt", film(t, 99, 500*time.Millisecond, recordings()["stream"], Config{}))
+	golden(t, "one/succeeded-live.txt", film(t, 80, 600*time.Millisecond, recordings()["succeeded"], Config{Until: []string{`.state=="done"`}}))
+	golden(t, "one/stream-live.txt", film(t, 99, 1500*time.Millisecond, recordings()["stream"], Config{}))
 }
 
 // longRun looks every ten seconds, for ten minutes.
@@ -114,6 +114,7 @@ func TestLive_layout(t *testing.T) {
 		run := newRecording(jobURL, 2*time.Hour, 500).wait(time.Second, nil).
 			attempt(verdict(status.Throttled, "", "HTTP 429"), httpAnswer(200, `{"progress":62}`)).
 			wait(4200*time.Millisecond, &status.Hint{Wait: 4200 * time.Millisecond, Source: "Retry-After"})
+		widths := []int{120, 100, 80, 70, 60, 50, 40, 30, 25, 24}
 		for _, unicode := range []bool{true, false} {
 			m := newTerminal(t, 80, 24)
 			s := m.streams()
@@ -122,7 +123,7 @@ func TestLive_layout(t *testing.T) {
 			for _, ev := range run.events {
 				r.Event(ev)
 			}
-			for _, width := range []int{120, 100, 80, 70, 60, 50, 40, 30, 25, 24} {
+			for _, width := range widths {
 				m.resize(width)
 				line := strings.Join(r.live(run.events[len(run.events)-1].At), "\n")
 				if w := term.Width(line); w >= width {
@@ -131,6 +132,7 @@ func TestLive_layout(t *testing.T) {
 				fmt.Fprintf(&b, "%3d %s|\n", width, line)
 			}
 			r.Close()
+			widths = []int{120, 80, 60}
 		}
 		golden(t, "layout.txt", b.String())
 	})

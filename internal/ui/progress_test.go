@@ -126,7 +126,7 @@ func copying() []poll.Event {
 
 func TestProgress_golden(t *testing.T) {
 	t.Parallel()
-	golden(t, "progress/live.txt", film(t, 90, 2*time.Second, copying(), Config{}))
+	golden(t, "progress/live.txt", film(t, 90, 4*time.Second, copying(), Config{}))
 	have := show(copying(), Config{Face: JSON, Show: values(t, ".stage", ".progress")})
 	checkEvents(t, have, len(copying()))
 	if n := strings.Count(have, `"progress":0.5,"show":["copying",0.50]`); n != 1 {
