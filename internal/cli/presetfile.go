@@ -220,7 +220,7 @@ func (p Process) ownPresets() (all []presets.Preset, unread error) {
 	}
 	for _, e := range entries {
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
-			continue // an answer to test a preset with
+			continue // a recorded response, for poll eval
 		}
 		list, err := p.readPresets("read the presets", filepath.Join(dir, e.Name()))
 		all, unread = append(all, list...), cmp.Or(unread, err)
