@@ -148,10 +148,25 @@ func compareNumbers(a, b string) int {
 		return order
 	}
 	const precision = 512 // bits
-	p, _, err := big.ParseFloat(a, 10, precision, big.ToNearestEven)
-	q, _, wrong := big.ParseFloat(b, 10, precision, big.ToNearestEven)
+	p, _, err := big.ParseFloat(shorten(a), 10, precision, big.ToNearestEven)
+	q, _, wrong := big.ParseFloat(shorten(b), 10, precision, big.ToNearestEven)
 	if err != nil || wrong != nil || p.IsInf() && q.IsInf() {
 		return strings.Compare(a, b) // too large to mean anything
 	}
 	return p.Cmp(q)
+}
+
+// shorten returns a JSON number with at most 400 digits before and after the point: more digits
+// than compareNumbers compares. The time of big.ParseFloat grows with the square of the digits,
+// and a response may have millions of digits. It returns "" if the exponent is not an int.
+func shorten(number string) string {
+	const most = 400
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	power, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil {
+		return ""
+	}
+	power += max(0, len(whole)-most)
+	return whole[:min(len(whole), most)] + "." + fraction[:min(len(fraction), most)] + "e" + strconv.Itoa(power)
 }
