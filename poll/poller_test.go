@@ -138,6 +138,12 @@ func TestTimelines(t *testing.T) {
 		}, `
 0s      end     succeeded SUCCESS after 10: HTTP 200 OK
 `},
+		"a wait of a nanosecond is waited for": {poll.Poller{Probe: &operation{}, Immediate: true, Schedule: backoff.Fixed(1), MaxAttempts: 3}, `
+0s      wait    #1 0s
+0s      wait    #2 1ns
+0s      wait    #3 1ns
+0s      end     attempts exhausted NOT_READY after 3: attempts made: 3 of 3; last: HTTP 202 Accepted
+`},
 		"a program that cannot be run is no attempt": {poll.Poller{
 			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
 				Kind: status.FailureNotFound, Reason: "nosuch: not found",

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -244,6 +245,56 @@ func TestLimiter_lostStore(t *testing.T) {
 		}
 		if sum < 4*11 || sum > 12*11 {
 			t.Errorf("%d requests in 11 s", sum)
+		}
+	})
+}
+
+// Without the store, a process that is alone sends its next request at once, and keeps to the waits of its responses.
+func TestLimiter_withoutStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newFake()
+		limiter := newFleet(swapping{e}, "here", Options{PerSecond: 0.1, Known: true})
+		limiter.Next(testPlace, time.Time{})
+		time.Sleep(time.Minute)
+		e.set(func() { e.away = errors.New("killed") })
+		if at, closed := limiter.Next(testPlace, time.Time{}); at.After(time.Now()) || closed != "" {
+			t.Errorf("the first slot is in %s, %q", time.Until(at), closed)
+		}
+		limiter.Done(testPlace, poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Hour, Reason: "HTTP 429"})
+		if at, closed := limiter.Next(testPlace, time.Time{}); time.Until(at) < time.Hour || closed != "HTTP 429" {
+			t.Errorf("the slot after a refusal is in %s, %q", time.Until(at), closed)
+		}
+	})
+}
+
+// A process that knows a limit restores the limit in a store that has lost its records.
+func TestLimiter_flushed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newFake()
+		limiter := newFleet(swapping{e}, "here", Options{PerSecond: 10, Known: true})
+		limiter.Next(testPlace, time.Time{})
+		limiter.Done(testPlace, poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Hour, Reason: "HTTP 429"})
+		e.become(map[string]string{})
+		if at, closed := limiter.Next(testPlace, time.Time{}); time.Until(at) < 59*time.Minute || closed != "HTTP 429" {
+			t.Errorf("the slot is in %s, %q", time.Until(at), closed)
+		}
+	})
+}
+
+// Rivals are a store in which other processes are always faster.
+type rivals struct{ memory }
+
+func (*rivals) swap(context.Context, string, string, string) (string, int64, bool, error) {
+	return "", time.Now().UnixMicro(), false, nil
+}
+
+// A change that others are always faster with is given up after some seconds.
+func TestFleet_rivals(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		began := time.Now()
+		err := swapping{&rivals{}}.change(time.Second, "key", func(string, int64) string { return "next" })
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < time.Second || took > 6*time.Second {
+			t.Errorf("%v after %s", err, took)
 		}
 	})
 }
