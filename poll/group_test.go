@@ -109,53 +109,6 @@ type placed struct {
 
 func (p placed) Place() string { return p.place }
 
-// A spaced limiter allows an attempt each interval at a place, and closes it as it is told.
-type spaced struct {
-	mu       sync.Mutex
-	interval time.Duration
-	known    map[string]*spacedPlace
-	places   []string // that it was asked about
-}
-
-type spacedPlace struct {
-	next, closed time.Time
-	reason       string
-}
-
-func (l *spaced) at(place string) *spacedPlace {
-	if l.known == nil {
-		l.known = map[string]*spacedPlace{}
-	}
-	if l.known[place] == nil {
-		l.known[place] = new(spacedPlace)
-	}
-	return l.known[place]
-}
-
-func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.at(place)
-	if !had.IsZero() && !had.Before(p.closed) {
-		return had, ""
-	}
-	l.places = append(l.places, place)
-	at := slices.MaxFunc([]time.Time{time.Now(), p.next, p.closed}, time.Time.Compare)
-	p.next = at.Add(l.interval)
-	if at.Equal(p.closed) {
-		return at, p.reason
-	}
-	return at, ""
-}
-
-func (l *spaced) Done(place string, r poll.Feedback) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.at(place); r.Wait > 0 {
-		*p = spacedPlace{closed: time.Now().Add(r.Wait), reason: r.Reason}
-	}
-}
-
 func TestGroupSpacesAttempts(t *testing.T) {
 	t.Parallel()
 	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -175,7 +128,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 		targets = append(targets, p)
 	}
 	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 4 * time.Second, Immediate: true})
-	g := poll.Group{Limiter: &spaced{interval: time.Second}, Rand: rand.New(still{})}
+	g := poll.Group{Limiter: &poll.Pacer{PerSecond: 1, Rand: rand.New(still{})}, Rand: rand.New(still{})}
 	have := groupTimeline(t, g, targets...)
 	wantTimeline(t, ends(have), `
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
@@ -183,7 +136,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 3s      place   p the probe
 6: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
-5: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
+5: 14s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
 1m2s    goal    succeeded 6/6 of 6, 7 attempts: 6 succeeded
 `)
@@ -408,7 +361,7 @@ func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 		return o
 	}}
 	fine := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) }}
-	g := poll.Group{Limiter: &spaced{}, Timeout: time.Minute}
+	g := poll.Group{Limiter: &poll.Pacer{}, Timeout: time.Minute}
 	have := groupTimeline(t, g, poll.Poller{Probe: redirected, Immediate: true}, poll.Poller{Probe: fine, InitialDelay: time.Second, Immediate: true})
 	wantTimeline(t, ends(have), `
 1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 1m are left before the deadline
@@ -422,7 +375,8 @@ func TestPollerLimiter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := after("a", 0)
 		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "p"}, 5*time.Second
-		p.Limiter = &spaced{known: map[string]*spacedPlace{"p": {closed: time.Now().Add(time.Minute), reason: "busy"}}}
+		p.Limiter = &poll.Pacer{Rand: rand.New(still{})}
+		p.Limiter.Done("p", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Minute, Reason: "busy"})
 		o, err := p.Run(t.Context())
 		if want := "p is closed for 1m (busy), and 5s are left before the deadline"; !errors.Is(err, poll.HintTooLong) || o.Reason != want {
 			t.Errorf("%v: have %s, want %s", err, o.Reason, want)

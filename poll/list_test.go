@@ -492,31 +492,15 @@ func TestListInterrupted(t *testing.T) {
 	}
 }
 
-// A closing limiter holds its place back once, after some attempts.
-type closing struct {
-	mu       sync.Mutex
-	attempts int
-	until    time.Time
-}
-
-func (l *closing) Next(_ string, had time.Time) (time.Time, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.attempts--; l.attempts >= 0 || !had.IsZero() {
-		return time.Now(), ""
-	}
-	return l.until, ""
-}
-
-func (l *closing) Done(string, poll.Feedback) {}
-
 // A list whose place is held back at its deadline ends.
 func TestListHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		p := ofJobs(t, poll.Elements{}, "a=run", "a=run b=run", "a=done b=done")
+		p, limiter := ofJobs(t, poll.Elements{}, "a=run", "a=run b=run", "a=done b=done"), &poll.Pacer{}
 		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "the place"}, 5*time.Second
-		lines, _ := told(poll.Group{Timeout: time.Minute, Limiter: &closing{attempts: 2, until: began.Add(6 * time.Second)}}, p)
+		time.AfterFunc(2500*time.Millisecond, func() {
+			limiter.Done("the place", poll.Feedback{Sent: time.Now(), Refused: true, Wait: 3500 * time.Millisecond})
+		})
+		lines, _ := told(poll.Group{Timeout: time.Minute, Limiter: limiter}, p)
 		want := `5s 1 a ends after 2: timed out: timed out after 5s; last: .state is "run", want == "done"
 5s 2 b ends after 1: timed out: timed out after 5s; last: .state is "run", want == "done"
 `
