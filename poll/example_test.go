@@ -10,28 +10,10 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
-
-// Wait for a URL in a call.
-func ExampleGet() {
-	looks := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		looks++
-		state := map[bool]string{true: "done", false: "running"}[looks == 2]
-		fmt.Fprintf(w, `{"state":%q}`, state)
-	}))
-	defer server.Close()
-
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	job, err := poll.Get(ctx, server.URL, `.state == "done"`)
-	fmt.Println(string(job), err)
-	// Output: {"state":"done"} <nil>
-}
 
 // Wait for a URL, and decode its answer.
 func ExampleGetJSON() {
@@ -157,26 +139,6 @@ func ExampleGroup() {
 	// 2 b ERROR HTTP 410 Gone
 	// 3 c SUCCESS HTTP 200 OK
 	// 2 of 3 <nil>
-}
-
-// Look when past runs were done.
-func ExamplePoller_learned() {
-	var past []learn.Run
-	for _, took := range []time.Duration{40, 42, 45} {
-		past = append(past, learn.Run{Lo: took * time.Millisecond, Hi: took * time.Millisecond})
-	}
-	model, err := learn.Fit(past, learn.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	began := time.Now()
-	p := poll.Poller{Schedule: model, Timeout: time.Minute}
-	state, err := poll.UntilWith(context.Background(), p, func(context.Context) (string, bool, error) {
-		return "built", time.Since(began) > 42*time.Millisecond, nil
-	})
-	fmt.Println(state, err)
-	// Output: built <nil>
 }
 
 // Wait for all elements of a list.

@@ -14,11 +14,7 @@ import (
 func TestElapsedOfAListThatGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := ofJobs(t, poll.Elements{Known: []string{"a", "a"}}, "a=run", "a=done")
-		rule, err := status.NewRule(status.Error, "$elapsed > 90m")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Rules.Own = append(p.Rules.Own, rule)
+		p.Rules.Own = append(p.Rules.Own, rule(t, status.Error, "$elapsed > 90m"))
 		p.Past, p.Schedule = &poll.State{Start: time.Now().Add(-time.Hour), Attempts: 1}, backoff.Fixed(time.Second)
 		p.Elements.Past = map[string]poll.State{"a": *p.Past}
 		outcomes, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))

@@ -17,14 +17,7 @@ import (
 // decides if that takes no time, and else the run is over.
 func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
 	t.Parallel()
-	done, err := status.NewRule(status.Success, `.# > 0`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failed, err := status.NewRule(status.Error, `any(.[]; . == "failed")`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := conditions(t, `!any(.[]; . == "failed")`, `.# > 0`)
 	gone := errors.New("gone")
 	for _, test := range []struct {
 		name      string
@@ -53,7 +46,7 @@ func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
 				}
 				return o
 			})
-			p := poll.Poller{Probe: probe, Timeout: time.Second, Rules: status.Rules{Own: []status.Rule{failed, done}}}
+			p := poll.Poller{Probe: probe, Timeout: time.Second, Rules: rules}
 			for e := range p.Events(ctx) {
 				if e.Kind != poll.EventEnd {
 					continue

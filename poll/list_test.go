@@ -90,7 +90,7 @@ func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 		Probe: answers(lists...), Target: "jobs", Elements: &elements,
 		Schedule: backoff.Fixed(time.Second),
 	}
-	p.Rules.Own = []status.Rule{rule(t, status.Success, `.state=="done"`), rule(t, status.Error, `.state=="failed"`)}
+	p.Rules = conditions(t, `.state=="done"`, `!.state=="failed"`)
 	return p
 }
 
@@ -212,13 +212,11 @@ func TestListEnds(t *testing.T) {
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "gone", lists: []string{"a=run b=run", "b=run", "!b=run", "refused", "b=run", "b=run", "", ""},
-			change: func(p *poll.Poller) {
-				p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone"), rule(t, status.Error, `.state == "failed"`)}
-			},
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone", `!.state == "failed"`) },
 			want: `5s 1 a ends after 5: succeeded: $gone is true
 8s 2 b ends after 8: succeeded: $gone is true`, summary: "succeeded 2/2"},
 		{name: "an element that was never there is not gone", lists: []string{""}, group: poll.Group{Timeout: 3500 * time.Millisecond},
-			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   "3.475s 0 jobs ends after 5: timed out: timed out after 3.5s; last: 0 elements", summary: "timed out 0/1"},
 		{name: "an element that has left the list is not done", lists: []string{"a=run b=run", "b=done"}, elements: poll.Elements{Expect: 2},
 			change: func(p *poll.Poller) { p.MaxAttempts = 4 },
@@ -235,12 +233,10 @@ func TestListEnds(t *testing.T) {
 			want: `25s 1 a ends after 2: succeeded: .state is "done"
 25s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
 		{name: "back again is not gone", lists: []string{"a=run", "", "a=run", "", "a=run", "", ""},
-			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   `7s 1 a ends after 7: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "behind a redirect none is gone, and what is there counts", lists: []string{"a=run b=run", ">a=done", ">a=done", ">", "", "", ""},
-			change: func(p *poll.Poller) {
-				p.Rules.Own = append(p.Rules.Own, rule(t, status.Success, "$gone"))
-			},
+			change: func(p *poll.Poller) { p.Rules.Own = append(p.Rules.Own, rule(t, status.Success, "$gone")) },
 			want: `2s 1 a ends after 2: succeeded: .state is "done", after a redirect to /login
 6s 2 b ends after 6: succeeded: $gone is true`, summary: "succeeded 2/2"},
 		{name: "nor is the list complete", elements: poll.Elements{Expect: -1}, lists: []string{`>{"jobs":[]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
@@ -258,7 +254,7 @@ func TestListEnds(t *testing.T) {
 		{name: "nor with a further page of null", lists: []string{`a=done|{"jobs":null}`, "a=done|"},
 			want: `2s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 7 * time.Second},
 		{name: "an empty list of a failure tells nothing", lists: []string{"a=run", `{"jobs":[],"success":false}`, `{"jobs":null,"status":"error"}`, "", ""},
-			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "a share of those that there are", group: poll.Group{Percent: 70}, elements: poll.Elements{Expect: 3},
 			lists: []string{"a=done b=done", "a=done b=done c=run d=run", "a=done b=done c=done d=run"},
@@ -277,7 +273,7 @@ func TestListEnds(t *testing.T) {
 1s 2 b ends after 1: succeeded: .state is "done"
 1s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "an object is no empty list", lists: []string{"a=run", `{"jobs":{}}`, `{"jobs":{}}`, `{"jobs":null}`, ""},
-			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded}, "b": {Ending: poll.Succeeded},
@@ -286,7 +282,7 @@ func TestListEnds(t *testing.T) {
 0s 2 b ends after 0: succeeded: it had succeeded before
 2s 3 c ends after 2: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": shown}}, lists: []string{""},
-			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   `2s 1 a ends after 4: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},
 			change: func(p *poll.Poller) { p.SuccessThreshold.Times, p.ErrorThreshold.Times = 3, 2 },

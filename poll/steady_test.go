@@ -34,15 +34,6 @@ func slowly(takes time.Duration, p poll.Probe) poll.Probe {
 	})
 }
 
-func until(t *testing.T, condition string) status.Rules {
-	t.Helper()
-	rule, err := status.NewRule(status.Success, condition)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status.Rules{Own: []status.Rule{rule}}
-}
-
 // What has to last ends when it has lasted, in a run and by steps.
 func TestSteady(t *testing.T) {
 	t.Parallel()
@@ -50,18 +41,18 @@ func TestSteady(t *testing.T) {
 		p    poll.Poller
 		want string
 	}{
-		"it holds":                {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
-		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
-		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
-		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
-		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
-		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
-		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
-		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: until(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
-		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: until(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
-		"without an answer":       {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
-		"it cannot be asked":      {poll.Poller{Probe: saying("1", "!", "!", "!", "2"), Rules: until(t, `$unchanged >= 1s`)}, "5s succeeded 6"},
-		"a break between equal":   {poll.Poller{Probe: saying("1", "!", "1"), Rules: until(t, `$unchanged >= 2s`)}, "2s succeeded 3"},
+		"it holds":                {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
+		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
+		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
+		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
+		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
+		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: conditions(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
+		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: conditions(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
+		"without an answer":       {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: conditions(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
+		"it cannot be asked":      {poll.Poller{Probe: saying("1", "!", "!", "!", "2"), Rules: conditions(t, `$unchanged >= 1s`)}, "5s succeeded 6"},
+		"a break between equal":   {poll.Poller{Probe: saying("1", "!", "1"), Rules: conditions(t, `$unchanged >= 2s`)}, "2s succeeded 3"},
 	} {
 		p := test.p
 		p.Schedule, p.Immediate = backoff.Fixed(time.Second), true
@@ -103,10 +94,8 @@ func TestSteadyError(t *testing.T) {
 		"not as long as it asks": {saying("0"), poll.Threshold{For: time.Minute}, time.Second, "0s succeeded SUCCESS S"},
 		"it cannot heal":         {broken{}, poll.Threshold{For: time.Minute, Times: 3}, time.Second, "0s failed ERROR E"},
 	} {
-		failed, _ := status.NewRule(status.Error, `. == 1`)
-		p := poll.Poller{Probe: test.probe, Rules: until(t, `. == 0`), ErrorThreshold: test.threshold,
+		p := poll.Poller{Probe: test.probe, Rules: conditions(t, `. == 0`, `!. == 1`), ErrorThreshold: test.threshold,
 			Schedule: backoff.Fixed(test.every), Immediate: true, Timeout: 20 * time.Second}
-		p.Rules.Own = append(p.Rules.Own, failed)
 		check := func(how string, events iter.Seq[poll.Event]) {
 			t.Helper()
 			said := ""
@@ -142,7 +131,7 @@ func TestSteadyAfterAGap(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			last := time.Now().Add(-test.gap)
-			p := poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+			p := poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
 				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(test.planned)}
 			p.Past.Previous = time.Second

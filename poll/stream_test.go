@@ -128,11 +128,7 @@ func conditions(t *testing.T, texts ...string) (rules status.Rules) {
 		if text, ok := strings.CutPrefix(condition, "?"); ok {
 			s, condition = status.NotReady, text
 		}
-		rule, err := status.NewRule(s, condition)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rules.Own = append(rules.Own, rule)
+		rules.Own = append(rules.Own, rule(t, s, condition))
 	}
 	return rules
 }

@@ -93,8 +93,12 @@ func faults() map[string]func(*fake) {
 		e.set(func() { e.away, e.delay = nil, time.Millisecond })
 	}
 	return map[string]func(*fake){
-		"paused":  func(e *fake) { away(e, nil, time.Hour, 10*time.Second) },
-		"broken":  func(e *fake) { away(e, errors.New("broken"), time.Millisecond, 10*time.Second) },
+		"paused": func(e *fake) { away(e, nil, time.Hour, 10*time.Second) },
+		"broken": func(e *fake) { away(e, errors.New("broken"), time.Millisecond, 10*time.Second) },
+		"lost soon after a window has begun": func(e *fake) {
+			time.Sleep(10*time.Second + 200*time.Millisecond)
+			away(e, errors.New("killed"), time.Millisecond, 10*time.Second)
+		},
 		"full":    func(e *fake) { away(e, errRefused("OOM"), time.Millisecond, 10*time.Second) },
 		"flushed": func(e *fake) { e.become(map[string]string{}) },
 		"flushed again and again": func(e *fake) {

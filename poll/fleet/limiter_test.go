@@ -203,68 +203,28 @@ func TestLimiter_free(t *testing.T) {
 	})
 }
 
-// After the store is lost, all processes together send no more requests than the limit allows.
-func TestLimiter_lostStore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e, began := newFake(), time.Now()
-		time.AfterFunc(window*time.Microsecond+200*time.Millisecond, func() { // few are counted in the new window
-			e.set(func() { e.away = errors.New("killed") })
-		})
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		var sent [42]int // in each second
-		for i := range 50 {
-			all.Go(func() {
-				time.Sleep(time.Second * time.Duration(i) / 50)
-				limiter := newFleet(swapping{e}, "here", Options{PerSecond: 10, Known: true})
-				for {
-					at, _ := limiter.Next(testPlace, time.Time{})
-					for at.After(time.Now()) {
-						time.Sleep(time.Until(at))
-						at, _ = limiter.Next(testPlace, at)
-					}
-					second := int(time.Since(began).Seconds())
-					if second >= len(sent) {
-						return
-					}
-					mu.Lock()
-					sent[second]++
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-		sum := 0
-		for second, n := range sent {
-			if n > 30 { // by chance, of 50 that send once in 5 s
-				t.Errorf("%d requests in second %d", n, second)
-			}
-			if second >= 31 {
-				sum += n
-			}
-		}
-		if sum < 4*11 || sum > 12*11 {
-			t.Errorf("%d requests in 11 s", sum)
-		}
-	})
-}
-
-// Without the store, a process that is alone sends its next request at once, and keeps to the waits of its responses.
+// Without the store, a process that is alone sends its next request at once, and each of several processes at a random
+// time. The process keeps to the waits of its responses.
 func TestLimiter_withoutStore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e := newFake()
-		limiter := newFleet(swapping{e}, "here", Options{PerSecond: 0.1, Known: true})
-		limiter.Next(testPlace, time.Time{})
-		time.Sleep(time.Minute)
-		e.set(func() { e.away = errors.New("killed") })
-		if at, closed := limiter.Next(testPlace, time.Time{}); at.After(time.Now()) || closed != "" {
-			t.Errorf("the first slot is in %s, %q", time.Until(at), closed)
-		}
-		limiter.Done(testPlace, poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Hour, Reason: "HTTP 429"})
-		if at, closed := limiter.Next(testPlace, time.Time{}); time.Until(at) < time.Hour || closed != "HTTP 429" {
-			t.Errorf("the slot after a refusal is in %s, %q", time.Until(at), closed)
-		}
-	})
+	t.Parallel()
+	for _, processes := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newFake()
+			var limiter *Fleet
+			for range processes {
+				limiter = newFleet(swapping{e}, "here", Options{PerSecond: 0.1, Known: true})
+				limiter.Next(testPlace, time.Time{})
+			}
+			e.set(func() { e.away = errors.New("killed") })
+			if at, closed := limiter.Next(testPlace, time.Time{}); closed != "" || at.After(time.Now()) != (processes > 1) {
+				t.Errorf("of %d processes: the first slot is in %s, %q", processes, time.Until(at), closed)
+			}
+			limiter.Done(testPlace, poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Hour, Reason: "HTTP 429"})
+			if at, closed := limiter.Next(testPlace, time.Time{}); time.Until(at) < time.Hour || closed != "HTTP 429" {
+				t.Errorf("of %d processes: the slot after a refusal is in %s, %q", processes, time.Until(at), closed)
+			}
+		})
+	}
 }
 
 // A process that knows a limit restores the limit in a store that has lost its records.
