@@ -35,8 +35,8 @@ func untilDeadline(t *testing.T, after time.Duration, p poll.Poller) (events str
 func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		context, timeout, deadline time.Duration
-		want                       string
+		context, deadline time.Duration
+		want              string
 	}{
 		"alone": {context: 10 * time.Second, deadline: 10 * time.Second, want: `
 0s      wait    #1 7s
@@ -51,7 +51,7 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second), Timeout: test.timeout}
+			p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second)}
 			events, o, deadline := untilDeadline(t, test.context, p)
 			wantTimeline(t, only(poll.EventWait, events)+only(poll.EventEnd, events), test.want)
 			if err := o.Err(); !errors.Is(err, poll.TimedOut) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, poll.Interrupted) {

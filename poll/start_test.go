@@ -15,37 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
-
-// What a start names may not be there at first. A 404 counts by when it was asked for, not by when the
-// answer came.
-func TestNotThereYet(t *testing.T) {
-	t.Parallel()
-	missing := answer(404)
-	missing.Following.Monitor = detail.MonitorLocation
-	have := timeline(t, poll.Poller{
-		Probe: &starting{operation: operation{
-			slow:    map[int]time.Duration{2: 12 * time.Second},
-			answers: map[int]status.Observation{2: missing, 3: missing},
-		}},
-		Schedule: backoff.Fixed(time.Second),
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 0s
-0s      start   #1
-0s      attempt #1 NOT_READY in 0s: started, now following https://test/operation
-0s      wait    #2 1s
-1s      start   #2
-13s     attempt #2 NOT_READY in 12s: HTTP 404 Not Found, and it may not be there yet
-13s     wait    #3 1s
-14s     start   #3
-14s     attempt #3 ERROR in 0s: HTTP 404 Not Found
-14s     end     failed ERROR after 3: HTTP 404 Not Found
-`)
-}
 
 // unsent is a request that never left.
 var unsent = status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}

@@ -4,9 +4,6 @@ package poll_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -91,50 +88,5 @@ func TestStream_command_killed(t *testing.T) {
 	p := poll.Poller{Probe: shellStream("printf ready; kill -9 $$"), Rules: conditions(t, `$stdout == "ready"`), Immediate: true, MaxAttempts: 1}
 	if o, _ := p.Run(t.Context()); o.Ending != poll.AttemptsExhausted || o.State.Messages != 0 {
 		t.Errorf("%s: %s", o.Ending, o.Reason)
-	}
-}
-
-// A command that ends is run again.
-func TestStream_command_again(t *testing.T) {
-	t.Parallel()
-	p := poll.Poller{Probe: shellStream(`echo run $POLL_ATTEMPT`), Rules: conditions(t, `$stdout == "run 3"`), Timeout: slack}
-	if o, err := p.Run(t.Context()); err != nil || o.State.Attempts != 3 {
-		t.Errorf("%v after %d attempts", err, o.State.Attempts)
-	}
-}
-
-// A log is followed over its rotation.
-func TestStream_rotation(t *testing.T) {
-	t.Parallel()
-	log := filepath.Join(t.TempDir(), "log")
-	write := func(text string) {
-		if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
-			t.Error(err)
-		}
-	}
-	write("old ready\n")
-	c := poll.Command{Args: []string{"tail", "-n", "0", "-s", "0.1", "-F", log}, Stream: true}
-	p := poll.Poller{Probe: c, Rules: conditions(t, `$stdout contains "ready"`), Immediate: true, Timeout: slack}
-	var writer sync.WaitGroup
-	over := make(chan struct{})
-	defer writer.Wait()
-	defer close(over)
-	for e := range p.Events(t.Context()) {
-		switch {
-		case e.Kind == poll.EventStart:
-			writer.Go(func() {
-				for n := 0; ; n++ { // tail may not listen yet
-					os.Rename(log, log+".1")
-					write(fmt.Sprintf("new %d\nnew ready\n", n))
-					select {
-					case <-over:
-						return
-					case <-time.After(500 * time.Millisecond):
-					}
-				}
-			})
-		case e.Kind == poll.EventEnd && (e.Outcome.Ending != poll.Succeeded || string(e.Outcome.Observation.Body) != "new ready\n"):
-			t.Errorf("%s: %s", e.Outcome.Ending, e.Outcome.Reason)
-		}
 	}
 }

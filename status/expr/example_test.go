@@ -1,10 +1,8 @@
 package expr_test
 
 import (
-	"errors"
 	"fmt"
 	"log"
-	"strings"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -29,31 +27,6 @@ func Example() {
 	// unknown: .progress is "100" (a string): >= needs two numbers, or two texts
 	// unknown: .state is unknown: the body is not JSON (line 1, column 1: "<html>502 Bad Gateway</html>")
 	// true: .state is "done"
-}
-
-func ExampleCompile() {
-	_, err := expr.Compile(`.state == done`)
-	if e, ok := errors.AsType[*expr.Error](err); ok {
-		fmt.Println(e.Source)
-		fmt.Println(strings.Repeat(" ", e.Column-1) + "^ " + e.Message)
-		fmt.Println("hint: " + e.Hint)
-	}
-	// Output:
-	// .state == done
-	//           ^ done is not quoted
-	// hint: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes
-}
-
-func ExampleCompileValue() {
-	names, err := expr.CompileValue(`items.#(ready==false)#.name`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	body := []byte(`{"items":[{"name":"a","ready":true},{"name":"b","ready":false},{"name":"c","ready":false}]}`)
-	value := names.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
-	fmt.Println(value.Type, value.Text())
-	// Output: array ["b","c"]
 }
 
 func ExampleResult_Explain() {

@@ -13,32 +13,6 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// FuzzCompile checks that any text compiles or fails with an error that points
-// into it, and that what compiles can be evaluated.
-func FuzzCompile(f *testing.F) {
-	for _, c := range readCases(f) {
-		f.Add(c.Condition)
-	}
-	env := &expr.Env{Doc: expr.NewDoc([]byte(`{"a":{"b":[1,"x",null,{"c":true}]},"items":[{"n":1},{"n":"2"}]}`))}
-	f.Fuzz(func(t *testing.T, src string) {
-		if inJQ(src) {
-			t.Skip() // see FuzzJQ
-		}
-		x, err := expr.Compile(src)
-		if err != nil {
-			checkError(t, src, err)
-			return
-		}
-		if x.String() != src {
-			t.Errorf("String is %q, want %q", x.String(), src)
-		}
-		if _, err := expr.CompileValue(src); err != nil {
-			t.Errorf("a condition but not a value: %v", err)
-		}
-		checkResult(t, x.Eval(env))
-	})
-}
-
 func checkError(t *testing.T, src string, err error) {
 	t.Helper()
 	e, ok := errors.AsType[*expr.Error](err)
@@ -78,7 +52,8 @@ func checkResult(t *testing.T, r expr.Result) {
 	}
 }
 
-// FuzzEval checks that an expression can be evaluated for any body, soon.
+// FuzzEval checks that any text compiles or fails with an error that points into the text, and that an expression can
+// be evaluated for any body, soon.
 func FuzzEval(f *testing.F) {
 	bodies := []string{
 		``, `{}`, `[]`, `null`, `{"a":1,"a":2}`, `<html>`, "{\"a\":1}\n[2]\n", `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "\ufeff{}",
@@ -93,9 +68,17 @@ func FuzzEval(f *testing.F) {
 		if inJQ(src) {
 			t.Skip()
 		}
+		condition, conditionErr := expr.Compile(src)
+		if conditionErr != nil {
+			checkError(t, src, conditionErr)
+		} else if condition.String() != src {
+			t.Errorf("String is %q, want %q", condition.String(), src)
+		}
 		x, err := expr.CompileValue(src)
 		if err != nil {
-			checkError(t, src, err)
+			if checkError(t, src, err); conditionErr == nil {
+				t.Errorf("a condition but not a value: %v", err)
+			}
 			return
 		}
 		env := &expr.Env{
@@ -104,6 +87,9 @@ func FuzzEval(f *testing.F) {
 		}
 		r := x.Eval(env)
 		checkResult(t, r)
+		if conditionErr == nil {
+			checkResult(t, condition.Eval(env))
+		}
 		again, err := expr.CompileValue("(" + src + ")")
 		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "longer") {
 			t.Errorf("in parentheses: %v", err)
