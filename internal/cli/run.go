@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,11 @@ import (
 )
 
 const (
+	// thousands is how many targets keep so much while they wait that memory counts more than
+	// time: of 10,000 targets a third less memory for two thirds more time of the processor.
+	thousands        = 1000
+	thousandsPercent = 18
+
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second
 
@@ -52,6 +58,9 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
+	if _, isSet := w.process.Lookup("GOGC"); !isSet && len(targets) >= thousands {
+		defer debug.SetGCPercent(debug.SetGCPercent(thousandsPercent))
+	}
 	long := noticeLong(w.reporter)
 	defer long.Stop()
 	var goal *poll.Summary
