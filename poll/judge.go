@@ -96,9 +96,9 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	if v.Status == status.NotReady && v.Rule != "" && !o.Good() && !slices.Contains(w.Excused, v.Rule) {
 		w.Excused = append(slices.Clip(w.Excused), v.Rule)
 	}
-	w.tally.Add(o, v)
-	if hints := w.tally.FirstHints(); v.Status != status.Success {
-		v.Hints = hints
+	w.stream.isUncounted = o.Message && !w.stream.isShown && !v.Status.Ends()
+	if !w.stream.isUncounted {
+		w.count(j)
 	}
 	w.record(j)
 	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
@@ -106,6 +106,16 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	}
 	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
+	}
+}
+
+// count adds j to the tally, and sets the hints about it. This takes several times as long as the verdict, so
+// of messages that come fast only the last one is counted, and those that may end the wait.
+func (w *wait) count(j *judgement) {
+	w.stream.isUncounted = false
+	w.tally.Add(j.observation, &j.verdict)
+	if hints := w.tally.FirstHints(); j.verdict.Status != status.Success {
+		j.verdict.Hints = hints
 	}
 }
 
@@ -210,8 +220,7 @@ const (
 	eventBurst = 2 * time.Second
 )
 
-// tell judges a message, and reports whether the attempt is to end with it. Of those that come fast, and
-// that no rule decides, the reason is not made.
+// tell evaluates a message, and reports whether the attempt is to end with it.
 func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	if w.classify != nil || w.stream.decided { // a list has no messages, and nothing is asked for behind the last
 		return w.stream.decided
@@ -223,12 +232,8 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	w.Messages, w.Heard = w.Messages+1, now
 	o.Message = true
 	w.annotate(&o, now, 0)
-	isShown := w.stream.nextEvent.Sub(now) <= eventBurst
-	if isShown || !w.stream.isTerse || o.Failure != nil || w.p.Rules.Decides(ctx, o) {
-		w.judge(ctx, new(o), 0)
-	} else {
-		w.pass(o, now)
-	}
+	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst
+	w.judge(ctx, &o, 0)
 	if w.stream.decided = w.decided(); w.stream.decided {
 		return true
 	}
@@ -239,28 +244,9 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 			w.stream.hold.Reset(hold)
 		}
 	}
-	if !isShown {
+	if !w.stream.isShown {
 		return false
 	}
 	w.stream.nextEvent = now.Add(max(0, w.stream.nextEvent.Sub(now)) + eventEvery)
 	return !w.run.news(w.event(EventMessage, time.Now()))
-}
-
-// pass records a message that decides nothing, and that has no event, in place of the one before.
-func (w *wait) pass(o status.Observation, now time.Time) {
-	if w.stream.unshown == nil {
-		w.stream.unshown = &judgement{observation: new(status.Observation)}
-	}
-	*w.stream.unshown.observation, w.stream.unshown.verdict, w.stream.unshown.begun = o, status.Verdict{Status: status.NotReady}, now
-	w.record(w.stream.unshown)
-}
-
-// explainLast makes the reason of the last message, if it has none.
-func (w *wait) explainLast() {
-	if j := w.complete; j.verdict.Status == status.NotReady && j.verdict.Reason == "" && j.observation.Message {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.run.ctx), time.Second)
-		defer cancel()
-		j.verdict = w.p.Rules.Classify(ctx, *j.observation)
-		w.tally.Add(j.observation, &j.verdict)
-	}
 }

@@ -97,7 +97,9 @@ func (s *source) look() {
 		pace = &paced{source: s}
 	}
 	o, took := s.wait.look(pace, s.wait.tell)
-	s.explainLast()
+	if s.stream.isUncounted {
+		s.count(s.complete)
+	}
 	s.answered(o, took)
 	if s.list == nil {
 		s.lookForResult(pace)

@@ -11,16 +11,16 @@ import (
 
 // A streamAttempt is what a wait knows of the attempt that is under way, and of its messages.
 type streamAttempt struct {
-	begun      time.Time
-	messages   int           // so far
-	firstAfter time.Duration // how long the first of them took
-	decided    bool          // by the last of them
-	pending    bool          // the verdict on the last ends the wait once it has come again
-	countsSeen bool          // lines that match are counted, whatever is between them
-	isTerse    bool          // a message that no rule decides is NOT_READY without a reason
-	hold       *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
-	unshown    *judgement    // the last message of the attempt that had no event, nil for none
-	nextEvent  time.Time     // when a message has an EventMessage next, if they come fast
+	begun       time.Time
+	messages    int           // so far
+	firstAfter  time.Duration // how long the first of them took
+	decided     bool          // by the last of them
+	pending     bool          // the verdict on the last ends the wait once it has come again
+	countsSeen  bool          // lines that match are counted, whatever is between them
+	isShown     bool          // the last message has an event
+	isUncounted bool          // the last message is not in the tally
+	hold        *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
+	nextEvent   time.Time     // when a message has an EventMessage next, if they come fast
 }
 
 // errConfirm ends an attempt whose stream has said for long enough what has to hold: a new one shows whether
@@ -52,7 +52,6 @@ func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context
 	if w.stream.countsSeen = w.countsSeen(); w.stream.countsSeen {
 		w.Streak = 0 // a program that is run again may print the same lines
 	}
-	w.stream.isTerse = w.p.Rules.HasSuccess() && !w.p.Rules.Strict
 	if isOnly || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
 	}

@@ -71,7 +71,7 @@ func (b *workshop) works() []work {
 		gap:   "poll keeps the time, the number and a checksum of each message, and a copy of the last",
 		poll:  poll(`--stream --until $stdout=="ready" --`, cat...), floor: loop("ask", `$stdout=="ready"`, cat...), peer: loop("is", "ready", cat...),
 	}, {
-		name: "100,000 documents of a URL", measure: cpu, unit: ms, limit: limit{ratio: 1.2},
+		name: "100,000 documents of a URL", measure: cpu, unit: ms, limit: limit{ratio: 1.4},
 		about: "the same of `poll --stream --until '" + isDone + "' URL` and NDJSON",
 		gap:   "poll, besides, finds the end of each document itself",
 		poll:  poll("--stream --until " + isDone + " " + ndjson), floor: loop("ask", isDone, ndjson), peer: loop("is", `{"state":"done"}`, ndjson),

@@ -58,7 +58,7 @@ func question(how, text string) (func(line []byte) bool, error) {
 	return func(line []byte) bool {
 		o := status.Observation{Kind: status.KindCommand, Body: line, Size: int64(len(line))}
 		o.Message = true
-		return rules.Decides(context.Background(), o)
+		return rules.Classify(context.Background(), o).Status == status.Success
 	}, err
 }
 
