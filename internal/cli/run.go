@@ -27,8 +27,6 @@ const (
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second
 
-	stepSummary = 1 << 20 // bytes, of which GitHub drops a file with more
-
 	// savingTime is how long remembering the runs of all targets may take, since others may hold
 	// the history, and leastSaving how long also at the deadline and after a signal.
 	savingTime  = 2 * time.Second
@@ -240,9 +238,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 	end := w.endingOf(goal, ended)
 	err := w.process.deliver(ctx, func() error {
 		if goal != nil {
-			err := w.reporter.WriteSummary(w.output, *goal, int(end.code))
-			w.writeStepSummary(end)
-			return err
+			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
 		}
 		return w.writeResult(ended.result, end.code)
 	})
@@ -259,19 +255,6 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 		}
 	}
 	return end, nil
-}
-
-// writeStepSummary adds how several targets ended to the page of a workflow run of GitHub:
-// https://docs.github.com/actions/reference/workflow-commands-for-github-actions#adding-a-job-summary
-func (w *wait) writeStepSummary(end ending) {
-	file := w.spec.Getenv("GITHUB_STEP_SUMMARY")
-	isSlice := w.spec.Slice > 0 && !end.isOver // another follows
-	if w.spec.Getenv("GITHUB_ACTIONS") != "true" || file == "" || isSlice {
-		return
-	}
-	if err := system.AppendFile(file, []byte(w.reporter.StepSummary()), stepSummary); err != nil {
-		w.reporter.AfterEnd("no step summary was written: " + err.Error())
-	}
 }
 
 // endingOf returns how all ended: goal is nil for a single wait.

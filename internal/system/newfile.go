@@ -15,21 +15,6 @@ import (
 // WriteFile replaces the content of a file, completely or not at all.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
-// AppendFile adds text to a file of then at most so many bytes, which has to be a regular one: nothing else may
-// hold up its writer.
-func AppendFile(path string, text []byte, most int) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return cause(err)
-	case !info.Mode().IsRegular():
-		return errors.New("it is not a regular file")
-	case info.Size()+int64(len(text)) > int64(most):
-		return fmt.Errorf("its file would have more than %d bytes", most)
-	}
-	return cause(write(path, os.O_WRONLY|os.O_APPEND, 0, text))
-}
-
 // CheckFile returns a path if WriteFile could write the file, and otherwise an error that names it.
 func CheckFile(path string) (string, error) {
 	if err := cause(replace(path, nil, true)); err != nil {

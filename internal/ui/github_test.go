@@ -1,12 +1,9 @@
 package ui
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -48,34 +45,5 @@ func TestActions_group(t *testing.T) {
 	for _, name := range []string{"some", "any"} {
 		size := groupSize(groups()[name])
 		golden(t, "actions/group-"+name+".txt", annotations(groups()[name], Config{Face: None, Targets: size, Goal: allOf(size)}))
-	}
-}
-
-// A step summary stays below GitHub's limit for all names and reasons of targets, and nothing in it is Markdown or HTML
-// except the table. Each text has more targets than the page has rows.
-func TestStepSummary_hostile(t *testing.T) {
-	t.Parallel()
-	for text, targets := range map[string]int{
-		strings.Repeat(`"`, 400):             200,
-		"e" + strings.Repeat("\u0301", 3000): 60,
-		"</td></table>\n\n# <script>|`x`":    2000,
-	} {
-		var runs [][]poll.Event
-		for n := range targets {
-			runs = append(runs, jobRun(fmt.Sprint(n, text), 1, []string{text}, timedOut))
-		}
-		s, _, _ := term.Buffers("")
-		r := New(Config{Streams: s, Face: None, Targets: len(runs), Goal: allOf(len(runs))})
-		for _, ev := range together(poll.Summary{Ending: poll.TimedOut, Need: len(runs)}, runs...) {
-			r.Event(ev)
-		}
-		page := r.StepSummary()
-		rows, hasMore := strings.Count(page, "\n<tr><td>"), regexp.MustCompile(`\n<p>and \d+ more</p>\n\n$`).MatchString(page)
-		if len(page) > 1<<20 || rows == 0 || !hasMore {
-			t.Errorf("%d bytes, %d rows, the rest is told of: %v", len(page), rows, hasMore)
-		}
-		if strings.Contains(page, "<script>") || strings.Contains(strings.TrimSpace(page), "\n\n") {
-			t.Errorf("text of an answer is more than text:\n%s", page[:2000])
-		}
 	}
 }
