@@ -117,6 +117,9 @@ func TestCommandAttemptTimeout(t *testing.T) {
 	if string(obs.Stderr) != "begun\n" {
 		t.Errorf("have stderr %q, want what was written", obs.Stderr)
 	}
+	if !obs.Truncated || !obs.OutputCut || !obs.StderrOpen {
+		t.Errorf("have %+v, want outputs whose end is missing", obs)
+	}
 	if took < limit || took > slack {
 		t.Errorf("took %v", took)
 	}

@@ -498,7 +498,8 @@ func Environment(o *Observation) *expr.Env {
 	default:
 		env.Doc = expr.NewDoc(o.Body)
 	}
-	env.BodyCut, env.StderrCut, env.OutputCut = o.Truncated, o.StderrCut, o.OutputCut
+	env.BodyCut, env.OutputCut = o.Truncated, o.OutputCut
+	env.StderrCut, env.StderrOpen = o.StderrCut, o.StderrOpen
 	if o.Kind == KindCommand {
 		env.Stdout = env.Body
 	}

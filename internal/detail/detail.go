@@ -16,6 +16,8 @@ type Answer struct {
 
 	// StderrCut is true if there was more on stderr.
 	StderrCut bool `json:"stderr_cut,omitempty"`
+	// StderrOpen is true if the attempt ended before stderr did: the end of stderr is not known.
+	StderrOpen bool `json:"stderr_open,omitempty"`
 	// OutputCut is true if Output is only the beginning of both outputs.
 	OutputCut bool `json:"output_cut,omitempty"`
 

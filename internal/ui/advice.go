@@ -30,7 +30,7 @@ func advice(o *poll.Outcome) []string {
 	if name := o.Observation.Following.Offered; name != "" {
 		list = append(list, "to request that URL from now on: --follow '$header."+name+"'")
 	}
-	if o.Observation.Truncated {
+	if o.Observation.Size > int64(len(o.Observation.Body)) {
 		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}
 	return list

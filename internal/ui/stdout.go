@@ -77,7 +77,7 @@ func (out Output) Evaluate(o poll.Outcome) Result {
 // values evaluates what is to be printed of an answer.
 func (out Output) values(obs *status.Observation) ([]Value, error) {
 	switch {
-	case !obs.Truncated || !out.printsBody():
+	case !obs.Truncated || obs.Failure != nil || !out.printsBody():
 	case obs.Kind == status.KindCommand && obs.Size == int64(len(obs.Body)):
 		return nil, &GivenUp{poll.TimedOut, errors.New("something that the program left behind held its output when the time was over")}
 	default:

@@ -110,6 +110,7 @@ type testVars struct {
 	Stderr  *string           `json:"stderr,omitempty"`
 	Output  *string           `json:"output,omitempty"`
 	Cut     bool              `json:"cut,omitempty"`  // the answer and stderr
+	Open    bool              `json:"open,omitempty"` // the end of stderr is missing
 	Gone    bool              `json:"gone,omitempty"` // the element
 	Element *string           `json:"element,omitempty"`
 	Header  map[string]string `json:"header,omitempty"`
@@ -133,7 +134,7 @@ func bytesOf(text *string, otherwise []byte) []byte {
 func (c *testCase) env() *expr.Env {
 	v, body := c.Known, []byte(c.doc())
 	env := &expr.Env{
-		Doc: expr.NewDoc(body), Body: bytesOf(v.Body, bytesOf(v.Stdout, body)), Stdout: bytesOf(v.Stdout, nil), Stderr: bytesOf(v.Stderr, nil), Output: bytesOf(v.Output, nil), BodyCut: v.Cut, OutputCut: v.Cut, StderrCut: v.Cut,
+		Doc: expr.NewDoc(body), Body: bytesOf(v.Body, bytesOf(v.Stdout, body)), Stdout: bytesOf(v.Stdout, nil), Stderr: bytesOf(v.Stderr, nil), Output: bytesOf(v.Output, nil), BodyCut: v.Cut, OutputCut: v.Cut, StderrCut: v.Cut, StderrOpen: v.Open,
 		Header: http.Header{}, Exit: v.Exit, Status: v.Status, Attempt: v.Attempt, Error: v.Error, Name: v.Name, Gone: v.Gone,
 		Elapsed: time.Duration(v.Elapsed * float64(time.Second)),
 	}

@@ -42,6 +42,9 @@ type Env struct {
 	// its beginning, and StderrCut if Stderr is only the end of what was written. What they do not hold
 	// may have been there: that is unknown, not false.
 	BodyCut, StderrCut, OutputCut bool
+	// StderrOpen is true if the end of what was written to stderr is missing from Stderr. With StderrCut,
+	// Stderr is the middle.
+	StderrOpen bool
 
 	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
 	// is null if Error is "". If it is set, a nil field above is unknown, not missing, for
@@ -93,7 +96,7 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		instead := or(env.Status == nil, env.Body, nil)
 		return output(env.Stdout, instead, env.Exit != nil && env.Status == nil, beginning), true
 	case "stderr":
-		return output(env.Stderr, nil, env.Exit != nil, or(env.StderrCut, "end", "")), true
+		return output(env.Stderr, nil, env.Exit != nil, env.stderrKept()), true
 	case "output":
 		if env.Output == nil {
 			return env.variable("stdout", "")
@@ -119,6 +122,14 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 	return missing(), false
 }
 
+// stderrKept names the part of stderr that is kept, "" for all of stderr.
+func (env *Env) stderrKept() string {
+	if env.StderrOpen {
+		return or(env.StderrCut, "middle", "beginning")
+	}
+	return or(env.StderrCut, "end", "")
+}
+
 func optional(n *int) value {
 	if n == nil {
 		return missing()
@@ -133,7 +144,8 @@ func seconds(d time.Duration) value {
 }
 
 // output is b, or instead if b is nil, as text without trailing newlines. If both are
-// nil, it is empty after an answer and otherwise missing. partial says which part is kept.
+// nil, it is empty after an answer and otherwise missing. partial says which part is kept: a newline
+// at the end of a part is not the end of the text, and stays.
 func output(b, instead []byte, answered bool, partial string) value {
 	if b == nil {
 		b = instead
@@ -141,7 +153,11 @@ func output(b, instead []byte, answered bool, partial string) value {
 	if b == nil && !answered {
 		return missing()
 	}
-	v := text(strings.TrimRight(decodeText(b), "\r\n"))
+	s := decodeText(b)
+	if partial == "" || partial == "end" {
+		s = strings.TrimRight(s, "\r\n")
+	}
+	v := text(s)
 	v.partial = partial
 	return v
 }

@@ -217,7 +217,7 @@ func (e *evaluator) compare(n *node) value {
 	if !onPurpose && (a.isNothing() || b.isNothing()) {
 		return e.compareAbsent(n, a, b, holds)
 	}
-	isThere := holds && isOneOf(n.sign, or(a.partial == "end", " contains endswith =~ ", " contains startswith =~ "))
+	isThere := holds && isOneOf(n.sign, " contains =~ "+or(a.partial == "end", "endswith ", or(a.partial == "beginning", "startswith ", "")))
 	if partial := or(isThere, b.partial, cmp.Or(a.partial, b.partial)); partial != "" {
 		problem = cmp.Or(problem, onlyKept(partial))
 	}

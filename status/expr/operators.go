@@ -65,7 +65,8 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 		return false, needsText
 	case sign == "=~" || sign == "!~":
 		at := e.find(n.pattern, a.str)
-		isOpen := at != nil && (a.partial == "end" && at[0] == 0 || a.partial == "beginning" && at[1] == len(a.str))
+		lacksStart, lacksEnd := isOneOf(a.partial, " middle end "), isOneOf(a.partial, " beginning middle ")
+		isOpen := at != nil && (lacksStart && at[0] == 0 || lacksEnd && at[1] == len(a.str))
 		return (at != nil && !isOpen) == (sign == "=~"), "" // the part that is not kept may belong to it
 	case sign == "startswith":
 		return strings.HasPrefix(a.str, b.str), ""

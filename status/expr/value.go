@@ -78,7 +78,7 @@ type value struct {
 	detail string // why it is unknown, or of how many elements it is a count
 
 	hidden  bool   // it holds text of a header or of the environment, which is never shown
-	partial string // "end" or "beginning" if it is only that of a text
+	partial string // "beginning", "middle" or "end" if the value is only that part of a text
 	least   int    // the least that an unknown count is
 	evidence
 }

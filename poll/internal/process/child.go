@@ -89,6 +89,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 		if !c.ended() { // both may have happened
 			s.stop(ctx, c)
 			c.outputs.finish()
+			c.outputs.short = true
 			return true
 		}
 	}

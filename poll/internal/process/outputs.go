@@ -26,7 +26,7 @@ type outputs struct {
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
 	cut     bool          // somebody held an output open, and it was read no further
-	short   bool          // and had no time to say more
+	short   bool          // the attempt ended before the outputs did
 
 	chunks  chan chunk    // of a stream, to who listens
 	unheard chan struct{} // closed when nobody listens any more
@@ -105,6 +105,7 @@ func (o *outputs) observe(obs *status.Observation) {
 		obs.Output, obs.OutputCut = o.both.kept, o.short || o.both.size > int64(len(o.both.kept))
 	}
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
+	obs.StderrOpen = o.short
 }
 
 // A head keeps the beginning of what it reads and counts the rest.
