@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"hash/crc32"
@@ -235,6 +236,10 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst
 	w.judge(ctx, &o, 0)
 	if w.stream.decided = w.decided(); w.stream.decided {
+		if last := w.last.observation; w.Status == status.Success && last.Body == nil && last.Stderr != nil { // the line is the result
+			last.Body, last.Truncated = append(bytes.Clone(last.Stderr), '\n'), last.StderrCut
+			last.Size = int64(len(last.Body))
+		}
 		return true
 	}
 	w.stream.pending = w.Status.Ends()
