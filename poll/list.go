@@ -167,7 +167,7 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 		return l.whole(ctx, *o, "")
 	}
 	switch next := l.reader.NextPage(last); {
-	case next == "" || !l.Whole:
+	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
 		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: detail.Advice{Code: detail.AdviceNext}}

@@ -40,7 +40,7 @@ func (r Rules) followed(o *Observation) Verdict {
 	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
 		return Verdict{Status: NotReady, Reason: say(said.Sign)}
 	case s.Stage == document.Unknown:
-		return r.unstated(o, env, said.Wrong)
+		return r.unstated(o, env, said)
 	case s.Stage == document.Failed:
 		return Verdict{Status: Error, Reason: withDetail(say(s), env, s)}
 	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
@@ -57,8 +57,12 @@ func (r Rules) followed(o *Observation) Verdict {
 // unstated judges a document that does not say how the operation is. What was created, or
 // what a 303 led to, is the result then, unless something speaks against that: the page of a
 // server under maintenance has no state either. A status document has to say it.
-func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement) Verdict {
-	words, earlier := o.answer(), o.Following.Earlier
+func (r Rules) unstated(o *Observation, env *expr.Env, said document.Report) Verdict {
+	words, earlier, wrong := o.answer(), o.Following.Earlier, said.Wrong
+	stateless := words + " without a state"
+	if said.Other.Path != "" {
+		stateless = say(said.Other) + ", which may be about something else"
+	}
 	text := bytes.TrimSpace(env.Doc.Bytes())
 	isJSON, created := json.Valid(text), o.Following.Monitor == detail.MonitorCreated
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
@@ -73,7 +77,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 	case isWrong && earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words, env, wrong, wrong)}
 	case earlier != "" && (isWrong || !isJSON || !r.readsNotReady()):
-		return r.undecided(words + " without a state, and before it " + earlier + ": a condition can say what is final")
+		return r.undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
 	case isProse: // "Export is being prepared"
 		return r.undecided(words + " with a sentence: a condition can say that it is the end")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
@@ -86,7 +90,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong document.Statement)
 		return Verdict{Status: Success, Reason: words,
 			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}
 	}
-	v := r.undecided(words + " without a state: a condition can say when it is done")
+	v := r.undecided(stateless + ": a condition can say when it is done")
 	v.Advice.Code = detail.AdviceDone
 	return v
 }
@@ -151,20 +155,23 @@ func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 	}
 	text, said := strings.ToLower(condition.String()), o.reported()
 	state, isLittle := said.State, !condition.Reads(".", "body", "stdout") || testsLittle().MatchString(text)
+	isNamed := state.Path != "" && strings.Contains(text, strings.ToLower(state.Path)+" ")
+	if said.Wrong.Path == "" && said.Result.Stage == document.Failed {
+		said.Wrong = said.Result
+	}
 	object := strings.ToLower(said.Aside.Path[:max(0, strings.LastIndex(said.Aside.Path, "."))])
 	isBeside := object != "" && said.Wrong.Path == "" && strings.Contains(text, object+".")
 	if isBeside {
 		said.Wrong = said.Aside
 	}
-	isWrong := o.Good() && state.Stage != document.Failed && (state.Stage == document.Done || isLittle || isBeside)
+	isWrong := o.Good() && state.Stage != document.Failed && (state.Stage == document.Done || isNamed || isLittle || isBeside)
 	if isWrong && !strings.Contains(text, strings.ToLower(said.Wrong.Path)) {
 		state = said.Wrong
 	}
 	if state.Path == "" || strings.Contains(state.Path, "[") || strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) {
 		return nil
 	}
-	isOpen := state.Stage == document.Open && !strings.Contains(text, strings.ToLower(state.Path)+" ")
-	if state.Stage == document.Failed || isOpen && isLittle {
+	if state.Stage == document.Failed || state.Stage == document.Open && !isNamed && isLittle {
 		return []string{say(state) + ", and " + condition.String() + " is true all the same"}
 	}
 	return nil

@@ -111,7 +111,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{created, `{"action":{"id":1,"status":"in-progress"}}`, status.NotReady, `.action.status is "in-progress"`, ".action.status"},
 		{created, `{"a":{"b":{"c":{"state":"running"}}}}`, status.NotReady, `.a.b.c.state is "running"`, ".a.b.c.state"},
 		{followed, `{"app":{"state":"RUNNING"}}`, status.NotReady, `.app.state is "RUNNING"`, ".app.state"},
-		{followed, `{"app":{"state":"finished"}}`, status.NotReady, stateless, ""},
+		{followed, `{"app":{"state":"finished"}}`, status.NotReady, `.app.state is "finished", which may be about something else: a condition can say when it is done`, ""},
 		{followed, `{"state":"done","owner":{"state":"failed"}}`, status.Success, `.state is "done"`, ""},
 
 		// a flag of its own, and what is inside the result
@@ -161,7 +161,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 
 		// SUCCESS only at the top level and in one envelope
 		{followed, `{"job":{"state":"done"}}`, status.Success, `.job.state is "done"`, ""},
-		{followed, `{"data":{"attributes":{"state":"done"}}}`, status.NotReady, stateless, ""},
+		{followed, `{"data":{"attributes":{"state":"done"}}}`, status.NotReady, `.data.attributes.state is "done", which may be about something else`, ""},
 		{followed, `{"data":{"attributes":{"state":"active"}}}`, status.NotReady, `.data.attributes.state is "active"`, ".data.attributes.state"},
 		{followed, `{"status":"done","data":{"attributes":{"state":"running"}}}`, status.NotReady, `.data.attributes.state is "running"`, ".data.attributes.state"},
 		{followed, `{"data":{"attributes":{"state":"failed"}}}`, status.Error, `.data.attributes.state is "failed"`, ""},
@@ -220,6 +220,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 	}{
 		{"", `{}`, status.NotReady, reason},
 		{`until .status == "done"`, `{}`, status.NotReady, ".status is missing"},
+		{"", `{"app":{"state":"FINISHED"}}`, status.NotReady, `.app.state is "FINISHED", which may be about something else, and before it .status is "running"`},
 		{`not-ready-if .status == "running"`, `{"rows":[]}`, status.Success, "HTTP 200 OK"},
 		{`not-ready-if .status == "running"`, `{"error":"upstream"}`, status.NotReady, reason},
 		{`not-ready-if .status == "running"`, `<html>maintenance`, status.NotReady, reason},

@@ -3,6 +3,7 @@ package status_test
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -356,24 +357,45 @@ func TestCalledWrongly(t *testing.T) {
 		"ERROR: 'nope' is misspelled or not recognized by the system.":                                                          status.Error,
 		"Unknown command verb 'nope', did you mean 'cat'?":                                                                      status.Error,
 		"jq: error: syntax error, unexpected end of file (Unix shell quoting issues?)":                                          status.Error,
-		"jq: 1 compile error":                                             status.Error,
-		"sh: 1: Syntax error: Unterminated quoted string":                 status.Error,
-		"ERROR:  syntax error at or near \"selct\"\nLINE 1: selct 1":      status.Error,
-		"ERROR 1064 (42000) at line 1: You have an error in your SQL":     status.Error,
-		"bash: -c: line 1: syntax error near unexpected token `)'":        status.Error,
-		"SyntaxError: Unexpected token '<', \"<html>\" is not valid JSON": status.NotReady,
-		"the template has a syntax error":                                 status.NotReady,
-		"the state of the job is unknown":                                 status.NotReady,
-		"no option is known":                                              status.NotReady,
-		"Error: connection refused":                                       status.NotReady,
-		"myunknown flag: --x":                                             status.NotReady,
-		"mysqladmin: [Warning] unknown option '--loose-infile'":           status.NotReady,
-		"redis: ERR unknown command \"JSON.GET\"":                         status.NotReady,
-		"2024-01-01 app: unrecognized option: foo, ignoring":              status.NotReady,
-		"warning: unknown option '-Wfoo' ignored":                         status.NotReady,
-		"not ready (see unknown option -- docs)":                          status.NotReady,
-		"ERROR: relay 3 unknown command \"READY\" from peer":              status.NotReady,
-		"upstream said option requires an argument":                       status.NotReady,
+		"jq: 1 compile error":                                                status.Error,
+		"sh: 1: Syntax error: Unterminated quoted string":                    status.Error,
+		"ERROR:  syntax error at or near \"selct\"\nLINE 1: selct 1":         status.Error,
+		"ERROR 1064 (42000) at line 1: You have an error in your SQL":        status.Error,
+		"bash: -c: line 1: syntax error near unexpected token `)'":           status.Error,
+		"grep: unrecognized option: nope":                                    status.Error,
+		"ls: option requires an argument -- 'w'":                             status.Error,
+		"Error: flag needs an argument: --output":                            status.Error,
+		"usage: aws [options]\nUnknown options: --nope":                      status.Error,
+		"Error: No such command 'nope'.":                                     status.Error,
+		"error: unrecognized subcommand 'nope'":                              status.Error,
+		"error: the following required arguments were not provided:\n  <ID>": status.Error,
+		"error: unknown option '--nope'":                                     status.Error,
+		"unknown option: --nope\nusage: git":                                 status.Error,
+		"unknown option -- z\nusage: ssh":                                    status.Error,
+		"node: bad option: --nope":                                           status.Error,
+		"find: unknown predicate `-nope'":                                    status.Error,
+		"docker: unknown command: docker nope":                               status.Error,
+		"error: unable to parse requirement: found 'x', expected: in, notin": status.Error,
+		"Bad value for --query Stacks[: Bad jmespath expression":             status.Error,
+		"Unknown JSON field: \"nope\"\nAvailable fields:":                    status.Error,
+		"failed to parse jq expression (line 1, column 2)":                   status.Error,
+		"Unknown command: \"nope\"":                                          status.Error,
+		"  File \"<string>\", line 1\nSyntaxError: invalid syntax":           status.Error,
+		"awk: syntax error at source line 1":                                 status.Error,
+		"Unrecognized option or bad number of args for: '--nope'":            status.Error,
+		"SyntaxError: Unexpected token '<', \"<html>\" is not valid JSON":    status.NotReady,
+		"the template has a syntax error":                                    status.NotReady,
+		"the state of the job is unknown":                                    status.NotReady,
+		"no option is known":                                                 status.NotReady,
+		"Error: connection refused":                                          status.NotReady,
+		"myunknown flag: --x":                                                status.NotReady,
+		"mysqladmin: [Warning] unknown option '--loose-infile'":              status.NotReady,
+		"redis: ERR unknown command \"JSON.GET\"":                            status.NotReady,
+		"2024-01-01 app: unrecognized option: foo, ignoring":                 status.NotReady,
+		"warning: unknown option '-Wfoo' ignored":                            status.NotReady,
+		"not ready (see unknown option -- docs)":                             status.NotReady,
+		"ERROR: relay 3 unknown command \"READY\" from peer":                 status.NotReady,
+		"upstream said option requires an argument":                          status.NotReady,
 		"": status.NotReady,
 
 		"An error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded": status.Throttled,
@@ -414,8 +436,8 @@ func TestTally(t *testing.T) {
 		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
 		"always unknown":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
 		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "add `and $exit in [0, 1]` to let that of exit code 1 count"},
-		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; add `and $exit in [0, 1]`"},
+		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
+		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
 		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
 		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`), answered(200, `{"a":2}`)}, ""},
 		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no answer was HTTP 2xx"},
@@ -452,7 +474,9 @@ func TestTallyHints(t *testing.T) {
 	state := "did you mean .state?"
 	code := "$status is the HTTP status"
 	page := "it is a page of HTML, such as of a login or of another server: is the URL right?"
-	failed := "it is true of what the command printed, but the exit code is 2: add `and $exit in [0, 2]`"
+	failed := "it is true of what the command printed, but the exit code is 2: if that is not a failure, add --accept 0,2"
+	pending := "it is true of what the command printed, but the exit code is 8: if that is not a failure, write --accept 0,8 instead of $exit"
+	payment := "if .last_payment_error is the end, add --error-if '(.last_payment_error | length) > 0'"
 	stderr := "it is true of the other output of the command: write $stderr"
 	stdout := "error-if: it is true of the other output of the command: write $stdout"
 	text := `$body is the text of an answer that is not JSON: $body contains "done"`
@@ -462,22 +486,31 @@ func TestTallyHints(t *testing.T) {
 		first []string // for each observation
 		last  string
 	}{
-		"at the first answer": {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
-		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, state},
-		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
-		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{"error-if: " + state}, "error-if: " + state},
-		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
-		"not of a start":      {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
-		"about the last":      {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, "the document has: x"}, "the document has: x"},
-		"withdrawn":           {[]string{"until .result==1"}, []status.Observation{answered(200, `{"id":7}`), answered(200, `{"result":2}`)}, []string{"the document has: id", ""}, ""},
-		"of an outage":        {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(503, ``)}, []string{state, ""}, ""},
-		"a page to log in":    {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`), answered(203, `<html>`)}, []string{"", page}, page},
-		"in a failed command": {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"done"}`, "")}, []string{"", failed}, failed},
-		"not in another one":  {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"x"}`, "")}, []string{"", ""}, ""},
-		"on stderr":           {[]string{`until $stdout contains "ready"`}, []status.Observation{exited(0, "init", "ready\n"), exited(0, "init", "")}, []string{stderr, ""}, ""},
-		"on stderr, in vain":  {[]string{`until not ($stdout contains "busy")`}, []status.Observation{exited(0, "busy", "ready\n")}, []string{""}, ""},
-		"on stdout":           {[]string{`error-if $stderr contains "FATAL"`}, []status.Observation{exited(0, "FATAL: x", "")}, []string{stdout}, stdout},
-		"in a line before":    {[]string{`until $stdout contains "ready"`}, []status.Observation{line("", "ready"), line("a", "")}, []string{stderr, ""}, stderr},
+		"at the first answer":        {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
+		"that can be read":           {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, state},
+		"a variable at once":         {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
+		"of an error":                {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{"error-if: " + state}, "error-if: " + state},
+		"a command's":                {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
+		"not of a start":             {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
+		"about the last":             {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, "the document has: x"}, "the document has: x"},
+		"withdrawn":                  {[]string{"until .result==1"}, []status.Observation{answered(200, `{"id":7}`), answered(200, `{"result":2}`)}, []string{"the document has: id", ""}, ""},
+		"of an outage":               {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(503, ``)}, []string{state, ""}, ""},
+		"a page to log in":           {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`), answered(203, `<html>`)}, []string{"", page}, page},
+		"in a failed command":        {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"done"}`, "")}, []string{"", failed}, failed},
+		"at the first one":           {[]string{`until .s=="done"`}, []status.Observation{exited(2, `{"s":"done"}`, "")}, []string{failed}, failed},
+		"apart from $exit":           {[]string{`until $stdout contains "done" and $exit == 0`}, []status.Observation{exited(8, "pending", ""), exited(8, "done", "")}, []string{"", pending}, pending},
+		"$exit alone":                {[]string{"until $exit == 0"}, []status.Observation{exited(8, "pending", "")}, []string{""}, ""},
+		"a signal":                   {[]string{`until .s=="done"`}, []status.Observation{killed(exited(137, `{"s":"done"}`, ""))}, []string{""}, ""},
+		"an error in it":             {[]string{`until .status=="succeeded"`}, []status.Observation{answered(200, `{"status":"unpaid","last_payment_error":{"code":"declined"}}`)}, []string{payment}, payment},
+		"an error in mid-run":        {[]string{`until .status=="succeeded"`}, []status.Observation{answered(200, `{"status":"processing","error":"will try again"}`)}, []string{""}, ""},
+		"an error of a text":         {[]string{`until $body contains "x"`}, []status.Observation{answered(200, `{"error":"no disk"}`)}, []string{""}, ""},
+		"an error that a rule reads": {[]string{`until .status=="succeeded"`, `error-if .error == "fatal"`}, []status.Observation{answered(200, `{"status":"unpaid","error":"x"}`)}, []string{""}, ""},
+		"an error response":          {[]string{`until $status == 200`}, []status.Observation{answered(503, `{"error":"x"}`)}, []string{""}, ""},
+		"not in another one":         {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"x"}`, "")}, []string{"", ""}, ""},
+		"on stderr":                  {[]string{`until $stdout contains "ready"`}, []status.Observation{exited(0, "init", "ready\n"), exited(0, "init", "")}, []string{stderr, ""}, ""},
+		"on stderr, in vain":         {[]string{`until not ($stdout contains "busy")`}, []status.Observation{exited(0, "busy", "ready\n")}, []string{""}, ""},
+		"on stdout":                  {[]string{`error-if $stderr contains "FATAL"`}, []status.Observation{exited(0, "FATAL: x", "")}, []string{stdout}, stdout},
+		"in a line before":           {[]string{`until $stdout contains "ready"`}, []status.Observation{line("", "ready"), line("a", "")}, []string{stderr, ""}, stderr},
 	} {
 		asked := status.Rules{Own: rules(t, test.rules...)}
 		var tally status.Tally
@@ -491,6 +524,52 @@ func TestTallyHints(t *testing.T) {
 		if have := strings.Join(tally.Hints(), ";;"); have != test.last {
 			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
 		}
+	}
+}
+
+func killed(o status.Observation) status.Observation {
+	o.Signal = "KILL"
+	return o
+}
+
+// A command whose credentials were rejected gets a hint that contains the phrase of its stderr.
+func TestRejectedCredentials(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]string{
+		"npm error code E401\nnpm error Incorrect or missing password.":           "code E401",
+		"unauthorized: authentication required":                                   "unauthorized: authentication required",
+		"error: You must be logged in to the server (Unauthorized)":               "You must be logged in to the server",
+		"An error occurred (ExpiredToken) when calling the X operation":           "(ExpiredToken)",
+		"Unable to locate credentials. You can configure credentials":             "Unable to locate credentials",
+		"ERROR: (gcloud.x) You do not currently have an active account selected.": "You do not currently have an active account selected",
+		"ERROR: Please run 'az login' to setup account.":                          "az login",
+		"To get started with GitHub CLI, please run:  gh auth login":              "gh auth login",
+		"HTTP 401: Bad credentials (https://api.github.com/x)":                    "HTTP 401",
+		"curl: (22) The requested URL returned error: 401":                        "returned error: 401",
+		"fatal: Authentication failed for 'https://h/x.git/'":                     "Authentication failed for",
+		`FATAL:  password authentication failed for user "x"`:                     "password authentication failed",
+		"x@h: Permission denied (publickey).":                                     "Permission denied (",
+		"Error: GET https://h/x: 401 Unauthorized":                                "401 Unauthorized",
+		"cat: x: Permission denied":                                               "",
+		"Error: connection refused":                                               "",
+		"HTTP 4010":                                                               "",
+	} {
+		var tally status.Tally
+		o := exited(1, "", stderr)
+		v := status.Rules{}.Classify(t.Context(), o)
+		tally.Add(&o, &v)
+		if want != "" {
+			want = "rejected credentials rarely recover: --error-if '$stderr contains " + strconv.Quote(want) + "' ends the wait"
+		}
+		if have := strings.Join(tally.Hints(), ""); have != want || v.Status != status.NotReady {
+			t.Errorf("%q: have %s, %q, want %q", stderr, v.Status, have, want)
+		}
+	}
+	o := exited(0, "", "HTTP 401: Bad credentials")
+	v := status.Rules{Own: rules(t, "until .a")}.Classify(t.Context(), o)
+	var tally status.Tally
+	if tally.Add(&o, &v); strings.Contains(strings.Join(tally.Hints(), ""), "credentials") {
+		t.Errorf("of exit code 0: %q", tally.Hints())
 	}
 }
 

@@ -1,10 +1,14 @@
 package status
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -28,7 +32,7 @@ type ruleCount struct {
 	rule           *Rule
 	asked, decided bool
 	why            string // reason why the rule did not match the last response
-	exit           int    // exit code of the last response on which the rule was not evaluated, 0 for none
+	accept         string // value of --accept for the last response on which the rule was not evaluated, "" for none
 }
 
 const (
@@ -51,6 +55,9 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
+	if phrase := patterns()["denied"].Find(o.Stderr); phrase != nil && !o.Good() && !isSame {
+		t.hints = append(t.hints, hintOf("denied", phrase))
+	}
 	if name := o.Following.Offered; name != "" && !isSame {
 		t.hints = append(t.hints, "each attempt may start another operation: "+name+" is the URL of this one")
 	}
@@ -85,15 +92,12 @@ func (t *Tally) count(a answer) *ruleCount {
 // evaluated, the hints come from the rule alone.
 func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 	why := a.result.Explain()
-	missed := a.missed(o)
+	missed := cmp.Or(a.missed(o), a.acceptHint(o))
 	if a.asked {
 		c.why = why.Lines[0]
 	} else {
-		if o.Exit != nil && len(o.Body) > 0 {
-			c.exit = *o.Exit
-		}
-		if c.asked && c.exit != 0 && a.rule.Expr.Eval(a.env).Matched() {
-			missed = fmt.Sprintf("it is true of what the command printed, but the exit code is %d: add `and $exit in [0, %[1]d]`", c.exit)
+		if c.accept = acceptToo(o); missed != "" { // the hint contains it
+			c.accept = ""
 		}
 		why = a.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
@@ -103,6 +107,8 @@ func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 	}
 	if missed != "" {
 		hints = []string{missed}
+	} else if len(hints) == 0 && a.asked && a.rule.Status == Success && a.rule.Expr.Reads(".") {
+		hints = t.failureHints(o)
 	}
 	for _, hint := range hints {
 		if a.rule.Status != Success { // without the origin, the hint would seem to be about --until
@@ -115,6 +121,44 @@ func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 			}
 		}
 	}
+}
+
+// failureHints returns a hint to end the wait by an error in a successful response that does not say that the
+// operation goes on, unless a rule reads the error.
+func (t *Tally) failureHints(o *Observation) []string {
+	said := o.reported()
+	path, isFlag := said.Wrong.Path, said.Wrong.Raw == "true" || said.Wrong.Raw == "false"
+	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
+	goesOn := said.State.Stage == document.Open || said.Sign.Path != ""
+	if !o.Good() || path == "" || isFlag || goesOn || slices.ContainsFunc(t.counts, isRead) {
+		return nil
+	}
+	return []string{hintOf("error", path)}
+}
+
+// acceptToo returns the value of --accept that makes the exit code of a command which printed something
+// that of a successful response, "" if the response is successful.
+func acceptToo(o *Observation) string {
+	if o.Exit == nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
+		return ""
+	}
+	codes := append(slices.Clone(o.Accept), *o.Exit)
+	if o.Accept == nil {
+		codes = []int{0, *o.Exit}
+	}
+	slices.Sort(codes)
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
+}
+
+// acceptHint returns a hint if the condition of a rule that does not match is true of the output of a failed
+// command apart from the exit code, "" otherwise.
+func (a answer) acceptHint(o *Observation) string {
+	x, accepted, codes := a.rule.Expr, *a.env, acceptToo(o)
+	accepted.Exit = new(int)
+	if codes == "" || !x.Reads(".", "isjson", "body", "stdout", "stderr") || !x.Eval(&accepted).Matched() {
+		return ""
+	}
+	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.asked], *o.Exit, codes)
 }
 
 // missed returns a hint if the condition of a rule that does not match is true of the other output of a
@@ -131,6 +175,16 @@ func (a answer) missed(o *Observation) string {
 	}
 	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
 	return "it is true of the other output of the command: write " + other
+}
+
+//go:embed hints.txt
+var hintText string
+
+// hintOf returns a hint of hints.txt by its name. Its verbs are those of package fmt.
+func hintOf(name string, arguments ...any) string {
+	_, text, _ := strings.Cut("\n"+hintText, "\n"+name+": ")
+	text, _, _ = strings.Cut(text, "\n")
+	return fmt.Sprintf(text, arguments...)
 }
 
 // FirstHints returns the hints that are new since it was called before. The next observation is of
@@ -181,12 +235,11 @@ func (t *Tally) neverAsked(c ruleCount, kind Kind) string {
 		words = [2]string{"no list was complete"}
 	case t.hasAccept:
 		words = [2]string{"no response was accepted"}
-	case c.rule.Preset != "": // nobody adds to a preset
+	case c.rule.Preset != "", c.rule.Status != Error: // nobody adds to a preset
 		words[1] = ""
-	case c.exit != 0:
-		words[1] = fmt.Sprintf("; add `and $exit in [0, %d]` to let that of exit code %[1]d count", c.exit)
-	case c.rule.Status != Error:
-		words[1] = ""
+	}
+	if c.accept != "" && c.rule.Preset == "" {
+		words[1] = hintOf("accept all", c.accept)
 	}
 	return c.rule.String() + " was never tested, because " + words[0] + words[1]
 }

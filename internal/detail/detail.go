@@ -10,6 +10,8 @@ type Answer struct {
 	// Page is the number, from 1, of the page that failed, and with which all of the answer
 	// did: the other fields are about that page. It is 0 if none did.
 	Page int `json:"page,omitempty"`
+	// Complete is true if the last page has no elements and names itself as the next page.
+	Complete bool `json:"complete,omitempty"`
 	// Presence says whether the element is in the answer. Unless it is Present, there is no
 	// Body.
 	Presence Presence `json:"-"`

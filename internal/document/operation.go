@@ -45,8 +45,8 @@ func (s Statement) Final() string {
 
 // A Report is what a document says about its operation. Sign says that it is not done, where State
 // is unknown; Wrong, that something failed; Aside, that something failed in an object that may be about
-// anything.
-type Report struct{ State, Sign, Wrong, Aside Statement }
+// anything. Other is a state in such an object, or too deep to count. Result is the state of the result in its envelope.
+type Report struct{ State, Sign, Wrong, Aside, Other, Result Statement }
 
 // Read returns what the document of an answer with a status code says about its operation: at the top
 // level or in one envelope. What stands deeper, or in any other object, never says that it is done. A
@@ -57,7 +57,7 @@ func Read(text []byte, code int) Report {
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
 		r := reading{code: strconv.Itoa(code)}
 		r.value(text, "", 0, top)
-		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong]}
+		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong], cmp.Or(r.said[deeper][state], r.said[other][state]), r.said[inner][state]}
 	}
 	if len(text) == 0 { // without making the vocabulary, as for most commands
 		return Report{}

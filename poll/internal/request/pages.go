@@ -48,6 +48,7 @@ func (p pages) do(ctx context.Context, next call) *answer {
 			return whole.without(failed(unread(ctx, err), call{}), n)
 		}
 		if to.url == nil {
+			whole.Complete = last.Complete
 			return whole
 		}
 		room -= int64(len(last.Body))
@@ -76,7 +77,10 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 	if len(a.asked.body) > 0 {
 		err = p.client.mayTakeBody(a.asked.at, to)
 	}
-	if earlier, loop := seen[to.identity()]; loop {
+	if earlier, loop := seen[to.identity()]; loop && earlier == n && emptyList().Match(a.Body) && !fullList().Match(a.Body) {
+		a.Complete = true // the position does not move on, so no client can read more
+		return location{}, nil
+	} else if loop {
 		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
 	} else if n == maxPages {
 		err = fmt.Errorf("it names another one, and at most %d are read: "+
@@ -234,6 +238,9 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 }
 
 var (
+	// emptyList and fullList find a list without elements, and one with elements, in a JSON document.
+	emptyList = lazily(`\[\s*\]`)
+	fullList  = lazily(`\[\s*[^\s\]]`)
 	// webLinks finds the links of a Link header field, each with its parameters (RFC 8288
 	// section 3), webParams these.
 	webLinks  = lazily(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
