@@ -148,7 +148,8 @@ func (o *Observation) reported() document.Report {
 // ".state is "failed", and .done is true all the same". A failed state contradicts each condition
 // that does not name the state. An open state contradicts a condition that tests little. An error
 // contradicts such a condition, too, and each condition if the document reports that the operation is done,
-// or if the condition reads the object in which the error is.
+// or if the condition reads the state or the object in which the error is. A failed state of the result is an
+// error.
 func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 	if o.Within != nil || o.Kind == KindTCP {
 		return nil
