@@ -18,8 +18,8 @@ type Each struct {
 // CompileEach compiles the path of a list, such as .items, or of its elements, such as
 // .groups[].items[] or .edges[].node. Without [] the path leads to one list, of which
 // [Each.Elements] returns the elements; with it, it is read as in jq. The elements of an
-// object are its members; those of ".." are the documents of an answer of several. Every
-// error is an [*Error].
+// object are its members. The elements of ".." are the documents of a response. If the only document
+// is a list of objects, the objects are the elements. Every error is an [*Error].
 func CompileEach(source string) (x *Each, err error) {
 	p := &parser{src: source, list: true}
 	defer p.recover(&err)
@@ -68,7 +68,11 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 		}
 		return w.problem.detail == ""
 	}
-	w.walk(w.root(x.path), x.path.steps)
+	root := w.root(x.path)
+	if x.path.root == rootLines && len(x.path.steps) == 1 {
+		root = w.onlyList(root)
+	}
+	w.walk(root, x.path.steps)
 	switch {
 	case w.problem.detail == "":
 		return elements, w.objects, ""
@@ -76,6 +80,21 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 		return nil, false, ""
 	}
 	return nil, false, words.OneLine(strings.Join(slices.Concat([]string{w.problem.detail}, w.hints.near, w.hints.has), "; "))
+}
+
+// onlyList returns the only document if it is a list of objects, or an empty list. Otherwise it returns all
+// documents: a line of JSON lines may be a list, too. Some programs print a list or JSON lines, depending on the version.
+func (w *walker) onlyList(documents value) value {
+	only := w.at(documents, 0)
+	if only.kind != kindArray || w.at(documents, 1).kind != kindMissing {
+		return documents
+	}
+	for _, element := range w.each(only) {
+		if element.kind != kindObject {
+			return documents
+		}
+	}
+	return only
 }
 
 // Objects is a compiled expression for the objects of an answer, each of which is judged by itself. It is

@@ -29,6 +29,8 @@ func TestNames(t *testing.T) {
 		{"..[]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[] the elements are lists, whose elements are ..[][]"},
 		{"..[][]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[1 2] <nil>"},
 		{"..", "[1,\"done\"]\n[2,\"done\"]", []string{".[0]"}, "[1 2] <nil>"},
+		{"..", `[1,"done"]`, []string{".[0]"}, "[1] <nil>"},
+		{"..", `[{"id":1},{"id":2}]`, nil, "[1 2] <nil>"},
 		{".", `[{"id":1},{"id":{}}]`, []string{".id"}, "[] an element has no name: .id is neither text nor a number"},
 		{".", `[{"id":9007199254740993},{"id":1.0}]`, []string{".id"}, "[9007199254740993 1.0] <nil>"},
 		{".", `[{"id":"a\u0062","l":[1]}]`, []string{".id", ".l[0]"}, "[ab/1] <nil>"},
