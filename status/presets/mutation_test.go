@@ -210,3 +210,69 @@ func TestMutations(t *testing.T) {
 		}
 	}
 }
+
+// A rule for SUCCESS that requires a text is not met by a value of another type, or by an empty text.
+func TestTextsOfOtherTypes(t *testing.T) {
+	t.Parallel()
+	samples := presetSamples(t)
+	for _, test := range []struct{ preset, path string }{
+		{"oauth-device", ".access_token"},
+		{"oauth-device", ".token_type"},
+		{"snowflake-statement", ".statementHandle"},
+		{"docker-container", "[].Config.Image"},
+		{"docker-service", "[].Spec.Name"},
+		{"gcp-operation", ".operationType"},
+		{"azure-lro", ".type"},
+		{"k8s/CertificateSigningRequest", ".status.certificate"},
+		{"k8s/OpenTelemetryCollector", ".status.version"},
+		{"k8s/Analysis", ".status.value"},
+		{"k8s/Service", ".status.loadBalancer.ingress[].ip"},
+		{"k8s/Ingress", ".status.loadBalancer.ingress[].ip"},
+		{"k8s/ConfigMap", ".metadata.uid"},
+	} {
+		p, _ := Lookup(test.preset)
+		replaced := 0
+		for _, s := range samples[test.preset] {
+			replaced += checkText(t, p, s, test.path)
+		}
+		if replaced == 0 {
+			t.Errorf("%s: no rule for SUCCESS reads %s", test.preset, test.path)
+		}
+	}
+}
+
+// checkText replaces the text at a path of a finished response if the deciding rule reads the member. It returns the
+// number of texts that it replaced.
+func checkText(t *testing.T, p Preset, s presetSample, path string) (replaced int) {
+	t.Helper()
+	kind := s.kinds()[0]
+	rules, _, err := p.Compile(kind, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classify := func() status.Verdict {
+		return status.Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
+	}
+	document, v := decoded(s.Body), classify()
+	if v.Status != status.Success || !strings.Contains(v.Rule, path[strings.LastIndex(path, "."):]) {
+		return 0
+	}
+	for _, place := range places(document, "") {
+		if place.path != path {
+			continue
+		}
+		replaced++
+		text := place.value()
+		for _, other := range []any{map[string]any{}, true, ""} {
+			place.set(other)
+			if s.Body, err = json.Marshal(document); err != nil {
+				t.Fatal(err)
+			}
+			if v := classify(); v.Status == status.Success {
+				t.Errorf("%s: %s is %v: SUCCESS by %s", p.Name, path, other, v.Rule)
+			}
+		}
+		place.set(text)
+	}
+	return replaced
+}
