@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"hash/crc32"
-	"slices"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -67,7 +66,7 @@ func (w *wait) isStartLost() bool {
 
 // annotate says in an observation that was complete at now what the run knows of it.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
-	o.Attempt, o.Elapsed, o.Target, o.Excused = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Excused
+	o.Attempt, o.Elapsed, o.Target, o.Matched = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Matched
 	o.Accept = w.p.Rules.Accept
 	w.noteChange(o, now)
 }
@@ -94,8 +93,8 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		w.record(j)
 		return
 	}
-	if v.Status == status.NotReady && v.Rule != "" && !o.Good() && !slices.Contains(w.Excused, v.Rule) {
-		w.Excused = append(slices.Clip(w.Excused), v.Rule)
+	if v.Status == status.NotReady && v.Rule != "" {
+		w.noteMatch(v.Rule, o.Good())
 	}
 	w.stream.isUncounted = o.Message && !w.stream.isShown && !v.Status.Ends()
 	if !w.stream.isUncounted {
@@ -118,6 +117,20 @@ func (w *wait) count(j *judgement) {
 	if hints := w.tally.FirstHints(); j.verdict.Status != status.Success {
 		j.verdict.Hints = hints
 	}
+}
+
+// noteMatch records that a rule for NOT_READY matched a response, which was successful or not.
+func (w *wait) noteMatch(rule string, isGood bool) {
+	if wasGood, isKnown := w.Matched[rule]; isKnown && (wasGood || !isGood) {
+		return
+	}
+	matched := map[string]bool{rule: isGood}
+	for other, wasGood := range w.Matched {
+		if other != rule {
+			matched[other] = wasGood
+		}
+	}
+	w.Matched = matched // a new map, since copies of the state share the old one
 }
 
 // record makes j the last attempt.

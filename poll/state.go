@@ -81,8 +81,9 @@ type progress struct {
 	// looked at alone; Absent is how many complete answers in a row have not held an element.
 	Shown  bool `json:"shown,omitempty"`
 	Absent int  `json:"absent,omitempty"`
-	// Excused are the rules for NOT_READY that matched a response which was not successful.
-	Excused []string `json:"excused,omitempty"`
+	// Matched are the rules for NOT_READY that matched a response: true for a rule that matched a
+	// successful response.
+	Matched map[string]bool `json:"matched,omitempty"`
 	// StartedWithin is true if a probe within the probe has started an operation: no other run can go on with that.
 	StartedWithin bool `json:"started_within,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.

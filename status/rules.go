@@ -450,7 +450,7 @@ func (e *evaluation) want() string {
 func (e *evaluation) doubt(o *Observation, v Verdict) string {
 	isSilent := len(o.Body) == 0 && (o.Exit != nil || o.Code != nil && *o.Code == http.StatusNoContent)
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked || a.rule.isExcused(o) {
+		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked || a.isExcused(o) {
 			continue
 		}
 		near, _ := a.result.Explain().Hints()
@@ -462,10 +462,21 @@ func (e *evaluation) doubt(o *Observation, v Verdict) string {
 }
 
 // isExcused reports whether a rule for NOT_READY is about responses that were not successful, so that a
-// successful response without the fields that the rule reads is not a doubtful case.
-func (r *Rule) isExcused(o *Observation) bool {
-	onlyError := r.Expr.Reads("error") && !r.Expr.Reads(".", "isjson", "unchanged", "body", "header", "stdout", "stderr")
-	return onlyError || slices.Contains(o.Excused, r.String())
+// successful response without the fields that the rule reads is not a doubtful case: the rule only reads
+// errors, or it has matched such a response and no successful response.
+func (a answer) isExcused(o *Observation) bool {
+	onlyErrors := a.rule.Expr.Reads("error", "error members") &&
+		!a.rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")
+	wasGood, isKnown := o.Matched[a.rule.String()]
+	return onlyErrors && !a.rule.Expr.Reads("error members") || (onlyErrors || isKnown && !wasGood) && a.hasNoField()
+}
+
+// hasNoField reports whether the document is an object without the fields that the rule reads. The rule
+// then has the same result for an empty object.
+func (a answer) hasNoField() bool {
+	empty := *a.env
+	empty.Doc = expr.NewDoc([]byte("{}"))
+	return slices.Equal(a.rule.Expr.Eval(&empty).Explain().Lines, a.result.Explain().Lines)
 }
 
 // Environment returns what an expression can see of o.

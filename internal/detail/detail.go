@@ -62,9 +62,10 @@ type Answer struct {
 	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
 	Part bool `json:"-"`
 
-	// Excused are the rules for NOT_READY that matched an earlier response which was not
-	// successful. What they read may exist in such responses only.
-	Excused []string `json:"-"`
+	// Matched are the rules for NOT_READY that matched an earlier response: true for a rule that
+	// matched a successful response. The fields that another rule reads may exist in other
+	// responses only.
+	Matched map[string]bool `json:"-"`
 }
 
 // EventStream is the type of an answer that is a stream of events.

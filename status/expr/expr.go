@@ -67,6 +67,7 @@ func (x *Expr) String() string { return x.src }
 
 // Reads reports whether the expression reads any of the named things. A variable is named
 // without its $: "status". An expression that reads "output" reads "stdout" and "stderr", too. "ENV" is the environment, whose values the expression may yield.
+// "error members" are paths that begin at .error or .errors, "other members" all other paths.
 // "." is the document, or the element of it that a path begins at; "object" is the same without
 // "json", the whole document, $json or ..; "element" is $element; and "[]" stands for any, all and
 // count, which read the elements of a list. A program in jq that may read the document counts as

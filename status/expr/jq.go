@@ -42,6 +42,7 @@ func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
 		}
 		if isOfObject || slices.Contains(variables, "$json") {
 			p.note(".")
+			p.note("other members")
 		}
 		return code, variables
 	}

@@ -213,6 +213,7 @@ func (p *parser) pathOperand() *node {
 func (p *parser) pathNode(path *path) *node {
 	if !p.inner || path.root != rootDot {
 		p.note(".")
+		p.note(or(path.isError(), "error members", "other members"))
 	}
 	if !p.inner && path.root == rootDot || path.root == rootElement {
 		p.note("object")
@@ -242,6 +243,7 @@ func (p *parser) function() *node {
 		p.take(end + 1)
 		if !p.inner && word != "exists" {
 			p.note(".") // it reads the document, or a list in it
+			p.note("other members")
 		}
 		piped, inner := p.piped, p.inner
 		p.piped = false

@@ -308,6 +308,12 @@ func (p *path) firstWord() string {
 	return p.steps[0].key
 }
 
+// isError reports whether the path begins at a member of the document that only holds errors.
+func (p *path) isError() bool {
+	return p.root == rootDot && len(p.steps) > 0 && p.steps[0].kind == stepField &&
+		(p.steps[0].key == "error" || p.steps[0].key == "errors")
+}
+
 // A query is one of gjson, #(...), without its surprises. It compares loosely, as gjson does:
 // in a query 3 is "3".
 type query struct {
