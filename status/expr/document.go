@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -33,28 +32,6 @@ type Doc struct {
 
 	decode sync.Once
 	tree   any // the document as gojq takes it
-
-	isElement bool
-	mu        sync.Mutex
-	indexes   []index // of an element's objects: its rules read few of them, and often
-}
-
-// An index has the members of an object.
-type index struct {
-	raw     string
-	members []member
-}
-
-const (
-	// leastIndexed is how long an object is that gets an index, in bytes, and mostIndexes how many do.
-	leastIndexed = 512
-	mostIndexes  = 8
-)
-
-// A member is one of the members of an object.
-type member struct {
-	key   string
-	value value
 }
 
 // emptyBody is the problem of an answer without a document.
@@ -77,7 +54,7 @@ func NewDoc(body []byte) *Doc {
 // element returns an element, of an object with its name, as a document. It is not checked again.
 func element(v value, name string) *Doc {
 	raw := v.json()
-	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name, isElement: true}
+	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
 	d.check.Do(func() {})
 	return d
 }
@@ -97,39 +74,6 @@ func (d *Doc) Name() string { return d.name }
 
 // Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
-
-// member finds a member of a long object in an element. known is false if v is none, or if there are too many.
-func (d *Doc) member(v value, key string) (found value, known bool) {
-	if d == nil || !d.isElement || v.kind != kindObject || len(v.raw) < leastIndexed {
-		return value{}, false
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at := slices.IndexFunc(d.indexes, func(x index) bool {
-		return len(x.raw) == len(v.raw) && unsafe.StringData(x.raw) == unsafe.StringData(v.raw)
-	})
-	if at < 0 {
-		if len(d.indexes) == mostIndexes {
-			return value{}, false
-		}
-		at, d.indexes = len(d.indexes), append(d.indexes, newIndex(v.raw))
-	}
-	for _, m := range d.indexes[at].members {
-		if m.key == key {
-			return m.value, true
-		}
-	}
-	return missing(), true
-}
-
-func newIndex(raw string) index {
-	x := index{raw: raw}
-	gjson.Parse(raw).ForEach(func(key, v gjson.Result) bool {
-		x.members = append(x.members, member{key.Str, fromResult(v)})
-		return true
-	})
-	return x
-}
 
 // value is the document as one value, unknown if it is not exactly one.
 func (d *Doc) value() value {

@@ -116,9 +116,6 @@ func (e *evaluator) member(v value, key string) value {
 		found, ok := maps.Collect(e.each(v))[""]
 		return or(ok, found, missing())
 	}
-	if found, known := e.env.dot().member(v, key); known {
-		return found
-	}
 	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
 }
 
