@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,33 +69,30 @@ func TestLook(t *testing.T) {
 		o    *status.Observation
 		want string
 	}{
-		"a member":                 {o: httpAnswer(200, `{"progress":5}`), want: `5% ["5"]`},
-		"the first that tells":     {o: httpAnswer(200, `{"percentComplete":1,"progress":{"at":5}}`), want: `1% ["1"]`},
+		"a member":                 {o: httpAnswer(200, `{"progress":5}`), want: `5% [5]`},
+		"the first that tells":     {o: httpAnswer(200, `{"percentComplete":1,"progress":{"at":5}}`), want: `1% [1]`},
 		"a text":                   {o: httpAnswer(200, `{"progress":"copying\u001b[31m\n"}`), want: `copying\x1b[31m ["copying\\x1b[31m"]`},
 		"done of total":            {o: httpAnswer(200, `{"progress":" 3 / 10 "}`), want: `3/10 ["3 / 10"]`},
 		"a number as text":         {o: httpAnswer(200, `{"progress":"7"}`), want: `7 ["7"]`},
 		"no object":                {o: httpAnswer(200, `"progress"`)},
 		"not JSON":                 {o: httpAnswer(200, `{"progress":5`)},
 		"not good":                 {o: bad},
-		"not good, but asked":      {show: []string{".progress"}, o: bad, want: `5% ["5"]`},
-		"asked":                    {show: []string{".stage", ".done", ".none", ".n"}, o: httpAnswer(200, `{"stage":"a","done":0.5,"n":7}`), want: `50%, a, 7 ["a" "0.5" <nil> "7"]`},
-		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] ["[true,{\"b\":null}]"]`},
+		"not good, but asked":      {show: []string{".progress"}, o: bad, want: `5% [5]`},
+		"asked":                    {show: []string{".stage", ".done", ".none", ".n"}, o: httpAnswer(200, `{"stage":"a","done":0.5,"n":7}`), want: `50%, a, 7 ["a",0.5,null,7]`},
+		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] [[true,{"b":null}]]`},
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
 		s, _, _ := term.Buffers("")
 		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o)
 		have := found.words()
 		if found.values != nil {
-			var texts []any
-			for _, v := range found.values {
-				if v != nil {
-					v = fmt.Sprintf("%s", v)
-				}
-				texts = append(texts, v)
+			text, err := json.Marshal(found.values)
+			if err != nil {
+				t.Fatal(err)
 			}
-			have += fmt.Sprintf(" %q", texts)
+			have += " " + string(text)
 		}
-		if have = strings.ReplaceAll(have, "%!q(<nil>)", "<nil>"); have != test.want {
+		if have != test.want {
 			t.Errorf("%s: have %s, want %s", name, have, test.want)
 		}
 	}
