@@ -249,7 +249,8 @@ var azureRules = sync.OnceValue(func() (rules []Rule) {
 		{Error, azureState + ` =~ "(?i)^(failed|canceled)$"`, ""},
 		{Error, `.properties.provisioningState =~ "(?i)^(failed|canceled)$"`, ""},
 		{Error, azureState + ` =~ "(?i)^succeeded$" and (.error | length) > 0`, "succeeded with an error"},
-		{Success, azureState + ` =~ "(?i)^succeeded$" and (.properties.provisioningState // .status // .provisioningState) =~ "(?i)^succeeded$"`, ""},
+		{Success, azureState + ` =~ "(?i)^succeeded$" and (.properties.provisioningState // .status // .provisioningState) =~ "(?i)^succeeded$"` +
+			` and (.error == null or (.error | length) == 0)`, ""},
 		{NotReady, azureState + ` =~ "."`, ""},
 	} {
 		rule, _ := NewRule(r.status, r.condition) // which the tests compile
