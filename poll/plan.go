@@ -75,6 +75,7 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
 		return
 	}
+	w.ignored = "" // the note is about the last response
 	v := x.Eval(status.Environment(o)).Value()
 	if !v.Exists() || v.Type == "null" {
 		return

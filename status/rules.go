@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -177,8 +178,13 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	}
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
-		v.Reason += "; the start is sent once, and its answer names no URL to follow"
-		v.Advice = o.followAdvice()
+		v.Reason += "; the start is sent once"
+		if !o.Good() && *o.Code/100 == 2 { // only Accept makes it a response that is not successful
+			v.Advice = detail.Advice{Code: detail.AdviceAccept, Text: strconv.Itoa(*o.Code)}
+		} else {
+			v.Reason += ", and its answer names no URL to follow"
+			v.Advice = o.followAdvice()
+		}
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
 	// A start is sent once, so its failure is final.

@@ -303,7 +303,13 @@ func (r *targetReader) checkProgram(t *target) error {
 func (r *targetReader) readSchedule(t *target) error {
 	p, s := &t.poller, t.spec
 	if t.kind != status.KindTCP {
-		check := func(x *expr.Expr) error { return cmp.Or(mayShow(x), applies(x, t.kind, false)) }
+		check := func(x *expr.Expr) error {
+			if s.Each != "" && !s.followsEach() && (x.Reads("element") || x.Reads("gone")) {
+				return argv.Usagef("with --each it is read from the whole answer, and not from an element").
+					Hint("the longest wait of all elements: --retry-after 'jq: [.items[].wait] | max'")
+			}
+			return cmp.Or(mayShow(x), applies(x, t.kind, s.Each != ""))
+		}
 		waits, err := s.values("retry-after", s.RetryAfter, check)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ type Decision struct {
 // the verdict puts it into words.
 type Advice struct {
 	Code AdviceCode `json:"code,omitempty"`
-	Text string     `json:"text,omitempty"` // a condition with AdviceFinalStates, flags with AdviceFollow
+	Text string     `json:"text,omitempty"` // a condition with AdviceFinalStates, flags with AdviceFollow, a status with AdviceAccept
 }
 
 // An AdviceCode says what to do.
@@ -40,4 +40,5 @@ const (
 	AdviceExpect                        // say how many elements of a list are enough
 	AdviceStream                        // judge the events of the answer, which may not end
 	AdviceHeld                          // give an attempt more time than the server is asked to hold it
+	AdviceAccept                        // accept a response with the status Text, too
 )

@@ -64,7 +64,7 @@ func instead(o *poll.Outcome) string {
 		return ""
 	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
 		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Following.Monitor == detail.MonitorResult: // no condition is evaluated on the result
+	case obs.Code == nil, obs.Good(), obs.Following.Monitor == detail.MonitorResult: // no condition is evaluated on the result
 		return ""
 	}
 	code, starts := *obs.Code, obs.Following.Start
@@ -98,6 +98,7 @@ func remedy(a detail.Advice) string {
 		detail.AdviceExpect:      "to say how many elements are enough: --expect N",
 		detail.AdviceStream:      "to judge each event of the answer as it comes: --stream",
 		detail.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
+		detail.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
 		detail.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]

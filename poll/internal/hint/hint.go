@@ -138,17 +138,19 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 }
 
 // Parse reads a wait that begins now: a duration such as "5s", or the value of a Retry-After. It returns false for
-// a text that is not a wait of at most a year.
+// a text that is not a wait of at most a year. A date that has passed is a wait of 0.
 func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, d >= 0 && d <= maxHint
 	}
-	return parseWait(text, time.Second, now)
+	wait, ok = parseWait(text, time.Second, now)
+	return max(wait, 0), ok || wait < 0
 }
 
 // parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
 // 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970 if that is a
-// time of these years, and otherwise the longest wait: whoever sends it asks for patience.
+// time of these years, and otherwise the longest wait: whoever sends it asks for patience. For a date
+// that has passed the wait is negative, and ok is false.
 func parseWait(value string, unit time.Duration, now time.Time) (wait time.Duration, ok bool) {
 	var date time.Time
 	n, err := parseDecimal(value)
@@ -167,10 +169,10 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 		}
 	}
 	wait = date.Sub(now)
-	if err != nil || wait < 0 || wait > maxHint {
+	if err != nil || wait > maxHint {
 		return 0, false
 	}
-	return wait, true
+	return wait, wait >= 0
 }
 
 // sinceEpoch reads a number of seconds, milliseconds, microseconds or nanoseconds: of the
@@ -183,10 +185,10 @@ func sinceEpoch(n float64) time.Time {
 	return time.UnixMicro(int64(n * 1e6))
 }
 
-// parseDecimal reads digits with at most one point, and perhaps an exponent. Signs and other
-// notations are no numbers here.
+// parseDecimal reads digits with at most one point, and perhaps an exponent, which may have a sign. Other
+// signs and notations are not numbers here.
 func parseDecimal(value string) (float64, error) {
-	if strings.Trim(value, "0123456789.eE") != "" {
+	if strings.Trim(value, "0123456789.eE+-") != "" || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-") {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(value, 64)
