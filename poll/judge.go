@@ -136,7 +136,11 @@ func (w *wait) noteMatch(rule string, isGood bool) {
 // record makes j the last attempt.
 func (w *wait) record(j *judgement) {
 	v := &j.verdict
-	if j.observation.Ended && v.Status == status.NotReady { // of the operation it says nothing: what the messages said holds
+	if j.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
+		v.Status, v.Rule = status.NotReady, ""
+		v.Reason += "; the threshold counts lines, and the end of the command is not a line"
+	}
+	if j.observation.Ended && v.Status == status.NotReady { // the verdict of the messages holds
 		w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
 		if w.complete.observation == nil {
 			w.complete = j

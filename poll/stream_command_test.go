@@ -28,6 +28,7 @@ func TestStream_commandThreshold(t *testing.T) {
 		{"of either output", "echo ok; echo ok >&2; sleep 3600", []string{`$stdout == "ok"`, `$stderr == "ok"`}, "succeeded after 2"},
 		{"too few", "echo ok; echo no", []string{`$stdout == "ok"`}, "attempts exhausted after 4"},
 		{"a line for NOT_READY", "echo ok; echo stop; echo ok; echo no; echo ok; sleep 3600", []string{`$stdout == "ok"`, `?$stdout == "stop"`}, "succeeded after 5"},
+		{"a line and the end of the command", "echo ok", []string{`$stdout == "ok"`, `$exit == 0`}, "attempts exhausted after 2"},
 		{"documents", "echo '\"ok\"'; echo 1; echo '\"ok\"'; echo '\"ok\"'; sleep 3600", []string{`. == "ok"`}, "succeeded after 4"},
 		{"a rule for documents, too", "echo ok; echo no; echo ok; echo ok; sleep 3600", []string{`$stdout == "ok"`, `.x == 1`}, "succeeded after 4"},
 	} {
