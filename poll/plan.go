@@ -1,14 +1,17 @@
 package poll
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 const (
@@ -76,8 +79,9 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 		return
 	}
 	w.ignored = "" // the note is about the last response
-	v := x.Eval(status.Environment(o)).Value()
-	if !v.Exists() || v.Type == "null" {
+	result := x.Eval(status.Environment(o))
+	v := result.Value()
+	if v.Type == "null" || !v.Exists() && !failsOnValue(result, o) {
 		return
 	}
 	wait, ok := hint.Parse(v.Text(), now)
@@ -86,6 +90,15 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
 		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
 	}
+}
+
+// failsOnValue reports whether an expression could not be evaluated on a member of an object, such as
+// .ms / 1000 on a text. jq fails on a missing member, too: it is a null, which the reason then names.
+func failsOnValue(r expr.Result, o *status.Observation) bool {
+	v := r.Value()
+	isUnknown := v.Type != "missing" && !v.Exists() && !r.Missing() && !r.Abandoned()
+	var members map[string]json.RawMessage
+	return isUnknown && !strings.Contains(v.Reason, "null") && json.Unmarshal(o.Body, &members) == nil
 }
 
 // hintLeft returns what is left of the wait that the server asked for.
