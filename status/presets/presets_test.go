@@ -283,17 +283,17 @@ func TestPresetSamples(t *testing.T) {
 	t.Parallel()
 	samples := presetSamples(t)
 	for _, p := range All() {
-		decided := map[string]bool{}
+		decided, compiled := map[string]bool{}, compiledFor(p)
 		for _, name := range sampled(p) {
 			for _, s := range samples[name] {
 				for _, kind := range s.kinds() {
-					decided[checkSample(t, p, s, kind)] = true
+					decided[compiled[kind].checkSample(t, s, kind)] = true
 				}
 			}
 			delete(samples, name)
 		}
-		for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
-			preset, _, err := p.Compile(kind, false)
+		for kind, c := range compiled {
+			preset, err := c.rules, c.err
 			isExample := strings.Contains(p.Example, " -- ") == (kind == status.KindCommand)
 			for _, r := range preset.All() {
 				if err == nil && r.Preset == p.Name && !decided[r.String()] {
@@ -310,31 +310,48 @@ func TestPresetSamples(t *testing.T) {
 	}
 }
 
+// A compiledPreset has the rules of a preset for one kind, or the reason why the preset has none.
+type compiledPreset struct {
+	name  string
+	rules *status.Preset
+	err   error
+}
+
+// compiledFor returns the rules of a preset for commands and for HTTP.
+func compiledFor(p Preset) map[status.Kind]compiledPreset {
+	all := map[status.Kind]compiledPreset{}
+	for _, kind := range []status.Kind{status.KindCommand, status.KindHTTP} {
+		rules, _, err := p.Compile(kind, false)
+		all[kind] = compiledPreset{p.Name, rules, err}
+	}
+	return all
+}
+
 // checkSample returns the rule that decided, "" if the preset does not fit the kind. --strict changes nothing where
 // a rule decided.
-func checkSample(t *testing.T, p Preset, s presetSample, kind status.Kind) string {
+func (c compiledPreset) checkSample(t *testing.T, s presetSample, kind status.Kind) string {
 	t.Helper()
-	rules, _, err := p.Compile(kind, false)
-	if err != nil {
+	if c.err != nil {
 		return ""
 	}
+	rules := c.rules
 	v := status.Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
 	have := string(v.Status)
 	if v.Rule == "" {
 		have = ""
 	}
 	if have != s.Want || !strings.Contains(v.Reason, s.Why) || strings.HasSuffix(v.Reason, ": ") {
-		t.Errorf("%s: %s %s%s\nhave %q by %s (%s)\nwant %q, %q", p.Name, s.Note, s.Body, s.Stderr, have, v.Rule, v.Reason, s.Want, s.Why)
+		t.Errorf("%s: %s %s%s\nhave %q by %s (%s)\nwant %q, %q", c.name, s.Note, s.Body, s.Stderr, have, v.Rule, v.Reason, s.Want, s.Why)
 	}
 	if refused := s.observation(kind); kind == status.KindHTTP {
 		refused.Code = new(429)
 		if v := (status.Rules{Preset: rules}).Classify(t.Context(), refused); v.Status != status.Throttled {
-			t.Errorf("%s: %s with HTTP 429 is %s by %s", p.Name, s.Body, v.Status, v.Rule)
+			t.Errorf("%s: %s with HTTP 429 is %s by %s", c.name, s.Body, v.Status, v.Rule)
 		}
 	}
 	strict := status.Rules{Preset: rules, Strict: true}.Classify(t.Context(), s.observation(kind))
 	if v.Rule != "" && strict.Status != v.Status || v.Rule == "" && v.Status == status.Success {
-		t.Errorf("%s %s is %v, with --strict %v", p.Name, s.Body, v.Status, strict.Status)
+		t.Errorf("%s %s is %v, with --strict %v", c.name, s.Body, v.Status, strict.Status)
 	}
 	return v.Rule
 }
@@ -342,14 +359,16 @@ func checkSample(t *testing.T, p Preset, s presetSample, kind status.Kind) strin
 // What is not one of the API's answers at all must mean nothing to any preset.
 func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {
-		for _, p := range All() {
+	for _, p := range All() {
+		compiled := compiledFor(p)
+		for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {
 			if p.Name == "github-deployment-status" && body == "[]" {
 				continue // no status has been reported yet
 			}
 			s := presetSample{Note: p.Name, Body: json.RawMessage(body)}
-			checkSample(t, p, s, status.KindCommand)
-			checkSample(t, p, s, status.KindHTTP)
+			for kind, c := range compiled {
+				c.checkSample(t, s, kind)
+			}
 		}
 	}
 }
