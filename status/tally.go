@@ -124,8 +124,12 @@ func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 }
 
 // failureHints returns a hint to end the wait by an error in a successful response that does not say that the
-// operation goes on, unless a rule reads the error.
+// operation goes on, unless a rule reads the error. An element of a list gets no such hint, since reading
+// thousands of elements takes longer than evaluating the rules.
 func (t *Tally) failureHints(o *Observation) []string {
+	if o.Within != nil {
+		return nil
+	}
 	said := o.reported()
 	path, isFlag := said.Wrong.Path, said.Wrong.Raw == "true" || said.Wrong.Raw == "false"
 	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
