@@ -24,6 +24,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"state":"running","progress":20}`, status.NotReady, `.state is "running", which is no known final state: a condition can say what is`, ".state"},
 		{followed, `{"provisioningState":"Updating"}`, status.NotReady, `.provisioningState is "Updating"`, ".provisioningState"},
 		{followed, `{"done":false,"name":"operations/7"}`, status.NotReady, ".done is false", ""},
+		{followed, `{"state":"done","error":"No error","errors":"none"}`, status.Success, `.state is "done"`, ""},
 		{followed, `{"state":"done","exitCode":0.0,"numErrors":"0.0","error":{"code":null,"message":""}}`, status.Success, `.state is "done"`, ""},
 		{followed, `[[[[[[{"state":"done"}]]]]]]`, status.NotReady, stateless, ""},
 		{followed, `{"done":null}`, status.NotReady, ".done is null", ".done"},

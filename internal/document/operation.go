@@ -277,7 +277,8 @@ func (r row) isFor(raw string, stage Stage) bool {
 	case "value":
 		return raw != "true" && raw != "false"
 	case "some":
-		return hasContent(raw) && stage != Done // an errorCode may be OK
+		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, flattened(raw))
+		return hasContent(raw) && !isNone && stage != Done // an errorCode may be OK
 	case "open":
 		return stage == Open
 	case "failed":
