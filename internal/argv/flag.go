@@ -236,11 +236,7 @@ func (f *Flag) explained() string {
 
 // Sentences explains a flag in whole sentences, for the manual.
 func (f *Flag) Sentences() string {
-	text := f.Usage
-	if word, _, _ := strings.Cut(text, " "); word != strings.ToUpper(word) || len(word) == 1 {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	text = strings.TrimSuffix(text, ".") + "."
+	text := strings.TrimSuffix(strings.ToUpper(f.Usage[:1])+f.Usage[1:], ".") + "."
 	if n := len(f.Words); n > 0 && !strings.Contains(f.Usage, f.Words[n-1]) {
 		text += "\nOne of " + strings.Join(f.Words, ", ") + "."
 	}
