@@ -8,15 +8,6 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func mustEach(t testing.TB, src string) *expr.Each {
-	t.Helper()
-	x, err := expr.CompileEach(src)
-	if err != nil {
-		t.Fatalf("%s: %v", src, err)
-	}
-	return x
-}
-
 // spell writes elements as name=JSON.
 func spell(elements []*expr.Doc) string {
 	words := make([]string, len(elements))
