@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"hash/crc32"
+	"maps"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
@@ -124,13 +125,10 @@ func (w *wait) noteMatch(rule string, isGood bool) {
 	if wasGood, isKnown := w.Matched[rule]; isKnown && (wasGood || !isGood) {
 		return
 	}
-	matched := map[string]bool{rule: isGood}
-	for other, wasGood := range w.Matched {
-		if other != rule {
-			matched[other] = wasGood
-		}
-	}
-	w.Matched = matched // a new map, since copies of the state share the old one
+	matched := map[string]bool{} // a new map, since copies of the state share the old one
+	maps.Copy(matched, w.Matched)
+	matched[rule] = isGood
+	w.Matched = matched
 }
 
 // record makes j the last attempt.

@@ -1,5 +1,6 @@
-// Package argv has the tables of flags: what a flag is called, how its value is read, where
-// that goes, and what the help says. It knows nothing of the program's purpose.
+// Package argv has the type of a flag and reads a command line by a table of flags. A row of the
+// table has the name of a flag, its help text, and the variable that receives its value. The package
+// does not depend on the rest of the program.
 package argv
 
 import (
@@ -21,20 +22,20 @@ type Command struct {
 	HasVariables bool               // variables of the environment set its flags, too
 	OwnsSignals  bool               // it ends by itself on a signal
 	NamesFlag    bool               // its operand, if it stands alone, may look like a flag
-	Offers       func() []Candidate // for the first operand; nil for none
+	Offers       func() []Candidate // completes the first operand; nil without completion
 	Run          func(context.Context, *Line) error
-	Raw          func(context.Context, []string) (done bool, err error) // takes words before they are read; nil for none
+	Raw          func(context.Context, []string) (done bool, err error) // handles the arguments before they are parsed; nil for a command that parses them
 }
 
 // A Flag is one option of a command. Reading, variables, targets files, help, completion and
 // the manual all use the same table.
 type Flag struct {
 	Name       string   // long, without dashes
-	Aliases    []string // other names; those of one letter are short
-	Value      string   // what stands for the value in help; "" for a switch
+	Aliases    []string // other names; a name of one letter is a short flag
+	Value      string   // the placeholder of the value in help, such as EXPR; "" for a switch
 	Usage      string
-	More       string   // what the manual says beyond Usage
-	Default    string   // in words, "" for none
+	More       string   // text that only the manual adds to Usage
+	Default    string   // the default as help prints it; "" without a default
 	Group      string   // its heading in help
 	Words      []string // the values it takes, where they can be listed
 	To         Value    // where the value goes; nil for nowhere
@@ -42,7 +43,7 @@ type Flag struct {
 	Needs      string   // a flag without which it means nothing
 	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
 	Many       bool     // it may be given several times
-	Whole      bool     // its variable is one value; that of others that are Many has one on each line
+	Whole      bool     // its variable holds one value; the variable of another flag that is Many has one value on each line
 	Brief      bool     // it stands in the short help
 	Hidden     bool     // it is accepted, but not shown
 	FromFile   bool     // @FILE stands for what is in the file

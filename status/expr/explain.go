@@ -76,11 +76,12 @@ func (e *evaluator) sayTruth(n *node, v value) {
 
 // noteOdd notes what is odd about a value that decided, unless the condition compares the value, too.
 func (e *evaluator) noteOdd(n *node, v value) {
-	isCompared, _ := regexp.MatchString(regexp.QuoteMeta(e.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, e.src)
-	if isCompared {
+	note, _, _ := findHint("odd", e.text(n)+" is "+v.preview())
+	if note == "" || e.negated {
 		return
 	}
-	if note, _, _ := findHint("odd", e.text(n)+" is "+v.preview()); note != "" && !e.negated {
+	isCompared, _ := regexp.MatchString(regexp.QuoteMeta(e.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, e.src)
+	if !isCompared {
 		e.note(note)
 	}
 }
