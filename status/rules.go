@@ -147,7 +147,9 @@ func validate(rules []Rule) error {
 // $status or $error; for a command $exit, $stdout, $stderr, $body or $error. If a rule in Own for
 // SUCCESS names $exit, all rules for ERROR are asked. A rule in Preset for [NotReady] is like
 // these for a command; for a URL it is asked about any answer but that to a request which was refused
-// for load. A rule whose result is unknown does not match, but one in Own for [NotReady]
+// for load. A rule for SUCCESS counts on a response that is not successful only if its result is
+// affirmed (see [expr.Result.Affirmed]), or if the rule names $exit, $status or $error. For a command that
+// has ended only $exit is enough. A rule whose result is unknown does not match, but one in Own for [NotReady]
 // keeps a wait going that has no rule for SUCCESS.
 //
 // A 404 or 410 after a redirect to another page, or of what a start has created, makes no
@@ -250,6 +252,7 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
+	denies bool      // the rule matches, and what it matches is no evidence: see [evaluation.answer]
 	env    *expr.Env // what the rule can read
 	none   bool      // there was no object that it could be about
 }
@@ -352,6 +355,10 @@ func (e *evaluation) answer(o *Observation, rule *Rule) answer {
 	a.asked = present && counts && (!hopeless || x.Reads("error"))
 	if a.asked {
 		a.result = x.Eval(a.env)
+	}
+	isNamed := x.Reads("exit") || o.Exit == nil && x.Reads("status", "error")
+	if rule.Status == Success && !o.Good() && !isNamed && a.result.Matched() && !a.result.Affirmed() {
+		a.asked, a.denies, a.result = false, true, expr.Result{} // as of a connection that ssh could not make
 	}
 	return a
 }

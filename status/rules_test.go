@@ -62,6 +62,58 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// A condition for SUCCESS counts on an unsuccessful response only if the condition is true of something that
+// the response holds, or names the exit code or the status.
+func TestUnsuccessful(t *testing.T) {
+	refused := exited(255, "", "ssh: connect to host h port 22: Connection refused")
+	refused.Output = refused.Stderr
+	printed := exited(1, `{"state":"idle","n":0,"tags":["a"],"none":[],"jobs":[{"s":"done"},{"s":"done"}]}`, "warning: x")
+	number := exited(1, "0", "")
+	down, timedOut := answered(500, `{"state":"idle"}`), exited(0, "ready", "")
+	timedOut.Exit, timedOut.Failure = nil, &status.Failure{Kind: status.FailureTransient, Class: "timeout", Reason: "timed out"}
+	for _, test := range []struct {
+		o        status.Observation
+		yes, not []string
+	}{
+		{refused, []string{
+			`$stderr contains "refused"`, `$output =~ "refused"`, `$stderr startswith "ssh"`, `$stdout != "old" and $stderr contains "refused"`,
+			`$stdout != "old" or $stderr contains "refused"`, `not ($stderr != "` + "ssh: connect to host h port 22: Connection refused" + `")`,
+			`$stdout != "old" and $exit == 255`, `not ($stdout contains "x") and $exit == 255`, `jq: $stdout != "old" and $exit == 255`, `$stderr`,
+		}, []string{
+			`$stdout != "old"`, `$stdout !~ "in progress"`, `$stderr !~ "in progress"`, `not ($stdout contains "x")`, `!($stdout =~ "x")`, `$output != "old"`, `$body != "old"`,
+			`$stdout == ""`, `"" == $stdout`, `$stdout in ["", "done"]`, `$stdout =~ "^$"`, `$stdout =~ ".*"`, `($stdout | length) == 0`, `($stdout | length) < 5`,
+			`$stdout | contains("x") | not`, `not any($stderr | contains("x"))`, `jq: $stdout != "old"`, `jq: $stderr | contains("refused")`,
+			`$stdout != "old" or $stdout == "new"`, `$stdout != "old" and $elapsed >= 0`, `$attempt >= 0`, `$elapsed >= 0`, `$error == null and $stdout != "x"`, `!$isjson and $stdout != "x"`,
+		}},
+		{printed, []string{
+			`.state == "idle" and not .error and $stdout != ""`, `.state == "idle" and $stdout != ""`, `$stdout != "" and all(.jobs[]; .s == "done")`, `$stdout != "" and .tags contains "a"`,
+			`$stdout != "" and (.jobs | length) == 2`, `$stdout != "" and count(.jobs[]; .s == "done") == 2`, `$stdout != "" and any(.jobs[]; .s == "done")`,
+			`$stdout != "" and exists(.state)`, `$stdout != "" and has("state")`, `($stdout | fromjson | .state) == "idle"`, `$stdout != "" and not any(.jobs[]; .s != "done")`,
+		}, []string{
+			`.state == "idle"`, `.state != "busy" and $stdout != ""`, `$stdout != ""`, `$stdout != "" and count(.jobs[]; .s == "running") == 0`, `$stdout != "" and not any(.jobs[]; .s == "running")`,
+			`$stdout != "" and all(.jobs[]; .s != "running")`, `$stdout != "" and all(.none[]; .s == "done")`, `$stdout != "" and (.none | length) == 0`, `$stdout != "" and .none.# == 0`,
+			`$stdout != "" and .n == 0`, `$stdout != "" and not exists(.x)`, `$stdout != "" and .x == null`, `$stdout != "" and (.x // "no") == "no"`, `$stdout != "" and (has("x") | not)`,
+			`$stdout != "" and not (.state in ["busy"])`, `$stdout != "" and ($attempt | . >= 0)`, `jq: .state == "idle" and $stdout != ""`, `.state != "busy" or $stderr contains "no"`,
+		}},
+		{number, []string{`$stdout == "0"`, `($stdout | tonumber) == 0`, `$stdout != "" and $exit in [0, 1]`}, []string{`$stdout != "1"`, `not (($stdout | tonumber) > 0)`}},
+		{down, []string{`$status == 500`, `.state != "x" and $status != 200`}, []string{`.state != "busy"`, `$elapsed >= 0`, `$attempt >= 0`, `$body != "x"`}},
+		{timedOut, []string{`$stdout == "ready"`, `$error == "timeout"`, `$error != "dns"`}, []string{`$stdout != "x"`, `$attempt >= 0`}},
+	} {
+		for i, condition := range append(slices.Clone(test.yes), test.not...) {
+			want := map[bool]status.Status{true: status.Success, false: status.NotReady}[i < len(test.yes)]
+			r := status.Rules{Own: rules(t, "until "+condition)}
+			if v := r.Classify(t.Context(), test.o); v.Status != want {
+				t.Errorf("%s of %q: have %s (%s), want %s", condition, test.o.Body, v.Status, v.Reason, want)
+			}
+			if r.Accept = []int{1, 255}; test.o.Exit != nil && r.Classify(t.Context(), test.o).Status == status.NotReady {
+				if x := r.Own[0].Expr.Eval(status.Environment(&test.o)); x.Matched() {
+					t.Errorf("%s of %q: NOT_READY though the exit code is accepted", condition, test.o.Body)
+				}
+			}
+		}
+	}
+}
+
 // rules compiles rules given as "flag expression".
 func rules(t *testing.T, lines ...string) []status.Rule {
 	t.Helper()
@@ -174,7 +226,8 @@ func TestClassify(t *testing.T) {
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},
 		"hopeless failure":       {rules: []string{"not-ready-if $attempt >= 0"}, o: failed(status.FailureHopeless), want: status.Error, final: true},
 		"a start that was lost":  {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureMayHaveStarted), want: status.Error, final: true},
-		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Success},
+		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.NotReady},
+		"the same for ERROR":     {rules: []string{"error-if $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Error},
 
 		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
 			o.Following.Start, o.Following.Each = true, true

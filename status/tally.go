@@ -92,7 +92,7 @@ func (t *Tally) count(a answer) *ruleCount {
 // evaluated, the hints come from the rule alone.
 func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 	why := a.result.Explain()
-	missed := cmp.Or(a.missed(o), a.acceptHint(o))
+	missed := cmp.Or(a.missed(o), a.exitHint(o), a.acceptHint(o))
 	if a.asked {
 		c.why = why.Lines[0]
 	} else {
@@ -152,6 +152,14 @@ func acceptToo(o *Observation) string {
 	}
 	slices.Sort(codes)
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
+}
+
+// exitHint returns a hint if a rule did not count because the command failed, "" otherwise.
+func (a answer) exitHint(o *Observation) string {
+	if !a.denies || o.Exit == nil {
+		return ""
+	}
+	return hintOf("exit", *o.Exit)
 }
 
 // acceptHint returns a hint if the condition of a rule that does not match is true of the output of a failed

@@ -48,7 +48,9 @@ func (e *evaluator) current() value {
 	if e.inner {
 		return e.dot
 	}
-	return e.env.dot().value()
+	v := e.env.dot().value()
+	v.positive = !v.isEmpty()
+	return v
 }
 
 // eval evaluates a node. It is a condition where the evaluator explains it, and else an
@@ -93,6 +95,7 @@ func (env *Env) read(name, field, source string) value {
 	if v.kind == kindMissing {
 		v.missed = source
 	}
+	v.positive = !v.isEmpty() && !isOneOf(name, " attempt elapsed unchanged name gone ")
 	return v
 }
 
@@ -152,7 +155,7 @@ func (e *evaluator) logic(n *node) value {
 		case outcome != Unknown:
 			*all = all.of(v)
 		}
-		if outcome == settles && e.why == nil && !v.isAbsent() {
+		if outcome == settles && e.why == nil && !v.isAbsent() && (v.positive || settles == False) {
 			break
 		}
 	}
@@ -230,6 +233,7 @@ func (e *evaluator) compare(n *node) value {
 		}
 	}
 	v := boolean(holds).of(a, b)
+	v.positive = v.positive && holds == (n.sign[0] != '!')
 	e.sayComparison(n, a, b, or(holds, True, False))
 	return v
 }
@@ -303,7 +307,9 @@ func (e *evaluator) call(n *node) value {
 	if problem != "" {
 		result = typeError(e.subject, v, e.text(n)+" "+problem)
 	}
-	return result.of(v)
+	result = result.of(v)
+	result.positive = result.positive && !(n.name == "has" && result.isEmpty())
+	return result
 }
 
 // exists tells null from missing. A path that cannot be followed because of a wrong type does not
@@ -313,5 +319,7 @@ func (e *evaluator) exists(n *node) value {
 	if v.kind == kindUnknown && (n.op != opPath || e.root(n.path).kind == kindUnknown) {
 		return v
 	}
-	return boolean(v.kind > kindMissing)
+	is := boolean(v.kind > kindMissing)
+	is.positive = v.positive
+	return is
 }

@@ -170,6 +170,13 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 // Matched reports whether the condition is true.
 func (r Result) Matched() bool { return r.Tri == True }
 
+// Affirmed reports whether the condition is true because of something that the response holds: a value that
+// is not empty is there, or is equal to, in, matches, contains or is ordered as the condition has it. A
+// condition that only !=, !~ or not makes true, or an empty text or list, 0, false or null, is not affirmed:
+// no response at all meets most of these. Of "and" one operand is enough, of "or" a true operand, and of all
+// each element. $attempt, $elapsed, $unchanged, $name and $gone affirm nothing, and neither does a program in jq.
+func (r Result) Affirmed() bool { return r.Matched() && r.value.positive }
+
 // Missing reports whether the outcome is Unknown because something is missing or null.
 func (r Result) Missing() bool { return r.value.kind == kindUnknown && r.value.isAbsent() }
 

@@ -30,6 +30,7 @@ func (e *evaluator) quantify(n *node) value {
 	w.visit = func(element value) (more bool) {
 		v := element
 		if v.kind != kindUnknown {
+			element.positive = true
 			v = inner.with(element, "").eval(condition)
 		}
 		if t.count(w.label, element, v, settles); t.total == 3 {
@@ -87,7 +88,7 @@ func (t *tally) outcome(name string, settles Tri, problem value) (v value) {
 		return by
 	}
 	v = v.of(t.values[:]...)
-	v.evidence = evidence{found: true} // a list
+	v.evidence = evidence{found: true, positive: t.values[decided].positive && !(name == "count" && v.isEmpty())} // a list
 	return v
 }
 

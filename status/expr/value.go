@@ -118,6 +118,17 @@ func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissin
 // isNothing reports whether nothing is known of v: it is null or missing, or rests on absence alone.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 
+// isEmpty reports whether v is unknown, missing, null, false, 0, or a text, a list or an object that is empty.
+func (v value) isEmpty() bool {
+	switch v.kind {
+	case kindString:
+		return v.str == ""
+	case kindArray, kindObject:
+		return strings.TrimSpace(v.raw[1:len(v.raw)-1]) == ""
+	}
+	return v.kind <= kindNull || v.raw == "false" || v.raw == "0"
+}
+
 // lack completes a sentence that begins with the source of such a value.
 func (v value) lack() string {
 	ofQuery := strings.Contains(v.missed, "#(")
@@ -216,9 +227,10 @@ func preview(s string) string {
 // Evidence is the ground of an outcome: whether a path led to something, and a path that led nowhere.
 // The zero value is for a value without paths, such as a literal.
 type evidence struct {
-	found  bool   // a path led to something
-	missed string // the source of a path that led nowhere, "" for none
-	lacks  bool   // a query tested a member that no element has, which outweighs found
+	found    bool   // a path led to something
+	missed   string // the source of a path that led nowhere, "" for none
+	lacks    bool   // a query tested a member that no element has, which outweighs found
+	positive bool   // see [Result.Affirmed]; of an operand: a value of the response that is not empty
 }
 
 // isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
@@ -228,11 +240,13 @@ func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found
 // .state == "done" and not .error.
 func (e evidence) both(other evidence) evidence {
 	worse := or(other.lacks && !e.lacks, other, e)
-	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks}
+	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks, e.positive || other.positive}
 }
 
 // either returns the evidence of one of two outcomes. With each, both have to show something, and an outcome
 // that rests on absence outweighs the other. Otherwise one is enough, and such an outcome gives way.
 func (e evidence) either(other evidence, each bool) evidence {
-	return or(other.isAbsent() == each, other, e)
+	one := or(other.isAbsent() == each, other, e)
+	one.positive = e.positive && other.positive || !each && (e.positive || other.positive)
+	return one
 }

@@ -16,13 +16,15 @@ const maxResult = 4 << 20
 // walk follows a path from where it begins.
 func (e *evaluator) walk(p *path) value {
 	source := cmp.Or(e.src[p.from:p.to], ".")
-	v := e.follow(p, e.root(p), p.steps)
+	start := e.root(p)
+	v := e.follow(p, start, p.steps)
 	switch {
 	case v.kind == kindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
 		v.missed = source
 	default:
 		v.found = v.found || v.kind > kindMissing
 	}
+	v.positive = !v.isEmpty() && (p.root != rootDot || start.positive)
 	return v
 }
 
