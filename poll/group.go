@@ -25,7 +25,7 @@ type Group struct {
 	AtLeast int
 	// Percent, from 0 to 100, takes the place of AtLeast unless it is 0: so many percent of
 	// all targets, rounded up, must succeed. The number of targets is known once every list
-	// has the elements that it Expects.
+	// has the elements that it Expects: a list without Known and Expect is an error.
 	Percent float64
 	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
 	// group waits for the other targets even so.

@@ -51,8 +51,8 @@ type Elements struct {
 	Resumed bool
 
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
-	// ended. It is called each time fewer are left, unless the list has started an operation.
-	// Nil means that the Poller's Probe always asks about all.
+	// ended. It is called each time fewer are left, unless the list has started an operation. The
+	// elements have Failed if it returns nil. Without Narrow the Poller's Probe always asks about all.
 	Narrow func(keys []string) Probe
 }
 

@@ -256,6 +256,10 @@ func TestListEnds(t *testing.T) {
 		{name: "an empty list of a failure tells nothing", lists: []string{"a=run", `{"jobs":[],"success":false}`, `{"jobs":null,"status":"error"}`, "", ""},
 			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
 			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
+		{name: "an element that no probe is left for has failed", lists: []string{"a=done b=run"}, elements: poll.Elements{Known: []string{"a", "b"}, Narrow: func([]string) poll.Probe { return nil }},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+2s 0 jobs ends after 2: failed: there is no probe
+2s 2 b ends after 2: failed: there is no probe`, summary: "failed 1/2"},
 		{name: "a share of those that there are", group: poll.Group{Percent: 70}, elements: poll.Elements{Expect: 3},
 			lists: []string{"a=done b=done", "a=done b=done c=run d=run", "a=done b=done c=done d=run"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"

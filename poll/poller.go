@@ -198,13 +198,13 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	return outcome.Observation.Body, err
 }
 
-// GetJSON is like [Get], and decodes the answer as encoding/json does.
+// GetJSON is like [Get], and decodes the response as encoding/json does, without a byte order mark.
 func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
 	body, err := Get(ctx, url, condition)
 	if err != nil {
 		return value, err
 	}
-	if err = json.Unmarshal(body, &value); err != nil {
+	if err = json.Unmarshal(expr.NewDoc(body).Bytes(), &value); err != nil { // as the condition reads it: without a byte order mark
 		err = fmt.Errorf("the answer of %s: %w", request.TargetName(url), err)
 	}
 	return value, err

@@ -1,6 +1,8 @@
 package poll
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -99,6 +101,9 @@ func (l *loop) addList(lead *wait) {
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
 	keys, listed := list.Known, lead.Listed
 	if keys == nil {
+		if l.Percent > 0 && list.Expect <= 0 {
+			l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs its Known or Expect"))
+		}
 		keys = slices.Sorted(maps.Keys(list.Past))
 		list.least = max(list.Expect, l.AtLeast, 0)
 		l.growing++

@@ -3,6 +3,7 @@ package poll_test
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -124,6 +125,19 @@ func TestPermanentCause(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// GetJSON decodes the document that the condition has matched.
+func TestGetJSONReadsAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "\ufeff"+`{"state":"done"}`)
+	}))
+	defer server.Close()
+	job, err := poll.GetJSON[struct{ State string }](t.Context(), server.URL, `.state == "done"`)
+	if err != nil || job.State != "done" {
+		t.Errorf("have %+v, %v", job, err)
 	}
 }
 

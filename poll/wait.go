@@ -154,8 +154,6 @@ func (w *wait) prepare() error {
 	switch {
 	case w.run.invalid != nil:
 		return w.run.invalid
-	case w.p.Probe == nil:
-		return errors.New("there is no probe")
 	case w.p.Elements != nil && w.listStreak == nil:
 		return errors.New("only a group waits for the elements of an answer")
 	}
@@ -197,6 +195,9 @@ func (w *wait) openSession() {
 	w.probe = w.p.Probe
 	if s, ok := as[Sessioner](w.p.Probe); ok {
 		w.probe = s.Session()
+	}
+	if w.probe == nil { // Elements.Narrow or Session returned none
+		w.probe = impossible{errors.New("there is no probe")}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -17,12 +18,15 @@ import (
 //
 // The function returns what next has returned, changed as need be. An Observation made anew, as by
 // [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
-// and a failure a failure. If the function has not called next, it is judged as that of a [ProbeFunc].
+// and a failure a failure. Its Body is the whole response then: the further pages are left out. If the
+// function has not called next, the Observation is evaluated as that of a [ProbeFunc].
 //
 // The messages of a stream are not given to the function: one that is to see them puts a function of its own
 // in the place of Tell before it calls next.
 //
-// The function may be called from several goroutines if p is used by several waits.
+// The function may be called from several goroutines if p is used by several waits. It may call next from
+// several goroutines: the calls are made one after the other, so that a start is sent once. The context of the
+// function is done once the function has returned, and the attempt ends after the call that is under way then.
 func Wrap(p Probe, look func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	return wrapped{p, look}
 }
@@ -39,18 +43,29 @@ func (w wrapped) Look(ctx context.Context, a Attempt) status.Observation {
 
 // around looks by the function around another look.
 func (w wrapped) around(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation {
-	var last atomic.Pointer[status.Observation] // the function may call next several times at once
-	o := w.look(ctx, a, func(ctx context.Context, a Attempt) status.Observation {
-		seen := next(ctx, a)
-		last.Store(&seen)
-		return seen
+	turn := make(chan struct{}, 1) // a session makes one look at a time
+	var seen *status.Observation
+	var over bool
+	attempt, cancel := context.WithCancel(ctx)
+	o := w.look(attempt, a, func(ctx context.Context, a Attempt) status.Observation {
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		if over {
+			return status.Observation{Failure: cause.Failure(attempt, ErrAttemptTimeout.Error())}
+		}
+		o := next(ctx, a)
+		seen = &o
+		return o
 	})
-	seen := last.Load()
+	cancel()
+	turn <- struct{}{} // a call that is under way ends first
+	over = true
+	<-turn
 	if seen == nil || seen.Kind == status.KindCustom || o.Kind != status.KindCustom || o.Failure != nil {
 		return o
 	}
 	answer := *seen // which was made anew: it is the same one with another body
-	answer.Body, answer.Size = o.Body, o.Size
+	answer.Body, answer.Size, answer.Output, answer.Pages = o.Body, o.Size, o.Output, o.Pages
 	return answer
 }
 

@@ -1,6 +1,7 @@
 package poll_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -135,6 +136,47 @@ func TestAnAnswerThatIsMadeAnew(t *testing.T) {
 		})
 		if _, err := p.Run(t.Context()); err != nil || len(s.requests) < 3 {
 			t.Errorf("%v, requests %q", err, s.requests)
+		}
+	})
+}
+
+// The body that a function returns is the whole: no page of the response is evaluated next to the body.
+func TestAFunctionReturnsTheWholeResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pages := poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+			o := status.Observation{Kind: status.KindHTTP, Body: []byte(jobs("a=done")), Output: []byte(jobs("c=done"))}
+			o.Pages = [][]byte{[]byte(jobs("b=done"))}
+			return o
+		})
+		o := poll.Wrap(pages, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			return poll.Observe(ctx, bytes.ReplaceAll(next(ctx, a).Body, []byte("done"), []byte("run")), nil)
+		}).Look(t.Context(), poll.Attempt{})
+		if string(o.Body) != jobs("a=run") || o.Pages != nil || o.Output != nil {
+			t.Errorf("body %s, pages %s, output %s", o.Body, o.Pages, o.Output)
+		}
+	})
+}
+
+// Of two calls of next at once one sends the start. A call that the function leaves behind ends before the attempt.
+func TestCallsOfNextAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		start := p.Probe.(poll.HTTP)
+		start.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return s.RoundTrip(r)
+		})
+		p.Probe = poll.Wrap(start, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			responses := make(chan status.Observation, 3)
+			for range cap(responses) {
+				go func() { responses <- next(context.WithoutCancel(ctx), a) }()
+			}
+			return <-responses
+		})
+		o, err := p.Run(t.Context())
+		if err != nil || slices.Index(s.requests, "POST /jobs") != 0 || slices.Contains(s.requests[1:], "POST /jobs") {
+			t.Errorf("%v after %d attempts; requests %q", err, o.State.Attempts, s.requests)
 		}
 	})
 }

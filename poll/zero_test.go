@@ -82,6 +82,7 @@ func TestSenseless(t *testing.T) {
 		"a negative MaxAttempts": {poller: poll.Poller{MaxAttempts: -1}},
 		"a rule has no Expr":     {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
 		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
+		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach("."))}}},
 		"there are none":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
