@@ -31,7 +31,8 @@ type Group struct {
 	// group waits for the other targets even so.
 	FailFast bool
 
-	// Parallel is how many attempts are made at once; 0 means 50.
+	// Parallel is how many attempts are made at once; 0 means 50. An attempt that has taken 5 s does not
+	// count any more, except for ParallelPlace, until there are four times Parallel in all.
 	Parallel int
 	// ParallelPlace returns how many of them go to one place: the scheme, host and port of a
 	// URL, the program of a command, or what the Place method of a probe returns. 0 means no

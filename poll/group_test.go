@@ -206,6 +206,40 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
+// An attempt that takes longer than 5 s counts for its place only, until there are four times Parallel.
+func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		parallel, places int // the places hang, with six targets each
+		want             string
+	}{
+		{50, 12, "20s goal timed out 60/132 of 132, 132 attempts: 60 succeeded 72 timed out"},
+		{6, 5, "20s goal timed out 0/90 of 90, 24 attempts: 90 timed out"},
+	} {
+		var targets []poll.Poller
+		add := func(place string, n int, look poll.ProbeFunc) {
+			for range n {
+				targets = append(targets, poll.Poller{Probe: placed{place: place, ProbeFunc: look}, Immediate: true})
+			}
+		}
+		for place := range test.places {
+			add(fmt.Sprint(place), 6, func(ctx context.Context, _ poll.Attempt) status.Observation {
+				<-ctx.Done()
+				return poll.Observe(ctx, nil, ctx.Err())
+			})
+		}
+		add("fine", 60, func(ctx context.Context, _ poll.Attempt) status.Observation {
+			time.Sleep(100 * time.Millisecond)
+			return poll.Observe(ctx, nil, nil)
+		})
+		g := poll.Group{Parallel: test.parallel, Timeout: 20 * time.Second, Rand: rand.New(still{}), ParallelPlace: func(string) int { return 6 }}
+		lines := strings.Split(strings.TrimSpace(groupTimeline(t, g, targets...)), "\n")
+		if have := strings.Join(strings.Fields(lines[len(lines)-1]), " "); have != test.want {
+			t.Errorf("have %s, want %s", have, test.want)
+		}
+	}
+}
+
 // An attempt that hangs keeps its room until AttemptTimeout.
 func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,11 @@ const (
 	clockSpread = 100 * time.Millisecond
 	// never is what the timer is set to if nothing is due.
 	never = time.Duration(1<<63 - 1)
+	// slowAfter is how long an attempt counts for Parallel. A slower attempt, as at a host that hangs, counts
+	// for its place only, so that hosts that hang do not hold up all other places.
+	slowAfter = 5 * time.Second
+	// maxSlow is how many slow attempts there are at most, as a multiple of Parallel.
+	maxSlow = 3
 )
 
 // A loop drives waits: it plans attempts, ends waits and emits events. That of a single wait does
@@ -41,6 +46,15 @@ type loop struct {
 	timer   *time.Timer
 	busy    int // how many of sources are busy
 	done    chan *source
+
+	underWay []underWay // attempts that count for Parallel, and perhaps some that have ended, in order of their start
+	slow     int        // how many attempts count no longer
+}
+
+// An underWay is an attempt that has started.
+type underWay struct {
+	*source
+	begun time.Time
 }
 
 // driveOne waits for one target.
@@ -108,6 +122,7 @@ func (l *loop) timeForOthers(s *source, took time.Duration) time.Duration {
 func (l *loop) runDue() {
 	l.decide()
 	l.wake(time.Now())
+	l.releaseSlow(time.Now())
 	l.decide()
 }
 
@@ -141,6 +156,9 @@ func (l *loop) await() {
 	wait := never
 	if len(l.agenda) > 0 {
 		wait = time.Until(l.agenda[0].wake)
+	}
+	if at := l.nextSlow(); !at.IsZero() {
+		wait = min(wait, time.Until(at))
 	}
 	if wait <= 0 {
 		return
@@ -202,6 +220,32 @@ func (l *loop) release(s *source, p *place, steps ...int) {
 	}
 }
 
+// nextSlow returns the time at which the next attempt counts as slow; zero if there is no attempt that may.
+func (l *loop) nextSlow() time.Time {
+	for len(l.underWay) > 0 {
+		switch a := l.underWay[0]; {
+		case !a.busy || a.step != stepAttempt || !a.begun.Equal(a.source.begun): // it has ended
+			l.underWay = l.underWay[1:]
+		case l.slow < maxSlow*l.Parallel:
+			return a.begun.Add(slowAfter)
+		default:
+			return time.Time{}
+		}
+	}
+	return time.Time{}
+}
+
+// releaseSlow lets others take the workers of slow attempts.
+func (l *loop) releaseSlow(now time.Time) {
+	for at := l.nextSlow(); !at.IsZero() && !at.After(now); at = l.nextSlow() {
+		s := l.underWay[0].source
+		l.underWay = l.underWay[1:]
+		s.isSlow = true
+		l.slow++
+		l.release(s, s.place, stepWorker)
+	}
+}
+
 // sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
 // that was due already, "" if it was not.
 func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
@@ -248,6 +292,8 @@ func (l *loop) begin(s *source) {
 	l.release(s, s.place, stepTurn)
 	if s.streams() { // it may last, and others are to listen, too
 		l.release(s, s.place, stepRoom, stepWorker)
+	} else if !l.single {
+		l.underWay = append(l.underWay, underWay{s, s.begun})
 	}
 }
 
@@ -290,6 +336,10 @@ func (l *loop) finish(s *source) {
 // plans the next attempt of the others.
 func (l *loop) conclude(s *source) {
 	p := s.place
+	if s.isSlow {
+		s.isSlow = false
+		l.slow--
+	}
 	if s.list == nil {
 		l.concludeWaits(s)
 	} else if l.concludeList(s); s.list.forked {

@@ -37,6 +37,7 @@ type source struct {
 	step         int             // of its admission that comes next
 	acquired     [stepCount]bool // the semaphores that it has acquired
 	begun        time.Time       // the attempt that is under way
+	isSlow       bool            // that attempt counts for its place only
 	granted      bool            // the request may go now
 	closedReason string          // why its place is closed until it is due, in words
 }
