@@ -92,7 +92,7 @@ func (t *Tally) count(a answer) *ruleCount {
 // evaluated, the hints come from the rule alone.
 func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 	why := a.result.Explain()
-	missed := cmp.Or(a.missed(o), a.exitHint(o), a.acceptHint(o))
+	missed := cmp.Or(a.missed(o), a.acceptHint(o))
 	if a.asked {
 		c.why = why.Lines[0]
 	} else {
@@ -154,17 +154,13 @@ func acceptToo(o *Observation) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
 }
 
-// exitHint returns a hint if a rule did not count because the command failed, "" otherwise.
-func (a answer) exitHint(o *Observation) string {
-	if !a.denies || o.Exit == nil {
-		return ""
-	}
-	return hintOf("exit", *o.Exit)
-}
-
 // acceptHint returns a hint if the condition of a rule that does not match is true of the output of a failed
-// command apart from the exit code, "" otherwise.
+// command apart from the exit code, or if the rule matches but does not count on a failed command. Otherwise it
+// returns "".
 func (a answer) acceptHint(o *Observation) string {
+	if a.denies && o.Exit != nil {
+		return hintOf("exit", *o.Exit)
+	}
 	x, accepted, codes := a.rule.Expr, *a.env, acceptToo(o)
 	accepted.Exit = new(int)
 	if codes == "" || !x.Reads(".", "isjson", "body", "stdout", "stderr") || !x.Eval(&accepted).Matched() {

@@ -195,12 +195,7 @@ func strictJQ() []gojq.CompilerOption {
 					return strings.Contains(v, s)
 				}
 			case []any:
-				for _, element := range v {
-					if gojq.Compare(element, args[0]) == 0 {
-						return true
-					}
-				}
-				return false
+				return hasElement(v, args[0])
 			}
 			return stop("contains")
 		}),
@@ -220,22 +215,48 @@ func strictJQ() []gojq.CompilerOption {
 			if !ok {
 				return stop("in")
 			}
-			for _, element := range list {
-				if gojq.Compare(element, args[0]) == 0 {
-					return true
-				}
+			return hasElement(list, args[0])
+		}),
+		// Equality between different types, of which null is none.
+		gojq.WithFunction("_alike", 2, 2, func(_ any, args []any) any {
+			if args[0] != nil && args[1] != nil && kindOf(args[0]) != kindOf(args[1]) {
+				return stop("equal")
 			}
-			return false
+			return gojq.Compare(args[0], args[1]) == 0
 		}),
 	}
+}
+
+// hasElement reports whether a list has an element. It returns an error if the list has values, and all are of
+// other types.
+func hasElement(list []any, v any) any {
+	isOther, isAlike := false, false
+	for _, element := range list {
+		if gojq.Compare(element, v) == 0 {
+			return true
+		}
+		isSame := kindOf(element) == kindOf(v)
+		isAlike = isAlike || isSame
+		isOther = isOther || !isSame && element != nil && v != nil
+	}
+	if isOther && !isAlike {
+		return errors.New("types")
+	}
+	return false
 }
 
 func kindOf(v any) string {
 	switch v.(type) {
 	case string:
 		return "string"
-	case nil, bool, []any, map[string]any:
-		return "other"
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
 	}
 	return "number"
 }
@@ -350,7 +371,7 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 		op := pick(g, "==", "!=")
 		b, y := g.value(0)
 		x, y = known(a, b, x, y), known(b, a, y, x)
-		return a + " " + op + " " + b, "(" + x + ") " + op + " (" + y + ")"
+		return a + " " + op + " " + b, fmt.Sprintf("(_alike(%s; %s) == %t)", x, y, op == "==")
 	case 4:
 		op := pick(g, "<", "<=", ">", ">=")
 		b, y := g.value(0)
@@ -432,7 +453,8 @@ func (g *generator) function() (ours, theirs string) {
 		s := g.literal()
 		return "contains(" + s + ")", "_contains(" + s + ")"
 	}
-	return strings.TrimPrefix(same, "_truth | "), same
+	theirs = strings.NewReplacer(`IN("a",1,null)`, `_in(.; ["a",1,null])`).Replace(same)
+	return strings.TrimPrefix(same, "_truth | "), theirs
 }
 
 func (g *generator) literal() string {

@@ -8,8 +8,9 @@
 //
 // A path with a leading dot follows jq; a path without one follows gjson. Types
 // are never converted: "3" is not 3. There are three outcomes, true, false and unknown.
-// What jq stops at with an error is unknown here, and so is every path if the answer is
-// not JSON. Only true matches.
+// A comparison of values of different types is unknown; null tests whether there is a value of any type.
+// What jq stops at with an error is unknown here, and so is every path if the answer is not JSON.
+// Only true matches.
 //
 // A comparison or a function of what is missing or null is unknown, as in SQL, unless it is compared
 // with null or with a list that holds null. exists, has, // and $gone ask for absence, too. A path

@@ -224,6 +224,10 @@ func (e *evaluator) compare(n *node) value {
 	if partial := or(isThere, b.partial, cmp.Or(a.partial, b.partial)); partial != "" {
 		problem = cmp.Or(problem, onlyKept(partial))
 	}
+	if problem == needsAlike {
+		e.sayComparison(n, a, b, Unknown)
+		return typeError(e.text(left), a, n.sign+" "+problem)
+	}
 	if problem != "" {
 		return e.compareUnlike(n, problem, a, b)
 	}
@@ -274,7 +278,8 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	if n.op != opLiteral || v.kind != n.literal.kind {
 		return false
 	}
-	return v.kind == kindNull || v.kind == kindArray && e.has(n.literal, missing())
+	hasNull, _ := e.has(v, missing())
+	return v.kind == kindNull || v.kind == kindArray && hasNull
 }
 
 // compareUnlike is the value of a comparison of two known values that do not go together.

@@ -35,6 +35,7 @@ const (
 	needsValue = "needs a value"
 	needsText  = "needs text"
 	needsOrder = "needs two numbers, or two texts"
+	needsAlike = "needs values of the same type"
 )
 
 func onlyKept(part string) string {
@@ -46,7 +47,7 @@ func onlyKept(part string) string {
 func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem string) {
 	switch sign := n.sign; {
 	case sign == "==" || sign == "!=":
-		return e.equal(a, b) == (sign == "=="), ""
+		return e.equal(a, b) == (sign == "=="), or(areAlike(a, b), "", needsAlike)
 	case isOrder(sign) && a.kind == kindNumber && b.kind == kindNumber:
 		return ordered(sign, compareNumbers(a.raw, b.raw)), ""
 	case isOrder(sign) && a.kind == kindString && b.kind == kindString:
@@ -56,9 +57,9 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	case sign == "in" && b.kind != kindArray:
 		return false, "needs a list"
 	case sign == "in":
-		return e.has(b, a), ""
+		return e.has(b, a)
 	case sign == "contains" && a.kind == kindArray:
-		return e.has(a, b), ""
+		return e.has(a, b)
 	case sign == "contains" && a.kind != kindString:
 		return false, "needs text or a list"
 	case a.kind != kindString || b.kind != kindString:
@@ -101,15 +102,22 @@ func ordered(sign string, order int) bool {
 	return order == 0 && len(sign) == 2 || order < 0 && sign[0] == '<' || order > 0 && sign[0] == '>'
 }
 
-// has reports whether a list has an element.
-func (e *evaluator) has(list, v value) bool {
+// has reports whether a list has an element. If the list has values, and all are of other types, problem is
+// needsAlike.
+func (e *evaluator) has(list, v value) (is bool, problem string) {
+	isAlike, isOther := false, false
 	for _, element := range e.each(list) {
 		if e.equal(element, v) {
-			return true
+			return true, ""
 		}
+		isAlike, isOther = isAlike || areAlike(element, v) && !element.isNull(), isOther || !areAlike(element, v)
 	}
-	return false
+	return false, or(isOther && !isAlike, needsAlike, "")
 }
+
+// areAlike reports whether two values are of the same type, or one is null or missing: a comparison with
+// null tests whether there is a value.
+func areAlike(a, b value) bool { return a.kind == b.kind || a.isNull() || b.isNull() }
 
 // equal reports whether two values are equal. Null equals missing, types must be the
 // same, numbers are compared exactly, and the order of keys does not count.
