@@ -235,26 +235,34 @@ func TestCommandHurry(t *testing.T) {
 	}
 }
 
-// A program that has ended has answered, whoever still holds its outputs. The
-// attempt waits for those until the grace is over, and then stops them.
+// A program that has ended has a response, even if another process holds an output. The attempt waits for
+// that process until the grace is over, and then stops it. The end of that output is missing.
 func TestCommandWithHeldOutputs(t *testing.T) {
 	t.Parallel()
-	c := shell("echo $$; (trap '' TERM; sleep 3600; echo late) & exit 0")
-	c.Grace = 200 * time.Millisecond
-	obs, took := probeFor(t, c, time.Hour)
-	if !obs.Good() || obs.Truncated || took < c.Grace || took > slack {
-		t.Errorf("have failure %v after %v, want a good answer after %v", obs.Failure, took, c.Grace)
+	for _, test := range []struct {
+		closed         string // by the process that is left
+		stdout, stderr bool   // whether the end is missing
+	}{{"", true, true}, {">&-", false, true}, {"2>&-", true, false}} {
+		c := shell("echo $$; (trap '' TERM; sleep 3600; echo late) " + test.closed + " & exit 0")
+		c.Grace = 200 * time.Millisecond
+		obs, took := probeFor(t, c, time.Hour)
+		if !obs.Good() || took < c.Grace || took > slack {
+			t.Errorf("have failure %v after %v, want a good answer after %v", obs.Failure, took, c.Grace)
+		}
+		if obs.Truncated != test.stdout || obs.StdoutOpen != test.stdout || obs.StderrOpen != test.stderr || test.stderr && !obs.OutputCut {
+			t.Errorf("%q: have %+v", test.closed, obs)
+		}
+		if want := []string{"what sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
+			t.Errorf("have remarks %q, want %q", obs.Remarks, want)
+		}
+		wantGroupGone(t, obs)
 	}
-	if want := []string{"what sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
-		t.Errorf("have remarks %q, want %q", obs.Remarks, want)
-	}
-	wantGroupGone(t, obs)
 
-	// Those who end within the grace have their say.
-	c = shell("(sleep 0.1; echo late) & echo early")
+	// A process that ends within the grace has its output read.
+	c := shell("(sleep 0.1; echo late) & echo early")
 	c.Grace = time.Hour
-	obs, took = probeFor(t, c, time.Hour)
-	if string(obs.Body) != "early\nlate\n" || took >= c.Grace {
+	obs, took := probeFor(t, c, time.Hour)
+	if string(obs.Body) != "early\nlate\n" || obs.Truncated || took >= c.Grace {
 		t.Errorf("have %q after %v, want both lines", obs.Body, took)
 	}
 }

@@ -513,7 +513,7 @@ func Environment(o *Observation) *expr.Env {
 		env.Error = cmp.Or(o.Failure.Class, "other")
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
-		env.Doc = expr.Unreadable("the answer is longer than the part of it that poll keeps")
+		env.Doc = expr.Unreadable(o.Gap())
 	case o.Part:
 		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
 	case o.Within != nil:

@@ -18,7 +18,9 @@ type Answer struct {
 
 	// StderrCut is true if there was more on stderr.
 	StderrCut bool `json:"stderr_cut,omitempty"`
-	// StderrOpen is true if the attempt ended before stderr did: the end of stderr is not known.
+	// StdoutOpen is true if poll stopped a writer of stdout: the end of stdout is not known. StderrOpen is
+	// the same for stderr.
+	StdoutOpen bool `json:"stdout_open,omitempty"`
 	StderrOpen bool `json:"stderr_open,omitempty"`
 	// OutputCut is true if Output is only the beginning of both outputs.
 	OutputCut bool `json:"output_cut,omitempty"`
@@ -66,6 +68,14 @@ type Answer struct {
 	// matched a successful response. The fields that another rule reads may exist in other
 	// responses only.
 	Matched map[string]bool `json:"-"`
+}
+
+// Gap returns the reason why the response is not whole, for an observation that is truncated.
+func (a *Answer) Gap() string {
+	if a.StdoutOpen {
+		return "the end of the output is missing"
+	}
+	return "the answer is longer than the part of it that poll keeps"
 }
 
 // EventStream is the type of an answer that is a stream of events.

@@ -33,6 +33,9 @@ func advice(o *poll.Outcome) []string {
 	if o.Observation.Size > int64(len(o.Observation.Body)) {
 		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}
+	if seen := o.Observation; seen.Exit != nil && (seen.StdoutOpen || seen.StderrOpen) {
+		list = append(list, "to let the output end: redirect the output of the process that the command leaves running (>/dev/null 2>&1)")
+	}
 	return list
 }
 

@@ -175,7 +175,7 @@ func (c *content) setBody(o *status.Observation) {
 	case o == nil:
 	case !utf8.Valid(o.Body):
 		c.Body, c.Encoding = o.Body, "base64" // as bytes are encoded
-	case !o.Truncated && json.Valid(o.Body):
+	case (!o.Truncated || o.StdoutOpen) && json.Valid(o.Body):
 		c.Body = json.RawMessage(o.Body)
 	default:
 		c.Body = string(o.Body)

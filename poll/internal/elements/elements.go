@@ -43,7 +43,7 @@ type Reader struct {
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
 func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, err error) {
 	if o.Truncated {
-		return nil, nil, errors.New("the answer is longer than the part of it that poll keeps")
+		return nil, nil, errors.New(o.Gap())
 	}
 	r.Partial = ""
 	var pages []*expr.Doc // and the objects that hold the list

@@ -37,7 +37,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
 	c.outputs.stdout.limit, c.outputs.both.limit = s.MaxBody, s.MaxBody
-	c.outputs.stderr.also = s.Stderr
+	c.outputs.both.kept, c.outputs.stderr.also = []byte{}, s.Stderr
 	if s.Stream {
 		c.outputs.chunks, c.outputs.unheard = make(chan chunk), make(chan struct{})
 	}
@@ -89,13 +89,12 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 		if !c.ended() { // both may have happened
 			s.stop(ctx, c)
 			c.outputs.finish()
-			c.outputs.short = true
+			c.outputs.open = [2]bool{true, true}
 			return true
 		}
 	}
 	c.outputs.finish()
-	if c.outputs.cut {
-		c.outputs.short = ctx.Err() != nil
+	if c.outputs.isHeld() {
 		s.stop(ctx, c)
 	}
 	return false

@@ -25,8 +25,7 @@ type outputs struct {
 	both    lockedHead // both outputs as they come
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
-	cut     bool          // somebody held an output open, and it was read no further
-	short   bool          // the attempt ended before the outputs did
+	open    [2]bool       // by output: poll ended its writer, or read no further
 
 	chunks  chan chunk    // of a stream, to who listens
 	unheard chan struct{} // closed when nobody listens any more
@@ -57,8 +56,8 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 func (o *outputs) read() {
 	var stderr sync.WaitGroup
 	if o.chunks == nil {
-		stderr.Go(func() { io.Copy(io.MultiWriter(&o.both, &o.stderr), o.readers[1]) })
-		io.Copy(io.MultiWriter(&o.both, &o.stdout), o.readers[0])
+		stderr.Go(func() { o.keep(1, &o.stderr) })
+		o.keep(0, &o.stdout)
 	} else {
 		stderr.Go(func() { o.pass(1, &o.stderr) })
 		o.pass(0, io.Discard)
@@ -66,6 +65,12 @@ func (o *outputs) read() {
 	stderr.Wait()
 	closeAll(o.readers)
 	close(o.done)
+}
+
+// keep reads an output to its end, unless the output is closed before.
+func (o *outputs) keep(from int, kept io.Writer) {
+	_, err := io.Copy(io.MultiWriter(&o.both, kept), o.readers[from])
+	o.open[from] = err != nil
 }
 
 // pass passes an output on to who listens. It reads ahead while a chunk is listened to.
@@ -80,6 +85,7 @@ func (o *outputs) pass(from int, also io.Writer) {
 		case <-o.unheard:
 		}
 		if err != nil {
+			o.open[from] = err != io.EOF
 			return
 		}
 		text, other = other, text
@@ -93,20 +99,22 @@ func (o *outputs) finish() {
 	case <-time.After(drainTime):
 		closeAll(o.readers)
 		<-o.done
-		o.cut = true
 	}
 }
 
 // observe hands the kept outputs to an observation.
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
-	obs.Truncated = o.short || obs.Size > int64(len(obs.Body))
-	if o.both.size > o.stdout.size { // otherwise Body is the same
-		obs.Output, obs.OutputCut = o.both.kept, o.short || o.both.size > int64(len(o.both.kept))
+	obs.StdoutOpen, obs.StderrOpen = o.open[0], o.open[1]
+	obs.Truncated = obs.StdoutOpen || obs.Size > int64(len(obs.Body))
+	if o.both.size > o.stdout.size || obs.StderrOpen { // otherwise Body is the same
+		obs.Output, obs.OutputCut = o.both.kept, o.isHeld() || o.both.size > int64(len(o.both.kept))
 	}
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
-	obs.StderrOpen = o.short
 }
+
+// isHeld reports whether the end of an output is missing.
+func (o *outputs) isHeld() bool { return o.open[0] || o.open[1] }
 
 // A head keeps the beginning of what it reads and counts the rest.
 type head struct {

@@ -81,7 +81,7 @@ func (a *answer) remark(words string) {
 func (a *answer) env(ctx context.Context) *expr.Env {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
-		env.Doc = expr.Unreadable("the answer is longer than the part of it that poll keeps")
+		env.Doc = expr.Unreadable(a.Gap())
 	}
 	return env
 }
