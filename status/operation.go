@@ -70,7 +70,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, said document.Report) Ver
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
 	isWrong := isJSON && wrong.Stage != document.Unknown
 	// The URL returned 202 while the operation ran. A 200 with a result is its end.
-	isEnd := o.Following.Accepted && *o.Code == http.StatusOK && o.Hint == nil && isJSON && document.IsResult(text)
+	isEnd := o.Following.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
 	switch {
 	case o.Following.Monitor == detail.MonitorAzure:
 		return r.undecided(words + ", which does not say whether the operation is done: a condition can")

@@ -139,7 +139,14 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `<?xml version="1.0"?><Task status="running"/>`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, `false`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, `{"status":"ok","job":{"id":7}}`, status.NotReady, stateless, ""},
+		{followed, `{"status":"OK","job_id":7}`, status.NotReady, stateless, ""}, // of the response
+		{followed, `{"status":"ok","state":"done"}`, status.Success, `.state is "done"`, ""},
 		{followed, `[]`, status.NotReady, stateless, ""},
+
+		// about something else, or about a part
+		{followed, `{"previousState":"done","lastRunStatus":"succeeded","paymentState":"done"}`, status.NotReady, stateless, ""},
+		{followed, `{"step":"done"}`, status.NotReady, stateless, ""},
+		{followed, `{"stage":"failed"}`, status.Error, `.stage is "failed"`, ""},
 		{followed, `{"state":"done"`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},

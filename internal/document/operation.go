@@ -46,18 +46,25 @@ func (s Statement) Final() string {
 // A Report is what a document says about its operation. Sign says that it is not done, where State
 // is unknown; Wrong, that something failed; Aside, that something failed in an object that may be about
 // anything. Other is a state in such an object, or too deep to count. Result is the state of the result in its envelope.
-type Report struct{ State, Sign, Wrong, Aside, Other, Result Statement }
+// IsResult reports that the document may be the result of an operation: an object with a member or a list with an
+// element, without a member, in it or in an object of it, that may report that the operation is running or has failed.
+type Report struct {
+	State, Sign, Wrong, Aside, Other, Result Statement
+	IsResult                                 bool
+}
 
 // Read returns what the document of an answer with a status code says about its operation: at the top
-// level or in one envelope. What stands deeper, or in any other object, never says that it is done. A
-// text without JSON says it by the one word that it is.
+// level or in one envelope. A state that stands deeper, or in any other object, is never a state of done. A
+// text without JSON is a state if it is one known word.
 func Read(text []byte, code int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
 		r := reading{code: strconv.Itoa(code)}
 		r.value(text, "", 0, top)
-		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong], cmp.Or(r.said[deeper][state], r.said[other][state]), r.said[inner][state]}
+		isEmpty := len(bytes.Join(bytes.Fields(text), nil)) == 2
+		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong], cmp.Or(r.said[deeper][state], r.said[other][state]),
+			r.said[inner][state], !isEmpty && r.said[top][doubt].Path == ""}
 	}
 	if len(text) == 0 { // without making the vocabulary, as for most commands
 		return Report{}
@@ -81,6 +88,7 @@ const (
 	wrong     kind = "wrong"     // something failed
 	odd       kind = "odd"       // a result that may be a failure
 	operation kind = "operation" // there is an envelope with the operation
+	doubt     kind = "doubt"     // the document may not be a result
 )
 
 // A level is where a statement stands.
@@ -138,6 +146,9 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 	for _, m := range members {
 		m.path = path + "." + m.name
 		r.member(at, m)
+		if depth < 2 && !strings.HasPrefix(path, ".[") && m.isDoubtful() {
+			r.note(top, doubt, Statement{Open, m.path, string(m.raw)})
+		}
 		key := flattened(m.name)
 		envelope := cmp.Or(vocabulary().around[key], vocabulary().around[strings.TrimSuffix(key, "s")])
 		if envelope == "operation" {
@@ -152,12 +163,13 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 	}
 }
 
-// member collects what a member says. An object such as .status has the state that stands in it.
+// member collects the statements of a member. An object such as .status has the state that stands in it. A state
+// that repeats the status code, or is "ok", is about the response and not about the operation.
 func (r *reading) member(at level, m member) {
 	stage := stageOf(string(m.raw))
 	for _, row := range vocabulary().rows(m.name) {
-		repeatsCode := row.kind == state && strings.Trim(string(m.raw), `"`) == r.code
-		if repeatsCode || !row.isFor(string(m.raw), stage) {
+		isOfResponse := row.kind == state && slices.Contains([]string{r.code, "ok"}, flattened(string(m.raw)))
+		if isOfResponse || !row.isFor(string(m.raw), stage) {
 			continue
 		}
 		own := reading{code: r.code, part: true}
@@ -188,7 +200,7 @@ func (r *reading) state() (s Statement) {
 			s, in = next, at
 		}
 	}
-	// An "ok" beside an operation may be about the answer, and says nothing of the operation.
+	// A "success" next to an operation may be about the response.
 	if s.isReply() && (r.first(sign).Stage > 0 || r.said[in][operation].Stage > 0) {
 		s = Statement{}
 	}
@@ -209,7 +221,7 @@ func (s Statement) outlives(in Statement, at level) bool {
 
 // isReply reports whether a statement may be about the answer rather than the operation.
 func (s Statement) isReply() bool {
-	return s.Stage == Done && slices.Contains([]string{"ok", "success"}, flattened(s.Raw))
+	return s.Stage == Done && flattened(s.Raw) == "success"
 }
 
 //go:embed operation.txt
@@ -276,6 +288,8 @@ func (r row) isFor(raw string, stage Stage) bool {
 		return true
 	case "value":
 		return raw != "true" && raw != "false"
+	case "unfinished":
+		return stage != Done
 	case "some":
 		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, flattened(raw))
 		return hasContent(raw) && !isNone && stage != Done // an errorCode may be OK
