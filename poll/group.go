@@ -64,6 +64,8 @@ type Summary struct {
 	// Attempts counts the attempts made. One for all elements of a list counts once.
 	Attempts int
 	Elapsed  time.Duration // since the start of the group
+	// Notes are reasons why a list that is complete may have more elements, such as ".count is 500": see [Elements.Whole].
+	Notes []string
 	// Cause is the cause of the caller's context if it ended the group.
 	Cause error
 }

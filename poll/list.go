@@ -40,7 +40,8 @@ type Elements struct {
 	Expect int
 	// Whole means that an answer which names another page, as by .next_page_token, does not
 	// hold all of the list: it is NOT_READY. [HTTP.Next] does that by itself where the list
-	// is not within an object.
+	// is not within an object. A member that may name another page, by a name that poll does not know, is a note of the
+	// [Summary].
 	Whole bool
 
 	// Past holds, by key, the states of elements that this run goes on from; see
@@ -166,7 +167,7 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	case len(found) == 0 && !o.Good(): // of what it lacks it says nothing
 		return l.whole(ctx, *o, "")
 	}
-	switch next := l.reader.NextPage(last); {
+	switch next := l.reader.Next; {
 	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
 		words := next + " names another page: a command has to print all, as many do by a flag"

@@ -207,6 +207,9 @@ func (l *loop) endList(s *source, how Ending) {
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
 		l.tellEnd(list.lead, how)
 	}
+	if maybe := list.reader.Maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
+		l.Notes = append(l.Notes, maybe+", so the list may have a further page")
+	}
 	if list.forked {
 		for _, w := range list.waiting {
 			w.element = nil

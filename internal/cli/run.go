@@ -84,6 +84,11 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 			continue
 		case poll.EventGoal:
 			goal = event.Summary
+			for _, note := range goal.Notes {
+				if w.spec.Next == "" {
+					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
+				}
+			}
 			for _, warning := range w.learns[0].Warnings() { // of a list
 				w.reporter.Say(warning)
 			}

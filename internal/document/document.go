@@ -17,6 +17,8 @@ import (
 type member struct {
 	name, path string
 	raw        json.RawMessage
+	key        string // the path in letters and digits of lower case: ".meta.nextpage"
+	isNear     bool   // in the page or its header, or in an object that describes the page
 }
 
 // membersOf returns the members of a JSON object in the order of their names, those of equal names

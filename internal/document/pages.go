@@ -2,107 +2,199 @@ package document
 
 import (
 	"bytes"
-	"cmp"
+	_ "embed"
 	"encoding/json"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Members that tell of another page, and members around those, in letters and digits of lower case.
-// Inside of any other object only those count that are made for nothing else.
-const (
-	nextNames = "next nextpage nextpageid nextoffset nextpagetoken nexttoken nextcursor nextlink odatanextlink nextpageuri nextpageurl " +
-		"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated nextcontinuationtoken lastevaluatedkey continue " +
-		"more moreresults truncated incompleteresults"
-	nextAround  = "page links pages pagination paging pageinfo responsemetadata meta metadata resultinfo"
-	pageNumbers = "page currentpage pagenumber number" // of which the first page is 1, or 0
-	pageTotals  = "pages totalpages pagecount pagetotal lastpage"
-	nextInside  = "hasmore hasnext hasnextpage istruncated nextpagetoken nexttoken nextcursor nextcontinuationtoken nextpageurl nextpagelink"
-)
+//go:embed pages.txt
+var pagesText string
 
-// NextPage returns the path of the member by which a document says, as many APIs do, that
-// there is another page of it; "" if it has none. Of several documents the last one counts.
-func NextPage(document []byte) (member string) {
+// pageNames returns the names of pages.txt by the head of their rows.
+var pageNames = sync.OnceValue(func() map[string][]string {
+	names := map[string][]string{}
+	for line := range strings.Lines(pagesText) {
+		if head, list, isRow := strings.Cut(line, ": "); isRow && head[0] != '#' {
+			names[head] = append(names[head], strings.Fields(list)...)
+		}
+	}
+	return names
+})
+
+// A Page is a document that may be one page of a list, with the header of its response.
+type Page struct{ objects [][]member }
+
+// ReadPage reads a page. The last one of several documents counts. The header may be nil.
+func ReadPage(document []byte, header http.Header) (p Page) {
+	if !json.Valid(document) {
+		decoder := json.NewDecoder(bytes.NewReader(document))
+		document = nil
+		for doc := (json.RawMessage)(nil); decoder.Decode(&doc) == nil; {
+			document = slices.Clone(doc)
+		}
+	}
 	const deepest = 4 // such as .data.repository.jobs.pageInfo.hasNextPage
-	if json.Valid(document) {
-		return filled(document, "", deepest, nextNames)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	var last json.RawMessage
-	for doc := (json.RawMessage)(nil); decoder.Decode(&doc) == nil; {
-		last = slices.Clone(doc)
-	}
-	return filled(last, "", deepest, nextNames)
+	p.add(member{raw: document, isNear: true}, membersOf(document), deepest)
+	p.add(member{isNear: true}, fieldsOf(header), 1)
+	return p
 }
 
-// Failure returns the path of the member by which a document says that it is that of a failure;
-// "" if it has none.
+// fieldsOf returns header fields as members, in the order of their names.
+func fieldsOf(header http.Header) (fields []member) {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		value := header.Get(name)
+		if name == "Content-Range" && !strings.HasPrefix(value, "bytes") {
+			value = value[strings.LastIndex(value, "/")+1:]
+		}
+		if !json.Valid([]byte(value)) {
+			value = strconv.Quote(value)
+		}
+		fields = append(fields, member{name: name, path: name, raw: json.RawMessage(value)})
+	}
+	return fields
+}
+
+// add adds an object, and the objects in the object down to a depth.
+func (p *Page) add(object member, members []member, depth int) {
+	for i := range members {
+		m := &members[i]
+		m.isNear, m.key = object.isNear, object.key+"."+flattened(strings.TrimPrefix(m.name, "X-"))
+		if m.path == "" {
+			m.path = object.path + "." + m.name
+		}
+	}
+	p.objects = append(p.objects, members)
+	for _, m := range members {
+		if depth > 0 && m.raw[0] == '{' {
+			m.isNear = m.isNear && m.isNamed("around")
+			p.add(m, membersOf(m.raw), depth-1)
+		}
+	}
+}
+
+// isNamed reports whether rows of pages.txt have the name of a member.
+func (m member) isNamed(heads ...string) bool {
+	return slices.ContainsFunc(heads, func(head string) bool {
+		return slices.ContainsFunc(pageNames()[head], func(name string) bool {
+			anywhere := strings.Contains(name, ".")
+			return (anywhere || m.isNear) && strings.HasSuffix(m.key, "."+strings.TrimPrefix(name, "."))
+		})
+	})
+}
+
+// Next returns the path of the member, or the name of the header field, that names a further page. It returns "" for the
+// last page.
+func (p Page) Next() (path string) {
+	for _, members := range p.objects {
+		if path = counted(members); path != "" {
+			return path
+		}
+		for _, m := range members {
+			text := string(m.raw)
+			isLink := m.raw[0] == '[' && m.isNear && linksName().MatchString(m.key) && nextRelation().Match(m.raw)
+			if isLink || m.isNamed("next") && hasContent(text) || m.isNamed("last") && text == "false" {
+				return m.path
+			}
+		}
+	}
+	return ""
+}
+
+// linksName and nextRelation match a list of links, and a link to the next page in the list: OpenStack, MongoDB Atlas, FHIR.
+var (
+	linksName    = pattern(`links?$`)
+	nextRelation = pattern(`"rel(?:ation)?"\s*:\s*"next"`)
+)
+
+// counted returns the path of the member with the number of pages if another member reports a lower number of this page.
+// Otherwise it returns the path of a position that no other member contradicts, or "".
+func counted(members []member) (path string) {
+	page, pages, position, more := -1, 0, "", true
+	for _, m := range members {
+		n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`))
+		switch {
+		case err == nil && m.isNamed("page"):
+			page = n
+			if n == 0 || m.isNamed("zero") {
+				page++
+			}
+		case err == nil && m.isNamed("pages"):
+			pages, path = n, m.path
+		case m.isNamed("cursor") && m.raw[0] != '{' && hasContent(string(m.raw)):
+			position = m.path
+		case m.isNamed("end") && string(m.raw) == "false":
+			more = false
+		}
+	}
+	if page >= 0 && page < pages {
+		return path
+	}
+	if more {
+		return position
+	}
+	return ""
+}
+
+// Total returns the largest number of elements in all that a page names, and the path of its member or its header field.
+func (p Page) Total() (path string, total int) {
+	for _, m := range slices.Concat(p.objects...) {
+		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil && n > total && m.isNamed("total") {
+			path, total = m.path, n
+		}
+	}
+	return path, total
+}
+
+// Partial returns the path of a member that reports missing elements, such as .errors. It returns "" without such a member.
+func (p Page) Partial() string {
+	for _, m := range slices.Concat(p.objects...) {
+		if m.isNamed("partial") && hasContent(string(m.raw)) {
+			return m.path
+		}
+	}
+	return ""
+}
+
+// Maybe returns a sign that a list with a number of elements may have a further page: a member or a header field whose name
+// pages.txt does not have, such as ".count is 500" or ".next_set has a value". It returns "" without such a sign.
+func (p Page) Maybe(elements int) string {
+	for _, m := range slices.Concat(p.objects...) {
+		text := string(m.raw)
+		has := func(head string) bool {
+			return slices.ContainsFunc(nameWords().FindAllString(m.name, -1), func(word string) bool {
+				return slices.Contains(pageNames()[head], strings.ToLower(word))
+			})
+		}
+		isKnown := m.isNamed("next", "last", "cursor", "end", "page", "pages", "total", "partial")
+		if !m.isNear || isKnown || m.raw[0] == '[' || has("never") {
+			continue
+		}
+		if n, err := strconv.Atoi(strings.Trim(text, `"`)); err == nil && n > elements && has("maybe-count") {
+			return m.path + " is " + strconv.Itoa(n)
+		}
+		if has("maybe-next") && hasContent(text) && !date().MatchString(text) {
+			return m.path + " has a value"
+		}
+	}
+	return ""
+}
+
+// nameWords matches the words of a name, and date a text with a date.
+var (
+	nameWords = pattern(`[A-Z]*[a-z]+|[A-Z]+`)
+	date      = pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
+)
+
+// Failure returns the path of the member that makes a document a report of a failure. It returns "" without such a member.
 func Failure(document []byte) (member string) {
 	r := reading{}
 	if r.value(document, "", 0, top); r.said[top][state].Stage == Failed {
 		return r.said[top][state].Path
 	}
 	return r.said[top][wrong].Path
-}
-
-// Errors returns the path of the member "errors" of a document if it says something, else "".
-func Errors(document []byte) (member string) { return filled(document, "", 0, "errors") }
-
-// filled returns the path of the first member of an object with one of the names that says
-// something, also inside of objects that are so deep.
-func filled(object json.RawMessage, path string, depth int, names string) (member string) {
-	members := membersOf(object)
-	if names == nextNames {
-		if member = counted(members); member != "" {
-			return path + "." + member
-		}
-	}
-	for _, m := range members {
-		name, at := flattened(m.name), path+"."+m.name
-		inside := nextInside
-		if slices.Contains(strings.Fields(nextAround), name) {
-			inside = names
-		}
-		if depth > 0 && m.raw[0] == '{' {
-			if member = filled(m.raw, at, depth-1, inside); member != "" {
-				return member
-			}
-		}
-		switch {
-		case slices.Contains(strings.Fields(names), name) && hasContent(string(m.raw)),
-			(name == "islast" || name == "islastpage") && string(m.raw) == "false" && names == nextNames:
-			return at
-		}
-	}
-	return ""
-}
-
-// counted returns the name of the member by which an object says how many pages there are, if
-// another member says that this page is not the last one, or of a cursor that nothing contradicts.
-func counted(members []member) (name string) {
-	page, pages, cursor, more := -1, 0, "", true
-	for _, m := range members {
-		n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`))
-		switch flat := flattened(m.name); {
-		case err == nil && slices.Contains(strings.Fields(pageNumbers), flat):
-			page = n
-			if flat == "number" || n == 0 { // of Spring, whose first page is 0
-				page++
-			}
-		case err == nil && slices.Contains(strings.Fields(pageTotals), flat):
-			pages, name = n, m.name
-		case flat == "cursor" && m.raw[0] != '{' && hasContent(string(m.raw)):
-			cursor = m.name
-		case strings.HasPrefix(flat, "has") && string(m.raw) == "false":
-			more = false
-		}
-	}
-	if page < 0 || page >= pages {
-		name = ""
-	}
-	if more {
-		return cmp.Or(name, cursor)
-	}
-	return name
 }

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/pollcli/poll/internal/document"
@@ -57,24 +58,99 @@ func TestNextPage(t *testing.T) {
 		`{"DistributionList":{"IsTruncated":true,"Items":[]}}`:                          ".DistributionList.IsTruncated",
 		`{"data":{"next_page_token":"x"}}`:                                              ".data.next_page_token",
 		`{"data":{"next":"/b","marker":"x"},"nextOffset":0}`:                            "",
-		`[{"next":"/b"}]`:                                       "",
-		`{"jobs":[],"page":1,"totalPages":9}`:                   ".totalPages",
-		`{"jobs":[],"page":9,"totalPages":9}`:                   "",
-		`{"jobs":[],"page":0,"page_count":2}`:                   ".page_count",
-		`{"jobs":[],"page":0,"page_count":1}`:                   "",
-		`{"content":[],"number":1,"totalPages":2}`:              "",
-		`{"content":[],"page":{"number":0,"totalPages":2}}`:     ".page.totalPages",
-		`{"data":[],"meta":{"current_page":1,"last_page":3}}`:   ".meta.last_page",
-		`{"jobs":[],"pages":9}`:                                 "",
-		`{"jobs":[],"cursor":"abc"}`:                            ".cursor",
-		`{"jobs":[],"cursor":""}`:                               "",
-		`{"entries":[],"cursor":"abc","has_more":false}`:        "",
-		`{"jobs":[],"book":{"page":1,"pages":30,"cursor":"x"}}`: "",
-		`{"jobs":[],"cursor":{"line":3}}`:                       "",
-		``:                                                      "",
+		`[{"next":"/b"}]`:                                                            "",
+		`{"jobs":[],"page":1,"totalPages":9}`:                                        ".totalPages",
+		`{"jobs":[],"page":9,"totalPages":9}`:                                        "",
+		`{"jobs":[],"page":0,"page_count":2}`:                                        ".page_count",
+		`{"jobs":[],"page":0,"page_count":1}`:                                        "",
+		`{"content":[],"number":1,"totalPages":2}`:                                   "",
+		`{"content":[],"page":{"number":0,"totalPages":2}}`:                          ".page.totalPages",
+		`{"data":[],"meta":{"current_page":1,"last_page":3}}`:                        ".meta.last_page",
+		`{"jobs":[],"pages":9}`:                                                      "",
+		`{"jobs":[],"cursor":"abc"}`:                                                 ".cursor",
+		`{"jobs":[],"cursor":""}`:                                                    "",
+		`{"entries":[],"cursor":"abc","has_more":false}`:                             "",
+		`{"jobs":[],"book":{"page":1,"pages":30,"cursor":"x"}}`:                      "",
+		`{"jobs":[],"cursor":{"line":3}}`:                                            "",
+		``:                                                                           "",
+		`{"data":[],"meta":{"page":{"after":"x"}}}`:                                  ".meta.page.after",
+		`{"result":[],"result_info":{"cursors":{"after":"x"}}}`:                      ".result_info.cursors.after",
+		`{"data":[],"paging":{"cursors":{"after":"x"}}}`:                             "", // Facebook, on the last page, too
+		`{"servers":[],"servers_links":[{"rel":"self"},{"rel":"next","href":"/b"}]}`: ".servers_links",
+		`{"entry":[],"link":[{"relation": "next","url":"/b"}]}`:                      ".link",
+		`{"links":[{"rel":"self","href":"/a"}]}`:                                     "",
+		`{"content":[],"last":false}`:                                                ".last",
+		`{"content":[],"last":true}`:                                                 "",
+		`{"items":[],"metadata":{"remainingItemCount":5}}`:                           ".metadata.remainingItemCount",
+		`{"TableNames":[],"LastEvaluatedTableName":"x"}`:                             ".LastEvaluatedTableName",
+		`{"hits":[],"page":0,"nbPages":9}`:                                           ".nbPages",
+		`{"DBInstances":[],"Marker":"x"}`:                                            ".Marker",
+		`{"Users":[],"IsTruncated":false,"Marker":"x"}`:                              "",
+		`{"nodes":[],"pageInfo":{"endCursor":"x"}}`:                                  ".pageInfo.endCursor",
+		`{"nodes":[],"pageInfo":{"endCursor":"x","hasNextPage":false}}`:              "",
 	} {
-		if have := document.NextPage([]byte(text)); have != want {
+		if have := document.ReadPage([]byte(text), nil).Next(); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
+		}
+	}
+}
+
+func TestHeaderOfAPage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		header http.Header
+		next   string
+		total  int
+	}{
+		{http.Header{"X-Next-Page": {"2"}, "X-Total": {"500"}}, "X-Next-Page", 500},
+		{http.Header{"X-Next-Page": {""}, "X-Page": {"9"}, "X-Total-Pages": {"9"}}, "", 0},
+		{http.Header{"X-Page": {"1"}, "X-Total-Pages": {"9"}}, "X-Total-Pages", 0},
+		{http.Header{"X-Ms-Continuationtoken": {"x"}}, "X-Ms-Continuationtoken", 0},
+		{http.Header{"X-Ms-Continuation": {"x"}}, "X-Ms-Continuation", 0},
+		{http.Header{"Opc-Next-Page": {"x"}}, "Opc-Next-Page", 0},
+		{http.Header{"X-Nomad-Nexttoken": {"x"}}, "X-Nomad-Nexttoken", 0},
+		{http.Header{"Next-Range": {"id ]01..; max=200"}, "Content-Range": {"id a..b"}}, "Next-Range", 0},
+		{http.Header{"X-Pagination": {`{"TotalCount":500,"HasNext":true}`}}, "X-Pagination.HasNext", 500},
+		{http.Header{"X-Has-More": {"false"}, "X-Wp-Total": {"7"}}, "", 7},
+		{http.Header{"Content-Range": {"0-0/500"}}, "", 500},
+		{http.Header{"Content-Range": {"bytes 0-0/500"}}, "", 0},
+		{http.Header{"Content-Range": {"0-0/*"}}, "", 0},
+		{http.Header{"X-Ratelimit-Remaining": {"4999"}, "Link": {`</b>; rel="next"`}, "Retry-After": {"7"}, "Content-Length": {"900"}}, "", 0},
+	} {
+		page := document.ReadPage([]byte(`[{"id":1}]`), test.header)
+		if _, total := page.Total(); page.Next() != test.next || total != test.total {
+			t.Errorf("%v: have %q and %d in all, want %q and %d", test.header, page.Next(), total, test.next, test.total)
+		}
+	}
+}
+
+// A page with two elements.
+func TestMaybe(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		body   string
+		header http.Header
+		want   string
+	}{
+		{`{"count":500}`, nil, ".count is 500"},
+		{`{"count":2}`, nil, ""},
+		{`{"meta":{"resultCount":"500"}}`, nil, ".meta.resultCount is 500"},
+		{`{"remaining":499}`, nil, ".remaining is 499"},
+		{`{"next_set":"s3cret"}`, nil, ".next_set has a value"},
+		{`{"next_set":""}`, nil, ""},
+		{`{"moreToCome":true}`, nil, ".moreToCome has a value"},
+		{``, http.Header{"X-Continuation": {"s3cret"}}, "X-Continuation has a value"},
+		{``, http.Header{"X-Found": {"500"}}, "X-Found is 500"},
+		// about something else
+		{`{"id":4711,"limit":100,"per_page":100,"maxResults":50,"took":12,"accountNumber":7001,"discount":30,"total_cost":70}`, nil, ""},
+		{`{"next_run_at":"soon","nextSync":"2026-12-01T00:00:00Z","next_batch":"2026-12-01","next_steps":["x"],"more_info":"/x"}`, nil, ""},
+		{`{"page":9,"totalPages":9,"total":500}`, nil, ""}, // known names
+		{`{"jobs":{"a":{"count":500}}}`, nil, ""},
+		{``, http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Rate-Limit-Remaining": {"4999"}, "X-Cache-Hits": {"7"}, "X-Nextjs-Cache": {"HIT"},
+			"X-Nextcloud-Id": {"7"}, "X-Retry-Count": {"7"}, "X-Next-Reset": {"900"}, "X-Next-Update": {"Sun, 29 Nov 2026 10:00:00 GMT"}}, ""},
+	} {
+		if have := document.ReadPage([]byte(test.body), test.header).Maybe(2); have != test.want {
+			t.Errorf("%s, %v: have %q, want %q", test.body, test.header, have, test.want)
 		}
 	}
 }

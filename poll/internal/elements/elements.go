@@ -8,10 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
@@ -36,8 +35,9 @@ type Reader struct {
 	Wants  func(id string) bool // says which elements are of interest; nil means all
 	listed bool                 // elements of a list have been seen
 
-	// Partial says in words why the last answer may not hold all elements, "" if it does.
-	Partial string
+	// Partial is the reason why the last answer may not hold all elements, Next the path of the member by which its last
+	// page names a further one, and Maybe a member that may mean either. They are "" without such a reason or member.
+	Partial, Next, Maybe string
 }
 
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
@@ -45,8 +45,11 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 	if o.Truncated {
 		return nil, nil, errors.New(o.Gap())
 	}
-	r.Partial = ""
-	var pages []*expr.Doc // and the objects that hold the list
+	r.Partial, r.Next, r.Maybe = "", "", ""
+	if o.Moved && !o.Following.Start { // what a start answers is about what it has started
+		r.Partial = "it is that of " + o.Redirect
+	}
+	var pages []*expr.Doc
 	for page, body := range slices.Concat([][]byte{o.Body}, o.Pages) {
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
@@ -63,14 +66,24 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		for _, e := range some {
 			found = append(found, Element{JSON: e, Page: page, Doc: last})
 		}
-		pages = append(pages, last, r.around(last))
+		pages = append(pages, last)
 	}
 	held := len(found)
 	if each := r.Each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
 		held = math.MaxInt
 	}
-	for _, page := range slices.Compact(pages) {
-		r.Partial = cmp.Or(r.Partial, partial(o, page, held))
+	for i, page := range pages {
+		header := o.Header
+		if i > 0 {
+			header = nil
+		}
+		r.readPage("", page, header, held, i == len(pages)-1)
+		if within := r.within(); within != "" {
+			r.readPage(within, r.around(page), nil, held, i == len(pages)-1)
+		}
+	}
+	if len(pages) > 1 { // a rule knows how pages are named
+		r.Maybe = ""
 	}
 	r.listed = r.listed || len(found) > 0 && found[0].JSON.Name() == ""
 	return found, last, nil
@@ -95,16 +108,28 @@ func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	return nil, ""
 }
 
-// NextPage returns the path of the member by which a page, or the object in it that holds the list,
-// says that there is another page; "" if neither does.
-func (r *Reader) NextPage(page *expr.Doc) (member string) {
-	if member = document.NextPage(page.Bytes()); member != "" {
-		return member
+// readPage notes each report of a page, or of the object at a path in the page, that elements are missing: held is the
+// number of elements on all pages.
+func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held int, isLast bool) {
+	page := document.ReadPage(doc.Bytes(), header)
+	if path, total := page.Total(); total > held {
+		r.Partial = cmp.Or(r.Partial, fmt.Sprintf("%s counts %d in all", prefixed(at, path), total))
 	}
-	if member = document.NextPage(r.around(page).Bytes()); member != "" {
-		return r.within() + member
+	if member := page.Partial(); member != "" {
+		r.Partial = cmp.Or(r.Partial, "there is "+prefixed(at, member))
 	}
-	return ""
+	if isLast {
+		r.Next = cmp.Or(r.Next, prefixed(at, page.Next()))
+	}
+	r.Maybe = cmp.Or(r.Maybe, prefixed(at, page.Maybe(held)))
+}
+
+// prefixed returns the path of a member with the path of its object. It returns the name of a header field, and "", unchanged.
+func prefixed(at, member string) string {
+	if strings.HasPrefix(member, ".") {
+		return at + member
+	}
+	return member
 }
 
 // around returns the object that holds the list, the page if that is not clear.
@@ -206,32 +231,4 @@ func (r *Reader) id(ctx context.Context, e *Element) (string, error) {
 		}
 	}
 	return strings.Join(parts, "/"), nil
-}
-
-// total is how many elements there are in all, as lists say it.
-var total = sync.OnceValue(func() *expr.Expr {
-	x, _ := expr.CompileValue("$header.X-Total-Count // .total // .total_count // .totalCount // .totalResults // .totalItems // .totalElements // .totalSize // " +
-		".meta.total // .meta.total_count // .pagination.total // .paging.total // .page.totalElements")
-	return x
-})
-
-// partial says in words why an answer that has a page, and which holds so many elements, may not hold
-// all; "" if nothing says so.
-func partial(o *status.Observation, page *expr.Doc, held int) string {
-	env := &expr.Env{Doc: expr.Unreadable("it names no total"), Header: o.Header}
-	if bytes.Contains(page.Bytes(), []byte("otal")) { // or a long list would be read for nothing
-		env.Doc = page
-	}
-	n, err := strconv.Atoi(total().Eval(env).Value().Text())
-	switch {
-	case o.Moved && !o.Following.Start: // what a start answers is about what it has started
-		return "it is that of " + o.Redirect
-	case err == nil && n > held:
-		return fmt.Sprintf("it counts %d in all", n)
-	case bytes.Contains(page.Bytes(), []byte(`rrors"`)): // as a name, perhaps
-		if member := document.Errors(page.Bytes()); member != "" {
-			return "there is " + member
-		}
-	}
-	return ""
 }

@@ -71,22 +71,27 @@ func TestNames(t *testing.T) {
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ each, doc, count, want string }{
-		{".jobs", `{"jobs":[{"id":1}],"total":2}`, "", "it counts 2 in all"},
-		{".jobs", `{"jobs":[{"id":1}],"meta":{"total":"2"}}`, "", "it counts 2 in all"},
+		{".jobs", `{"jobs":[{"id":1}],"total":2}`, "", ".total counts 2 in all"},
+		{".jobs", `{"jobs":[{"id":1}],"meta":{"total":"2"}}`, "", ".meta.total counts 2 in all"},
 		{".jobs", `{"jobs":[{"id":1}],"total_count":1,"errors":[]}`, "", ""},
-		{".jobs", `{"jobs":[{"id":1}]}`, "500", "it counts 500 in all"},
-		{".", `[{"id":1}]`, "500", "it counts 500 in all"},
+		{".jobs", `{"jobs":[{"id":1}]}`, "500", "X-Total-Count counts 500 in all"},
+		{".", `[{"id":1}]`, "500", "X-Total-Count counts 500 in all"},
 		{".jobs", `{"jobs":[{"id":1}],"total":"two"}`, "1", ""},
 		{".data.jobs", `{"data":{"jobs":[{"id":1}]},"errors":[{"message":"shard 2 timed out"}]}`, "", "there is .errors"},
-		{".data.jobs", `{"data":{"jobs":[{"id":1}],"total":2}}`, "", "it counts 2 in all"},
-		{".data.jobs.nodes", `{"data":{"jobs":{"nodes":[{"id":1}],"totalCount":1,"errors":["shard 2 timed out"]},"total":2}}`, "", "there is .errors"},
+		{".data.jobs", `{"data":{"jobs":[{"id":1}],"total":2}}`, "", ".data.total counts 2 in all"},
+		{".data.jobs.nodes", `{"data":{"jobs":{"nodes":[{"id":1}],"totalCount":1,"errors":["shard 2 timed out"]},"total":2}}`, "",
+			"there is .data.jobs.errors"},
 		{".groups[].jobs", `{"groups":[{"jobs":{"id":1}}],"total":1}`, "", ""},
-		{`.["a.b"]`, `{"a.b":[{"id":1}],"total":2}`, "", "it counts 2 in all"},
+		{`.["a.b"]`, `{"a.b":[{"id":1}],"total":2}`, "", ".total counts 2 in all"},
 		{".Jobs", `{"Jobs":[{"id":1}],"Errors":[{"Code":"InternalError"}]}`, "", "there is .Errors"},
-		{".jobs", `{"jobs":[{"id":1}],"total":3}|{"jobs":[{"id":2}]}`, "", "it counts 3 in all"},
+		{".jobs", `{"jobs":[{"id":1}],"total":3}|{"jobs":[{"id":2}]}`, "", ".total counts 3 in all"},
 		{".jobs", `{"jobs":[{"id":1}],"total":2}|{"jobs":[{"id":2}]}`, "", ""},
 		{`.jobs.#(id>0)#`, `{"jobs":[{"id":1}],"total":2}`, "2", ""},
 		{"..", `{"id":1,"total":2}`, "", ""},
+		// Elasticsearch
+		{".hits.hits", `{"timed_out":true,"hits":{"total":1,"hits":[{"id":1}]}}`, "", "there is .timed_out"},
+		{".hits.hits", `{"timed_out":false,"_shards":{"failed":3},"hits":{"total":1,"hits":[{"id":1}]}}`, "", "there is ._shards.failed"},
+		{".hits.hits", `{"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":5},"hits":[{"id":1}]}}`, "", ".hits.total.value counts 5 in all"},
 	} {
 		each, err := expr.CompileEach(test.each)
 		if err != nil {
@@ -155,9 +160,9 @@ func TestNextPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &Reader{Each: each}
-		_, page, err := r.Read(&status.Observation{Body: []byte(test.page)})
-		if have := r.NextPage(page); err != nil || have != test.want {
-			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, have, err, test.want)
+		_, _, err = r.Read(&status.Observation{Body: []byte(test.page)})
+		if r.Next != test.want || err != nil {
+			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, r.Next, err, test.want)
 		}
 	}
 }

@@ -189,8 +189,8 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	case !isMissing:
 		return location{}, nil
 	}
-	// A page is not the last one if its document names a further page.
-	if member := document.NextPage(a.Body); member != "" {
+	// A page is not the last one if its document or its header names a further page.
+	if member := document.ReadPage(a.Body, a.Header).Next(); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = detail.AdviceNext
