@@ -250,6 +250,7 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 			Messages: s.Messages, Heard: s.Heard,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
+		ended.Limit = s.Limit      // which is about other targets, too
 		if o.Ending == Succeeded { // its result may be looked at again
 			ended.Session = s.Session
 		}

@@ -36,6 +36,14 @@ type Feedback struct {
 	Reset     time.Duration
 }
 
+// closes returns how long no request may go, 0 if the next one may.
+func (f Feedback) closes() time.Duration {
+	if f.Remaining > 0 {
+		return f.Wait
+	}
+	return max(f.Wait, f.Reset)
+}
+
 // closedSpread is how much longer than it asked for a place stays closed at most, as a share
 // of that: others who were told the same begin again at once.
 const closedSpread = 0.1

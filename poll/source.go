@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -82,20 +83,19 @@ func (s *source) runStep() {
 		s.reserve()
 	case stepAttempt:
 		s.look()
-		if s.isLimited() {
-			s.tellLimiter(s.place.name, s.begun, s.last.observation, s.last.verdict)
-		}
 	}
 }
 
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// look makes the attempt, and judges it.
+// look makes the attempt, evaluates the response, and reports to the limiter what the response means.
 func (s *source) look() {
+	limited := &paced{source: s}
+	limited.sent.Store(new(s.begun))
 	var pace request.Pace
-	if s.isLimited() {
-		pace = &paced{source: s}
+	if s.limiter != nil { // also of a probe without a place, which may make requests
+		pace = limited
 	}
 	o, took := s.wait.look(pace, s.wait.tell)
 	if s.stream.isUncounted {
@@ -104,6 +104,9 @@ func (s *source) look() {
 	s.answered(o, took)
 	if s.list == nil {
 		s.lookForResult(pace)
+	}
+	if pace != nil {
+		s.Limit = cmp.Or(limited.tell(s.place.name, s.last.observation, s.last.verdict), s.Limit)
 	}
 	for _, w := range s.all() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
@@ -145,24 +148,26 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 	}
 }
 
-// Done tells the limiter what the answer to a request said, and reports whether it was refused
-// for load and may be asked for again before the deadline.
+// Done reports the response to a request to the limiter. It returns whether the request was refused
+// for load and may be sent again before the deadline.
 func (p *paced) Done(place string, o status.Observation) (again bool) {
 	v := status.Verdict{}
-	if !o.Good() && !o.Elsewhere {
+	if !o.Good() {
 		v = p.p.Rules.Classify(p.run.ctx, o)
 	}
-	p.tellLimiter(place, *p.sent.Load(), &o, v)
+	p.tell(place, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
 }
 
-// tellLimiter tells the limiter what the answer to a request said, if it is of use to it.
-func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) {
+// tell reports a response that says something about a limit to the limiter: for the origin that returned
+// the response and, unless a redirect led to another host, for the place of the request. It returns the
+// wait that the origin asks for, nil for none.
+func (p *paced) tell(place string, o *status.Observation, v status.Verdict) *limit {
 	refused := v.Status == status.Throttled
-	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
-		return
+	if o.Stopped() || !refused && o.Quota == nil {
+		return nil
 	}
-	f := Feedback{Sent: sent, Refused: refused, Reason: v.Reason}
+	f := Feedback{Sent: *p.sent.Load(), Refused: refused, Reason: v.Reason}
 	if refused && o.Hint != nil {
 		f.Wait, f.Reason = o.Hint.Wait, o.Hint.Source
 	}
@@ -172,7 +177,19 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 	if !refused {
 		f.Reason = "nothing remains of its rate limit"
 	}
-	s.limiter.Done(name, f)
+	if o.Elsewhere || place == o.Origin {
+		place = ""
+	}
+	for _, name := range []string{o.Origin, place} {
+		if name != "" {
+			p.limiter.Done(name, f)
+		}
+	}
+	closed := &limit{Place: cmp.Or(o.Origin, place), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
+	if closed.Place == "" || closed.Wait <= 0 {
+		return nil
+	}
+	return closed
 }
 
 // A semaphore lets so many sources through at once. The others stand in line.

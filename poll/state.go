@@ -86,8 +86,26 @@ type progress struct {
 	Matched map[string]bool `json:"matched,omitempty"`
 	// StartedWithin is true if a probe within the probe has started an operation: no other run can go on with that.
 	StartedWithin bool `json:"started_within,omitempty"`
+	// Limit is the last wait that an origin asked for with a Limiter, nil for none.
+	Limit *limit `json:"limit,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.
 	Session json.RawMessage `json:"session,omitempty"`
+}
+
+// A limit is a wait that an origin has asked for, from a time on.
+type limit struct {
+	Place  string        `json:"place"`
+	At     time.Time     `json:"at"`
+	Wait   time.Duration `json:"wait_ns"`
+	Reason string        `json:"reason,omitempty"`
+}
+
+// left returns how long the origin stays closed. A clock that was ahead makes no wait longer.
+func (l *limit) left(now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	return l.Wait - max(0, now.Sub(l.At))
 }
 
 // Ended reports whether the wait has Succeeded or Failed, so that there is nothing to go on

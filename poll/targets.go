@@ -11,11 +11,14 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// add adds the source of a wait.
+// add adds the source of a wait. An origin that has asked an earlier run for a wait stays closed for all.
 func (l *loop) add(w *wait) *source {
 	limiter := w.p.Limiter
 	if limiter == nil {
 		limiter = l.Limiter
+	}
+	if left := w.Limit.left(time.Now()); left > 0 && limiter != nil {
+		limiter.Done(w.Limit.Place, Feedback{Sent: w.Limit.At, Refused: true, Wait: left, Reason: w.Limit.Reason})
 	}
 	s := &source{wait: w, limiter: limiter, order: len(l.sources), agendaIndex: notInAgenda}
 	l.sources = append(l.sources, s)

@@ -53,7 +53,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a := &answer{code: resp.StatusCode, asked: next}
 	a.asked.kept = nil // or each answer would hold the one before
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
-		Answer: detail.Answer{Accept: next.Accept}}
+		Answer: detail.Answer{Accept: next.Accept, Origin: next.at.origin()}}
 	keep := func() {
 		hint.Read(&a.Observation, received)
 		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
