@@ -4,10 +4,10 @@ package system
 
 import "syscall"
 
-// watchProcess returns what reports whether a process has ended.
-func watchProcess(pid int) (hasEnded func() bool, err error) {
+// watchNumber returns a function that reports whether a process has ended, by its number and its start.
+func watchNumber(pid int) (hasEnded func() bool) {
 	start := startOf(pid)
-	return func() bool { return !isAlive(pid, start) }, nil
+	return func() bool { return !isAlive(pid, start) }
 }
 
 // isAlive reports whether there is a process of that number that started then.

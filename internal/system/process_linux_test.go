@@ -1,0 +1,70 @@
+package system
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// leaderless is a variable of the environment: with it, this program ends its first thread, and runs until stdin ends.
+const leaderless = "POLL_TEST_LEADERLESS"
+
+// The first thread runs all init functions.
+func init() {
+	if os.Getenv(leaderless) != "" {
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
+		syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
+	}
+}
+
+// A process has ended when its last thread has, with a descriptor and without.
+func TestProcessEnd_threads(t *testing.T) {
+	t.Parallel()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), leaderless+"=1")
+	stdin, err := child.StdinPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := child.Process.Pid
+	for { // until the first thread has ended
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(stat, []byte(") Z ")) {
+			break
+		}
+	}
+	gone, err := ProcessEnd(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasEnded := watchNumber(pid)
+	select {
+	case <-gone:
+		t.Error("a process that has a thread is reported as ended")
+	default:
+	}
+	if hasEnded() {
+		t.Error("without a descriptor, a process that has a thread is reported as ended")
+	}
+	stdin.Close()
+	<-gone
+	if !hasEnded() {
+		t.Error("without a descriptor, a zombie is reported as running")
+	}
+	if err := child.Wait(); err != nil {
+		t.Error(err)
+	}
+}
