@@ -121,7 +121,9 @@ type HTTP struct {
 	// SUCCESS.
 	Stream bool
 
-	// Transport sends the requests; nil means [http.DefaultTransport].
+	// Transport sends the requests; nil means [http.DefaultTransport]. If its [net.Dialer] does not find a
+	// name, [net.DefaultResolver] has to confirm that. A dial function of your own that tries several
+	// addresses has to return the errors of all of them ([errors.Join]).
 	Transport http.RoundTripper
 }
 

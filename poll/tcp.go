@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
-	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -15,7 +13,8 @@ import (
 type TCP struct {
 	// Address is "host:port", as for [net.Dial].
 	Address string
-	// Dial connects; nil means the DialContext of a [net.Dialer].
+	// Dial connects; nil means the DialContext of a [net.Dialer]. A Dial of your own that tries several
+	// addresses has to return the errors of all of them ([errors.Join]), unless a [net.Dialer] does the work.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -44,12 +43,6 @@ func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
-	began := time.Now()
-	conn, err := connect.DialFirst(ctx, dial, "tcp", p.Address)
-	if err != nil {
-		o.Failure = request.NoConnection(ctx, err, began)
-		return o
-	}
-	conn.Close()
+	o.Failure = request.Connect(ctx, dial, p.Address)
 	return o
 }

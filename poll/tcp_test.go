@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"net"
 	"syscall"
 	"testing"
@@ -16,6 +17,9 @@ func TestTCP(t *testing.T) {
 	for want, dial := range map[string]func(context.Context) (net.Conn, error){
 		"":                   func(context.Context) (net.Conn, error) { return &net.TCPConn{}, nil },
 		"connection refused": func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
+		"no route to host": func(context.Context) (net.Conn, error) {
+			return nil, errors.Join(syscall.ECONNREFUSED, syscall.EHOSTUNREACH)
+		},
 		"timed out after 5s without a connection": func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()

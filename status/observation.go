@@ -152,8 +152,9 @@ type Quota struct {
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
 	Kind FailureKind `json:"kind,omitempty"`
-	// Class is what happened: "refused" (nothing listens there, or there is no such socket), "timeout"
-	// (a connection, an answer, or the end of a command took too long), "dns" (there is no such host),
+	// Class is what happened: "refused" (nothing listens at any address of the host, or there is no such
+	// socket), "timeout" (a connection, an answer, or the end of a command took too long), "dns" (the
+	// responses to all queries of the resolver report that there is no such host),
 	// "tls" (a certificate that is not trusted, no TLS on that port), "reset" (the connection was closed
 	// before the answer was complete); "" for anything else, which an expression calls "other". $error
 	// is its name there.

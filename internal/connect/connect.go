@@ -238,9 +238,11 @@ func (o Options) dial(dial dialFunc) dialFunc {
 	}
 }
 
-// DialFirst connects to the first of some addresses that opens. For localhost it tries both
-// loopback addresses (RFC 6761 section 6.3), even if the system's resolver knows only one.
-func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (conn net.Conn, err error) {
+// DialFirst connects to the first of some addresses that opens. Its error joins those of all addresses.
+// For localhost it tries both loopback addresses (RFC 6761 section 6.3), even if the system's resolver
+// knows only one.
+func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (net.Conn, error) {
+	var errs []error
 	for _, address := range addresses {
 		all := []string{address}
 		host, port, _ := net.SplitHostPort(address)
@@ -248,12 +250,14 @@ func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 			all = append(all, net.JoinHostPort("::1", port), net.JoinHostPort("127.0.0.1", port))
 		}
 		for _, to := range all {
-			if conn, err = dial(ctx, network, to); err == nil {
+			conn, err := dial(ctx, network, to)
+			if err == nil {
 				return conn, nil
 			}
+			errs = append(errs, err)
 		}
 	}
-	return nil, err
+	return nil, errors.Join(errs...)
 }
 
 // A ProxyError is the code of a proxy that refuses to connect to the server.

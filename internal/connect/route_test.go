@@ -44,8 +44,8 @@ func TestRoutes(t *testing.T) {
 			if have := strings.Join(dialed, " "); have != test.dialed {
 				t.Errorf("connected to %q, want %q", have, test.dialed)
 			}
-			last := dialed[len(dialed)-1]
-			if closed := strings.HasPrefix(last, "closed.test:"); closed != (conn == nil) || closed && err.Error() != last+" is closed" {
+			isClosed := strings.HasPrefix(dialed[len(dialed)-1], "closed.test:")
+			if want := strings.Join(dialed, " is closed\n") + " is closed"; isClosed != (conn == nil) || isClosed && err.Error() != want {
 				t.Errorf("have connection %v and error %v", conn, err)
 			}
 		})

@@ -40,17 +40,6 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 // Hopeless is the failure of a request that cannot be sent.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
 
-// NoConnection is the failure of an attempt to connect that ended with err.
-func NoConnection(ctx context.Context, err error, began time.Time) *status.Failure {
-	if ctx.Err() != nil {
-		return cutOff(ctx, true, time.Since(began))
-	}
-	f := meaning(err)
-	f.Reason = cmp.Or(f.Reason, innermost(err).Error())
-	f.Err = &safeError{words: f.Reason, cause: err}
-	return f
-}
-
 // cutOff is the failure of an attempt that was ended from outside.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
 	text := "timed out after " + words.Short(took)
@@ -71,10 +60,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		}
 		return a
 	}
-	f := meaning(err)
-	if f.Reason == "" {
-		f.Reason = c.clean(innermost(err), last.at.url)
-	}
+	f := meaning(err, func(e error) string { return c.clean(e, last.at.url) })
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
 		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, detail.AdviceTrust
@@ -147,9 +133,24 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaning returns the failure that an error means, without Err. Its Reason is free of secrets, or
-// "" if the error's own text says it.
-func meaning(err error) *status.Failure {
+// meaning returns the failure that an error means, without Err. Of several addresses the failure of
+// one decides, and its Reason names that address, unless all of them refused. text returns the text of an error.
+func meaning(err error, text func(error) string) *status.Failure {
+	all := leaves(err)
+	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
+	f := meaningOfOne(decisive)
+	f.Reason = cmp.Or(f.Reason, text(innermost(decisive)))
+	address := addressOf(decisive)
+	isOther := func(e error) bool { return addressOf(e) != "" && addressOf(e) != address }
+	if weight(decisive) == 0 && address != "" && slices.ContainsFunc(all, isOther) {
+		f.Reason = address + ": " + f.Reason
+	}
+	return f
+}
+
+// meaningOfOne returns the failure that an error of one address means. Its Reason is free of secrets,
+// or "" if the error's own text says it.
+func meaningOfOne(err error) *status.Failure {
 	f := &status.Failure{Kind: status.FailureTransient}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		f.Reason = "cannot look up " + e.Name

@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptrace"
@@ -44,7 +43,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		if context.Cause(own) == errSentAgain {
 			err = errSentAgain
 		}
-		return c.unanswered(ctx, err, sent, next)
+		return c.unanswered(ctx, d.all(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
 	// The body of a transport that is not net/http's may not end with its context.
@@ -197,6 +196,7 @@ var errSentAgain = errors.New("the server closed the connection, or refused the 
 // connection that was in use before breaks, unless there is a body, or if there is an
 // Idempotency-Key. Whenever it takes a connection for that, a hook stops the request.
 type delivery struct {
+	dialing
 	stop   context.CancelCauseFunc // ends the request
 	most   int32                   // how often it may be sent
 	asks   atomic.Int32            // for a connection; 0 of a transport that does not call the hooks
@@ -210,21 +210,21 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 		d.most = 2
 	}
 	ctx, d.stop = context.WithCancelCause(ctx)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) {
-			d.asks.Add(1)
-			d.check()
-		},
-		GotConn: func(info httptrace.GotConnInfo) {
-			// HTTP/2 looks whether a request was stopped before it writes one. HTTP/1 does not.
-			c, ok := info.Conn.(*tls.Conn)
-			isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
-			if !d.check() && !isHTTP2 {
-				info.Conn.Close()
-			}
-		},
-		WroteHeaders: func() { d.writes.Add(1) },
-	}), d
+	hooks := d.hooks()
+	hooks.GetConn = func(string) {
+		d.asks.Add(1)
+		d.check()
+	}
+	hooks.GotConn = func(info httptrace.GotConnInfo) {
+		// HTTP/2 looks whether a request was stopped before it writes one. HTTP/1 does not.
+		c, ok := info.Conn.(*tls.Conn)
+		isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
+		if !d.check() && !isHTTP2 {
+			info.Conn.Close()
+		}
+	}
+	hooks.WroteHeaders = func() { d.writes.Add(1) }
+	return httptrace.WithClientTrace(ctx, hooks), d
 }
 
 // check stops the request if it was sent often enough, and reports whether it may be sent.
@@ -238,9 +238,7 @@ func (d *delivery) check() bool {
 
 // sent reports whether the server may have seen a request whose RoundTrip ended with err.
 func (d *delivery) sent(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	isConnecting := ok && (op.Op == "dial" || op.Op == "proxyconnect")
-	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting
+	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting(err)
 }
 
 const (

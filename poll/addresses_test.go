@@ -1,0 +1,103 @@
+package poll_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A zone is what a name server reports for the two types of queries for a name.
+type zone map[dnsmessage.Type]reply
+
+type reply struct {
+	code dnsmessage.RCode
+	body dnsmessage.ResourceBody // nil for no data
+}
+
+// resolver returns a resolver whose name server is on the loopback interface, and has the same zone for
+// every name.
+func resolver(t *testing.T, z zone) *net.Resolver {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := server.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil {
+				continue
+			}
+			r := z[m.Questions[0].Type]
+			m.Response, m.RecursionAvailable, m.RCode, m.Additionals = true, true, r.code, nil
+			if r.body != nil {
+				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET}, Body: r.body}}
+			}
+			packed, _ := m.Pack()
+			server.WriteTo(packed, from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+}
+
+// TestAddresses connects to a name whose addresses, or whose queries, end in different ways. It is not
+// parallel to others, since it replaces the resolver of the program.
+func TestAddresses(t *testing.T) {
+	ordinary := net.DefaultResolver
+	defer func() { net.DefaultResolver = ordinary }()
+	open, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	go http.Serve(open, http.NotFoundHandler())
+	_, port, _ := net.SplitHostPort(open.Addr().String())
+	loopback := reply{body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}}
+	loopback6 := reply{body: &dnsmessage.AAAAResource{AAAA: [16]byte{15: 1}}}
+	// A link-local address without a zone leads nowhere, so nothing is sent there.
+	nowhere := reply{body: &dnsmessage.AAAAResource{AAAA: [16]byte{0: 0xfe, 1: 0x80, 15: 1}}}
+	missing := reply{code: dnsmessage.RCodeNameError}
+	for name, test := range map[string]struct {
+		a, aaaa       reply
+		port          string
+		class, reason string // neither for a connection
+	}{
+		"both refuse":      {loopback, loopback6, "1", "refused", "connection refused"},
+		"one refuses":      {loopback, nowhere, "1", "", "[fe80::1]:1: "},
+		"one listens":      {loopback, nowhere, port, "", ""},
+		"no such name":     {missing, missing, "1", "dns", "no such host x.test."},
+		"no data":          {reply{}, reply{}, "1", "dns", "no such host x.test."},
+		"one query fails":  {reply{code: dnsmessage.RCodeServerFailure}, reply{}, "1", "", "cannot look up x.test."},
+		"one is forbidden": {reply{code: dnsmessage.RCodeRefused}, reply{}, "1", "", "cannot look up x.test."},
+	} {
+		net.DefaultResolver = resolver(t, zone{dnsmessage.TypeA: test.a, dnsmessage.TypeAAAA: test.aaaa})
+		address := "x.test.:" + test.port
+		for _, probe := range []poll.Probe{poll.TCP{Address: address}, poll.HTTP{URL: "http://" + address, Transport: &http.Transport{DisableKeepAlives: true}}} {
+			for range 8 { // which of two responses comes first is chance
+				failure := probe.Look(t.Context(), poll.Attempt{Number: 1}).Failure
+				if failure == nil {
+					failure = &status.Failure{}
+				}
+				isSame := failure.Reason == test.reason || test.class+test.reason != "" && strings.HasPrefix(failure.Reason, test.reason)
+				if failure.Class != test.class || !isSame {
+					t.Errorf("%s, %T: have %q: %s", name, probe, failure.Class, failure.Reason)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package request
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/http/httptrace"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/status"
+)
+
+// Connect connects to "host:port" by dial, and closes the connection. It returns nil if one of the
+// addresses of the host accepts the connection.
+func Connect(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error), address string) *status.Failure {
+	began := time.Now()
+	var d dialing
+	conn, err := connect.DialFirst(httptrace.WithClientTrace(ctx, d.hooks()), dial, "tcp", address)
+	if err == nil {
+		conn.Close()
+		return nil
+	}
+	if err = d.all(ctx, err); ctx.Err() != nil {
+		return cutOff(ctx, true, time.Since(began))
+	}
+	f := meaning(err, error.Error)
+	f.Err = &safeError{words: f.Reason, cause: err}
+	return f
+}
+
+// A dialing collects the errors of all addresses that an attempt connects to, and of all names that it
+// looks up. A [net.Dialer] returns only the first error.
+type dialing struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+// hooks returns the hooks through which package net reports the errors.
+func (d *dialing) hooks() *httptrace.ClientTrace {
+	add := func(err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if err != nil {
+			d.errs = append(d.errs, err)
+		}
+	}
+	return &httptrace.ClientTrace{
+		ConnectDone: func(_, _ string, err error) { add(err) },
+		DNSDone:     func(info httptrace.DNSDoneInfo) { add(info.Err) },
+	}
+}
+
+// all joins err, the error of an attempt, with the errors of all addresses. It returns an error that is
+// not about a connection unchanged.
+func (d *dialing) all(ctx context.Context, err error) error {
+	if !isConnecting(err) {
+		return err
+	}
+	d.mu.Lock()
+	all := append([]error{err}, d.errs...)
+	d.mu.Unlock()
+	for _, e := range all[1:] {
+		if lookup, ok := errors.AsType[*net.DNSError](e); ok && lookup.IsNotFound {
+			all = append(all, strictly(ctx, lookup.Name)...)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// isConnecting reports whether net/http returned err because it has opened no connection.
+func isConnecting(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// strictly returns the errors of a lookup for each family of addresses, after a lookup that has not found a
+// name. That lookup sends a query for each family, and reports a missing name even if one query has failed.
+func strictly(ctx context.Context, name string) (errs []error) {
+	usual := net.DefaultResolver
+	strict := &net.Resolver{PreferGo: usual.PreferGo, Dial: usual.Dial, StrictErrors: true}
+	for _, network := range []string{"ip4", "ip6"} {
+		_, err := strict.LookupNetIP(ctx, network, name)
+		errs = append(errs, cmp.Or(err, error(&net.DNSError{Err: "it was found later", Name: name})))
+	}
+	return errs
+}
+
+// leaves returns the errors that err joins, or only err.
+func leaves(err error) (all []error) {
+	joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err)
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, leaves(e)...)
+	}
+	return all
+}
+
+// weight orders the errors of the addresses of a host: the least weight decides. Nothing listens at a
+// host if all its addresses refuse connections. A name without addresses adds none to the addresses of
+// other names, and the IPv6 loopback address is no address of a machine without IPv6.
+func weight(err error) int {
+	class := meaningOfOne(err).Class
+	switch {
+	case isNoLoopback(err):
+		return 3
+	case class == detail.FailureDNS:
+		return 2
+	case class == detail.FailureRefused:
+		return 1
+	}
+	return 0
+}
+
+// isNoLoopback reports whether err is due to a connection to ::1 on a machine without that address.
+func isNoLoopback(err error) bool {
+	isLacking := errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
+	if host, _, _ := net.SplitHostPort(addressOf(err)); host != "::1" || !isLacking {
+		return false
+	}
+	own, err := net.InterfaceAddrs()
+	return err == nil && !slices.ContainsFunc(own, func(a net.Addr) bool { return a.String() == "::1/128" })
+}
+
+// addressOf returns the address of the connection that err is about, "" without one.
+func addressOf(err error) string {
+	for op, ok := errors.AsType[*net.OpError](err); ok; op, ok = errors.AsType[*net.OpError](op.Err) {
+		if op.Addr != nil {
+			return op.Addr.String()
+		}
+	}
+	return ""
+}
