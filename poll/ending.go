@@ -235,16 +235,29 @@ func (w *wait) reason(o Outcome) string {
 	return o.Verdict.Reason
 }
 
+// isUnfinished reports whether the wait, or its list, has started an operation, or may have, and no response has
+// reported its end.
+func (w *wait) isUnfinished() bool {
+	starter := w
+	if w.lead != nil {
+		starter = w.lead
+	}
+	hasStarted := starter.Starting || starter.StartedWithin || starter.Sent > 0 && !starter.Began.IsZero()
+	isReported := w.Ended() || w.decided() && (w.Status == status.Success || w.last.verdict.Concludes)
+	return hasStarted && !isReported
+}
+
 // keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
 // Finalize made a failure of a success, since a later run may use the result, or if the caller said
-// that the wait has failed, since nobody saw what became of the operation.
+// that the wait has failed, since nobody saw what became of the operation. Nor has the State of an operation
+// that is unfinished.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
 	}
 	s := w.State
 	isBroken := o.Cause != nil && w.hopeless == nil
-	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken) && !w.unsent {
+	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken && !o.Unfinished) && !w.unsent {
 		ended := State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent,
 			Messages: s.Messages, Heard: s.Heard,

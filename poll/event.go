@@ -146,6 +146,10 @@ type Outcome struct {
 	// Resumed is true if the wait had ended before: it goes on from a [State] that has Ended,
 	// so that there was no attempt, and there is no Observation.
 	Resumed bool
+	// Unfinished is true if the wait, or its list, has started an operation, or may have, and no response has
+	// reported its end: the same wait from the beginning could start the operation a second time. The State is
+	// not Ended then.
+	Unfinished bool
 	// Value is what [Poller.Finalize] has made of the Observation; poll itself sets none.
 	Value any
 	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,

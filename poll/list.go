@@ -122,6 +122,7 @@ func (l *list) join(key string) *element {
 		p.Start = time.Now()
 	}
 	w := newWait(l.lead.run, p)
+	w.lead = l.lead
 	w.deadline, w.budget, w.tally = l.lead.deadline, l.lead.budget, l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
 	w.Attempts += min(l.completeAnswers, 1)

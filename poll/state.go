@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -51,7 +53,8 @@ type State struct {
 
 	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
 	// took. Any other ending leaves the wait open: Ending is "". So does a failure by the
-	// caller's context, which says nothing of the operation. With the Ending of a wait that
+	// caller's context, which says nothing of the operation, and a failure that leaves a started
+	// operation [Outcome.Unfinished]. With the Ending of a wait that
 	// has Succeeded set to "", a wait that goes on from its State looks at its result again.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
@@ -144,6 +147,9 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// mostCounted is the largest count that a State can have, so that no sum of counts overflows.
+const mostCounted = math.MaxInt / 2
+
 // check reports what makes no sense.
 func (s State) check() error {
 	switch s.Status {
@@ -156,7 +162,8 @@ func (s State) check() error {
 	default:
 		return fmt.Errorf("unknown ending %.20q", s.Ending)
 	}
-	if s.Sent > s.Attempts || min(s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew, s.Refusals) < 0 || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
+	counts := []int{s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew, s.Refusals}
+	if s.Sent > s.Attempts || slices.Min(counts) < 0 || slices.Max(counts) > mostCounted || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
 		return errors.New("its counts make no sense")
 	}
 	return nil

@@ -175,15 +175,17 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 func TestStatesThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{}`:                              "version 0",
-		`{"v":1}`:                         "version 1",
-		`[]`:                              "cannot unmarshal",
-		`{"v":2,"status":"DONE"}`:         `unknown status "DONE"`,
-		`{"v":2,"ending":"timed out"}`:    `unknown ending "timed out"`,
-		`{"v":2,"attempts":-1}`:           "make no sense",
-		`{"v":2,"attempts":1,"sent":2}`:   "make no sense",
-		`{"v":2,"previous_ns":-1}`:        "make no sense",
-		`{"v":2,"start":"the other day"}`: "parsing time",
+		`{}`:                            "version 0",
+		`{"v":1}`:                       "version 1",
+		`[]`:                            "cannot unmarshal",
+		`{"v":2,"status":"DONE"}`:       `unknown status "DONE"`,
+		`{"v":2,"ending":"timed out"}`:  `unknown ending "timed out"`,
+		`{"v":2,"attempts":-1}`:         "make no sense",
+		`{"v":2,"attempts":1,"sent":2}`: "make no sense",
+
+		`{"v":2,"attempts":9223372036854775807}`: "make no sense",
+		`{"v":2,"previous_ns":-1}`:               "make no sense",
+		`{"v":2,"start":"the other day"}`:        "parsing time",
 	} {
 		var s poll.State
 		if err := json.Unmarshal([]byte(text), &s); err == nil || !strings.Contains(err.Error(), want) {

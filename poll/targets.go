@@ -78,6 +78,7 @@ const maxFailures = 3
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
+	o.Unfinished = w.isUnfinished()
 	o.State = w.keptAtEnd(how, o)
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {

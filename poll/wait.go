@@ -28,6 +28,7 @@ type wait struct {
 	budget     time.Duration // how long it was to the deadline at first
 	others     time.Duration // how long the last looks of all others take
 	element    *element      // that it waits for, nil for none
+	lead       *wait         // of the list that the element is in, nil for none
 	wasPending bool          // an answer was not yet a SUCCESS
 	tally      *status.Tally
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
@@ -114,7 +115,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // what it was in between is not known
 		w.Since = time.Time{}
 	}
-	w.Attempts = max(w.Attempts, 0)
+	w.Attempts = min(max(w.Attempts, 0), mostCounted)
 	w.Sent = min(w.Sent, w.Attempts)
 	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
 		w.Hint = nil

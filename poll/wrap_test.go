@@ -189,7 +189,7 @@ func TestAStartWithinAnotherProbeIsNotSentByTheNextStep(t *testing.T) {
 		p.Probe, p.Immediate = poll.ProbeFunc(logged{p.Probe, new(int)}.Look), true
 		first, _ := p.Step(t.Context(), poll.State{})
 		time.Sleep(time.Minute)
-		if second, events := p.Step(t.Context(), first); len(s.requests) != 1 || second.Ending != poll.Failed {
+		if second, events := p.Step(t.Context(), first); len(s.requests) != 1 || second.Ended() || !events[0].Outcome.Unfinished || events[0].Outcome.Ending != poll.Failed {
 			t.Errorf("requests %q, then %+v", s.requests, events[len(events)-1])
 		}
 	})

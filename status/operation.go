@@ -144,6 +144,35 @@ func (o *Observation) reported() document.Report {
 	return document.Read(Environment(o).Doc.Bytes(), code)
 }
 
+// concludes reports whether no started operation runs after an ERROR: the start was not sent, the response to the
+// start rejects it, or a successful response reports that the operation has ended. A document reports that by a
+// state that is done or failed or, where no rule matched, by an error. The document of the response to the start
+// does not. A rule reports the end if the rule matches at any time, and the state of the document is not open.
+func (o *Observation) concludes(v *Verdict) bool {
+	start, code := o.Following.Start, 0
+	if o.Code != nil {
+		code = *o.Code
+	}
+	switch {
+	case o.Following.Due, start && o.Failure == nil && code >= http.StatusBadRequest:
+		return true
+	case !o.Good():
+		return false
+	}
+	said := document.Read(o.Body, code) // of an element, not of its list
+	switch stage := said.State.Stage; {
+	case stage == document.Open:
+		return false
+	case !start && (stage == document.Done || stage == document.Failed || v.Rule == "" && said.Wrong.Stage != document.Unknown):
+		return true
+	}
+	return slices.ContainsFunc(v.answers, func(a answer) bool {
+		timeless := *a.env
+		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
+		return a.rule.String() == v.Rule && a.rule.Expr.Eval(&timeless).Matched()
+	})
+}
+
 // contradictions returns notes about a document that contradicts a condition for SUCCESS, such as
 // ".state is "failed", and .done is true all the same". A failed state contradicts each condition
 // that does not name the state. An open state contradicts a condition that tests little. An error

@@ -191,6 +191,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
 	// A start is sent once, so its failure is final.
 	v.Final = v.Final || v.Status == Error && o.Following.Start
+	v.Concludes = v.Status == Error && o.concludes(&v)
 	return v
 }
 

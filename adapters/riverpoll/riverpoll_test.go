@@ -105,6 +105,13 @@ func TestStep(t *testing.T) {
 0s kept attempt 1 ERROR
 0s end: JobCancelError: wait for job: failed: HTTP 404 Not Found
 `},
+		"ERROR while the operation may run": {
+			post, []string{"202", "403"}, nil, `
+0s kept starting
+0s kept attempt 1 NOT_READY
+0s snooze 30s, attempt 1 NOT_READY
+30s end: JobCancelError: wait for job: failed: HTTP 403 Forbidden
+`},
 		"the wait times out": {
 			"GET", []string{"202"}, func(p *poll.Poller) { p.Timeout = 40 * time.Second }, `
 0s snooze 30s, attempt 0 

@@ -174,7 +174,7 @@ func ended(o poll.Outcome, state poll.State) error {
 		return o.Cause
 	case o.Ending == poll.Interrupted:
 		return retry(err.Error(), string(o.Ending), time.Until(state.Due))
-	case state.Ended(), errors.Is(err, errMayHaveStarted),
+	case state.Ended(), o.Unfinished && o.Ending == poll.Failed, errors.Is(err, errMayHaveStarted),
 		o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
 		return final(err, o.Ending)
 	}

@@ -135,6 +135,12 @@ func TestStep(t *testing.T) {
 			"GET", []string{"404"}, immediate, `
 0s final, failed: wait for job: failed: HTTP 404 Not Found
 `},
+		"ERROR while the operation may run": {
+			post, []string{"202", "403"}, nil, `
+0s again after 1ms, benign: true, NOT_READY: the operation is started by the next attempt: nothing was kept before this one
+1ms again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
+30.001s final, failed: wait for job: failed: HTTP 403 Forbidden
+`},
 		"the time-out of the wait": {
 			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.Timeout = 40 * time.Second }, `
 0s again after 30s, benign: true, NOT_READY: the first look is not due yet

@@ -259,18 +259,6 @@ func (j *jobLog) delivered(ends []store.Entry) {
 	}
 }
 
-// isUnclear reports whether a target has failed since it is not known what became of its start.
-func (j *jobLog) isUnclear(end poll.Event) bool {
-	o := end.Outcome.Observation
-	return end.Outcome.Ending == poll.Failed &&
-		(j.pastOf(end).State.Starting || o != nil && o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted)
-}
-
-// keepsNote says that the log keeps the same line from starting anything again.
-func (j *jobLog) keepsNote() string {
-	return "the same line sends nothing while its job log exists: rm '" + j.path + "'"
-}
-
 // exit returns the exit code of a target that had ended before.
 func (j *jobLog) exit(ev poll.Event) ExitCode {
 	if past := j.pastOf(ev); past.Exit != nil {

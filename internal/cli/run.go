@@ -46,9 +46,8 @@ type endings struct {
 	codes       map[poll.Ending]ExitCode // of the first with each ending
 	undelivered []store.Entry            // for the job log, once all results are written
 
-	isResumable bool // one has Failed, and a later run may go on with it
-	isStarted   bool // one was started, and has not ended by itself
-	isUnclear   bool // what became of a start is not known
+	isResumable  bool // one has Failed, and a later run may continue it
+	isUnfinished bool // an operation was started, and its end is not known
 }
 
 // run waits, reports what happens and writes the results to stdout.
@@ -163,27 +162,21 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
 func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
-	isUnclear := w.spec.Slice > 0 && w.log.isUnclear(event)
-	if isUnclear {
-		event.Outcome.Notes = append(event.Outcome.Notes, w.log.keepsNote())
+	ended.isUnfinished = ended.isUnfinished || event.Outcome.Unfinished
+	if w.group == nil && event.Outcome.Ending == poll.Failed {
+		event.Outcome.Notes = append(event.Outcome.Notes, w.keepsNote(ended)...)
 	}
 	result := w.resultOf(inTime, event)
 	event.Outcome = &result.Outcome // the board may keep it
 	code := w.codeOf(event)
-	var due []store.Entry
-	if !isUnclear { // otherwise the log keeps the start, so that the same line does not send it again
-		due = w.log.noteEnd(event, code) // on the disk before anybody is told to call again
-	}
+	due := w.log.noteEnd(event, code) // on the disk before anybody is told to call again
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
 	if _, known := ended.codes[how]; !known || code == ExitInternal {
 		ended.codes[how] = code
 	}
 	ended.result = result
-	ended.isUnclear = ended.isUnclear || isUnclear
 	ended.isResumable = ended.isResumable || how == poll.Failed && !event.State.Ended()
-	isOpen := how != poll.Succeeded && how != poll.Failed && how != poll.CannotRun
-	ended.isStarted = ended.isStarted || isOpen && event.State.Sent > 0
 	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
@@ -251,8 +244,10 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 		return ending{}, err
 	}
 	w.log.delivered(ended.undelivered)
-	if end.how == poll.Failed && ended.isStarted && w.spec.Slice > 0 {
-		w.reporter.AfterEnd(w.log.keepsNote())
+	if w.group != nil && (end.how == poll.Failed || end.how == poll.CannotRun) {
+		for _, note := range w.keepsNote(ended) {
+			w.reporter.AfterEnd(note)
+		}
 	}
 	if end.isOver || w.spec.Slice == 0 { // a wait in slices is one run
 		if problem := w.remember(ctx); problem != nil {
@@ -273,8 +268,17 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 		code = cmp.Or(ended.codes[how], ExitError)
 	}
 	code = w.log.code(code)
-	isEnd := how == poll.Succeeded || how == poll.CannotRun || how == poll.Failed && !ended.isResumable && !ended.isStarted
-	return ending{how, code, isEnd && !ended.isUnclear && code != ExitInternal}
+	isFailure := how == poll.CannotRun || how == poll.Failed
+	isEnd := how == poll.Succeeded || isFailure && !ended.isResumable && !ended.isUnfinished
+	return ending{how, code, isEnd && code != ExitInternal}
+}
+
+// keepsNote explains how to start an operation again whose end is not known.
+func (w *wait) keepsNote(ended *endings) []string {
+	if !ended.isUnfinished || w.spec.Slice == 0 && !w.spec.Resume {
+		return nil
+	}
+	return []string{"the same line does not send the start again while its job log exists: rm '" + w.log.path + "'"}
 }
 
 // writeResult writes the result of a single wait.

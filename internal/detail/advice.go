@@ -8,6 +8,9 @@ type Decision struct {
 	// certificate is not trusted, the program cannot be run, or the operation could not be started.
 	// It ends the wait whatever the threshold.
 	Final bool
+	// Concludes is true for an ERROR after which no started operation runs: the start was not sent, the response to
+	// the start rejects it, or a successful response reports that the operation has ended.
+	Concludes bool
 	// Abandoned is true if time ran out while rules were asked. Nothing is decided then,
 	// and the status is NOT_READY.
 	Abandoned bool

@@ -211,7 +211,8 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	if isLost := strings.Contains(res.Said[len(res.Said)-1], "may have started"); res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || w.Line.Log == "slice" && isLost && res.Code == 1) {
+	isOpen := w.Line.Log == "slice" && res.Code == 1 && !slices.ContainsFunc(w.lives, w.mayHaveEnded)
+	if res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || isOpen) {
 		seen := make([][]sighting, len(w.lives))
 		for i, l := range w.lives {
 			seen[i] = l.seen
@@ -221,7 +222,7 @@ func (w *world) runLine() *result {
 		for i, l := range w.lives {
 			l.seen = seen[i]
 		}
-		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice && w.Line.Log == "joblog" && (res.Code == 0 || len(w.Ops) == 1) {
+		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice && w.Line.Log == "joblog" && (res.Code == 0 || len(w.Ops) == 1 && w.hasReported(w.lives[0])) {
 			w.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
 		}
 		w.mu.Unlock()
@@ -238,6 +239,17 @@ func (w *world) runLine() *result {
 }
 
 var endings = map[cli.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
+
+// hasReported reports whether an honest response said that the operation has failed. That of a request which starts
+// nothing may be any.
+func (w *world) hasReported(l *life) bool {
+	return l.Method == "" || slices.ContainsFunc(l.seen, func(s sighting) bool { return s.honest && w.fails(s.doc) })
+}
+
+// mayHaveEnded reports whether the same line may start an operation again that was started.
+func (w *world) mayHaveEnded(l *life) bool {
+	return l.starts > 0 && (l.state(time.Now()) != "running" || w.hasReported(l))
+}
 
 // keep notes what a later run knows, once a run has ended in order.
 func (m *machine) keep() {
