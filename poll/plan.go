@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -79,9 +78,8 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 		return
 	}
 	w.ignored = "" // the note is about the last response
-	result := x.Eval(status.Environment(o))
-	v := result.Value()
-	if v.Type == "null" || !v.Exists() && !failsOnValue(result, o) {
+	v := x.Eval(status.Environment(o)).Value()
+	if v.Type == "null" || !v.Exists() && !failsOnValue(x, o) {
 		return
 	}
 	wait, ok := hint.Parse(v.Text(), now)
@@ -93,12 +91,14 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 }
 
 // failsOnValue reports whether an expression could not be evaluated on a member of an object, such as
-// .ms / 1000 on a text. jq fails on a missing member, too: it is a null, which the reason then names.
-func failsOnValue(r expr.Result, o *status.Observation) bool {
-	v := r.Value()
-	isUnknown := v.Type != "missing" && !v.Exists() && !r.Missing() && !r.Abandoned()
+// .ms / 1000 on a text. jq fails on a missing member, too: then it fails on an empty object for the same reason.
+func failsOnValue(x *expr.Expr, o *status.Observation) bool {
+	env := status.Environment(o)
+	r := x.Eval(env)
+	env.Doc = expr.NewDoc([]byte("{}"))
+	isUnknown := r.Value().Type != "missing" && !r.Missing() && !r.Abandoned()
 	var members map[string]json.RawMessage
-	return isUnknown && !strings.Contains(v.Reason, "null") && json.Unmarshal(o.Body, &members) == nil
+	return isUnknown && r.Value().Reason != x.Eval(env).Value().Reason && json.Unmarshal(o.Body, &members) == nil
 }
 
 // hintLeft returns what is left of the wait that the server asked for.

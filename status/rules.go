@@ -515,6 +515,8 @@ func Environment(o *Observation) *expr.Env {
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable(o.Gap())
+	case o.Message && o.Body == nil && o.Stderr != nil:
+		env.Doc = expr.Unreadable("the line is of stderr")
 	case o.Part:
 		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
 	case o.Within != nil:

@@ -207,6 +207,11 @@ func TestClassify(t *testing.T) {
 		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
 		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
+		"nor is it known not to be JSON": {rules: []string{`until $isjson == false`, `error-if $isjson`}, o: with(answered(200, `{"a":`), func(o *status.Observation) {
+			o.Truncated, o.Size = true, 100
+		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
+		"nor is a line of stderr": {rules: []string{`until !$isjson`, `until $isjson == false`}, o: status.Observation{Kind: status.KindCommand, Stderr: []byte("warning"),
+			Answer: detail.Answer{Message: true}}, want: status.NotReady, reason: "the line is of stderr"},
 
 		"503 with no such wait":    {o: with(answered(503, ""), retryAfter("0")), want: status.Throttled, reason: "HTTP 503 Service Unavailable"},
 		"503 with an unknown wait": {o: with(answered(503, ""), retryAfter("soon")), want: status.Throttled},

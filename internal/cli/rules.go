@@ -233,7 +233,8 @@ func (s *Spec) listens() bool {
 	return s.Stream && (s.hasSuccess() || s.Rank("stream") > argv.Variable)
 }
 
-// checkStream refuses a stream of which any message would be SUCCESS, or that of one object of several.
+// checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
+// several, and for a threshold that counts lines if no condition for SUCCESS can match a line.
 func checkStream(t *target) error {
 	if s := t.spec; s.listens() && !s.hasSuccess() {
 		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
@@ -242,6 +243,13 @@ func checkStream(t *target) error {
 	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
 		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
 			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
+	}
+	rules := slices.Concat(t.poller.Rules.Own, t.poller.Rules.Preset.All())
+	matchesLine := func(r status.Rule) bool {
+		return r.Status == status.Success && (!r.Expr.Reads("exit") || r.Expr.Reads("stdout", "stderr", "body"))
+	}
+	if t.spec.listens() && t.spec.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
+		return argv.Usagef("%s counts lines, and $exit is not known of a line", t.spec.Origin("success-threshold"))
 	}
 	return nil
 }

@@ -200,7 +200,7 @@ func (r *targetReader) readShared(kind status.Kind, settings []targets.Setting) 
 		return nil, err
 	}
 	t := &target{kind: kind, spec: s}
-	for _, step := range []func(*target) error{checkStream, r.readProbe, readAccept, r.readRules, r.readSchedule} {
+	for _, step := range []func(*target) error{r.readProbe, readAccept, r.readRules, checkStream, r.readSchedule} {
 		if err := step(t); err != nil {
 			return nil, err
 		}

@@ -29,6 +29,7 @@ type Doc struct {
 	root    value    // the document, if it is the only one
 	lines   []string // the documents
 	problem string   // why it is not one document
+	unread  bool     // the problem is not in the text
 
 	decode sync.Once
 	tree   any // the document as gojq takes it
@@ -63,7 +64,7 @@ func element(v value, name string) *Doc {
 // its text, such as "the body was cut at 64 MiB". Every path on it is unknown for that
 // reason.
 func Unreadable(reason string) *Doc {
-	d := &Doc{problem: reason}
+	d := &Doc{problem: reason, unread: true}
 	d.check.Do(func() {})
 	return d
 }

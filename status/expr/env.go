@@ -113,7 +113,11 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 	case "gone":
 		return boolean(env.Gone), true
 	case "isjson":
-		return or(env.Error != "", missing(), boolean(env.Doc.value().kind != kindUnknown)), true
+		isJSON := env.Doc.value()
+		if env.Doc == nil || !env.Doc.unread {
+			isJSON = or(env.Error != "", missing(), boolean(isJSON.kind != kindUnknown))
+		}
+		return isJSON, true
 	case "event":
 		return or(env.Event == "", missing(), text(env.Event)), true
 	case "name":
