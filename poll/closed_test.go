@@ -63,6 +63,9 @@ func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
 					}
 					for i, o := range outcomes {
 						targets[i].Past = new(reread(t, o.State))
+						if i == 4 && (o.Ending != poll.HintTooLong || !strings.Contains(o.Reason, "http://b.example.com:80 is closed for ")) {
+							t.Errorf("%s: %s: %s", test.name, o.Ending, o.Reason)
+						}
 					}
 					time.Sleep(time.Until(begun.Add(run)))
 				}

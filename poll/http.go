@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -188,8 +187,8 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook, Accept: a.Accept, Tell: a.tell()}
 	if around, ok := ctx.Value(lookContextKey{}).(*lookContext); ok {
 		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
-		if around.admit(ctx, s.Place()) != nil {
-			return status.Observation{Kind: status.KindHTTP, Failure: cause.Failure(ctx, ErrAttemptTimeout.Error())}
+		if f := around.admit(ctx, s.Place()); f != nil {
+			return status.Observation{Kind: status.KindHTTP, Failure: f}
 		}
 	}
 	return s.Session.Look(ctx, attempt)

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/pollcli/poll/internal/words"
 )
 
 const (
@@ -268,10 +265,7 @@ func (l *loop) handleClosedPlace(s *source, now time.Time) {
 		l.sleepUntilDue(s, HeldByGate, now)
 		return
 	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(s.Due.Sub(now)), s.closedReason)
-	for _, w := range s.all() {
-		w.closedPastDeadline = why
-	}
+	s.endClosed(closedFor(p.name, s.Due.Sub(now), s.closedReason))
 	l.end(s)
 }
 

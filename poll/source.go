@@ -3,9 +3,13 @@ package poll
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -102,6 +106,9 @@ func (s *source) look() {
 		s.count(s.complete)
 	}
 	s.answered(o, took)
+	if o.Stopped() && o.Failure.Err == errClosed {
+		s.endClosed(o.Failure.Reason)
+	}
 	if s.list == nil {
 		s.lookForResult(pace)
 	}
@@ -112,6 +119,13 @@ func (s *source) look() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
 			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
+	}
+}
+
+// endClosed notes that all waits end, since a place is closed until after their deadline.
+func (s *source) endClosed(why string) {
+	for _, w := range s.all() {
+		w.closedPastDeadline = why
 	}
 }
 
@@ -131,21 +145,36 @@ type paced struct {
 	sent atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
 }
 
-// Wait waits until a request may go to a place.
-func (p *paced) Wait(ctx context.Context, place string) error {
+// errClosed is the cause of a failure if an origin is closed until after the deadline.
+var errClosed = errors.New("the origin is closed")
+
+// Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
+// until after the deadline.
+func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	var slot time.Time
 	for {
-		slot, _ = p.limiter.Next(place, slot)
-		wait := time.Until(slot)
-		if wait <= 0 || ctx.Err() != nil {
+		var closed string
+		slot, closed = p.limiter.Next(place, slot)
+		switch wait := time.Until(slot); {
+		case ctx.Err() != nil:
+			return cause.Failure(ctx, ErrAttemptTimeout.Error())
+		case wait <= 0:
 			p.sent.Store(new(time.Now()))
-			return context.Cause(ctx)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+			return nil
+		case closed != "" && !p.deadline.IsZero() && slot.After(p.deadline):
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: errClosed}
+		default:
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
 		}
 	}
+}
+
+// closedFor returns the reason why a place gets no request.
+func closedFor(place string, wait time.Duration, reason string) string {
+	return fmt.Sprintf("%s is closed for %s (%s)", place, words.Short(wait), reason)
 }
 
 // Done reports the response to a request to the limiter. It returns whether the request was refused

@@ -173,8 +173,10 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		if r.toGET {
 			next.method, next.body, next.start = http.MethodGet, nil, false
 		}
-		if err := next.wait(ctx, next.at); err != nil {
-			return failed(cutOff(ctx, true, time.Since(next.began)), next)
+		if f := next.wait(ctx, next.at); f != nil {
+			a = failed(f, next)
+			a.unsent = true
+			return a
 		}
 		if next.Pace != nil {
 			next.began = time.Now()

@@ -26,15 +26,16 @@ type Attempt struct {
 
 // A Pace spaces the requests of an attempt behind its first.
 type Pace interface {
-	// Wait waits until a further request may go to an origin.
-	Wait(ctx context.Context, origin string) error
+	// Wait waits until a further request may go to an origin. It returns the failure of a request that
+	// must not go before the end of ctx or of the wait, nil once the request may go.
+	Wait(ctx context.Context, origin string) *status.Failure
 	// Done reports the answer to the limiter, and whether it was refused for load and may be
 	// made again before the deadline.
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a further request may go to a location.
-func (a Attempt) wait(ctx context.Context, to location) error {
+// wait waits until a further request may go to a location. It returns why the request must not go, nil if it may.
+func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
 	}

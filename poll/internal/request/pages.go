@@ -92,8 +92,8 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 // ask asks for a page, and again while it is refused for load.
 func (p pages) ask(ctx context.Context, next call) (a *answer) {
 	for range maxTries {
-		if err := next.wait(ctx, next.at); err != nil {
-			return failed(cutOff(ctx, true, 0), next)
+		if f := next.wait(ctx, next.at); f != nil {
+			return failed(f, next)
 		}
 		a = p.layer.do(ctx, next)
 		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.Observation) {

@@ -404,9 +404,10 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		got := failed(nil, call{Attempt: s.attempt, method: http.MethodGet, at: at})
 		if err != nil {
 			got.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
-		} else if first && s.attempt.wait(ctx, at) != nil {
-			got.Failure = cutOff(ctx, true, 0)
-		} else {
+		} else if first {
+			got.Failure = s.attempt.wait(ctx, at)
+		}
+		if got.Failure == nil {
 			first = false
 			got = s.plain().do(ctx, got.asked)
 		}
