@@ -154,10 +154,25 @@ func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
 		if transport = made; r.several {
 			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, s.ParallelMax)
 		}
+		r.boundIdle(transport)
 		r.transports[name] = transport
 	}
 	probe.Transport = transport
 	return nil
+}
+
+// boundIdle has a transport close all idle connections, those of the other transports included, once in so many
+// new connections. Idle connections to many hosts would otherwise use up the files that a process can have open.
+func (r *targetReader) boundIdle(transport *http.Transport) {
+	dial, transports, dials, most := transport.DialContext, r.transports, r.dials, max(system.OpenFiles()/4, 1)
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials.Add(1)%most == 0 {
+			for _, t := range transports {
+				t.CloseIdleConnections()
+			}
+		}
+		return dial(ctx, network, address)
+	}
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.

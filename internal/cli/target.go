@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -43,6 +44,7 @@ type targetReader struct {
 
 	shared     map[string]*target         // all but what targets look at, by kind and settings
 	transports map[string]*http.Transport // by what is said of connections
+	dials      *atomic.Int64              // of all transports
 	programs   map[string]bool            // that can be run
 	names      map[string]int             // how often each was given
 	nested     *poll.Command              // what all commands have in common; nil until there is one
@@ -58,6 +60,7 @@ func newReader(s *Spec, process Process) *targetReader {
 		run: s, process: process, several: s.isSeveral(),
 		shared:     make(map[string]*target),
 		transports: make(map[string]*http.Transport),
+		dials:      new(atomic.Int64),
 		programs:   make(map[string]bool),
 		names:      make(map[string]int),
 	}

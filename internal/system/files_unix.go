@@ -1,0 +1,17 @@
+//go:build unix
+
+package system
+
+import (
+	"math"
+	"syscall"
+)
+
+// OpenFiles returns how many files this process can have open at once.
+func OpenFiles() int64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt64
+	}
+	return int64(min(uint64(limit.Cur), math.MaxInt64))
+}
