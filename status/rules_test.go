@@ -62,6 +62,17 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// The remarks about a response are notes where they explain its code.
+func TestRemarks(t *testing.T) {
+	for code, isNoted := range map[int]bool{302: true, 401: true, 403: false, 404: false} {
+		o := answered(code, "")
+		o.Remarks = []string{"the credentials could not be renewed"}
+		if v := (status.Rules{}).Classify(t.Context(), o); v.Status != status.Error || (len(v.Notes) > 0) != isNoted {
+			t.Errorf("%d is %s with notes %q", code, v.Status, v.Notes)
+		}
+	}
+}
+
 // A condition for SUCCESS counts on an unsuccessful response only if the condition is true of something that
 // the response holds, or names the exit code or the status.
 func TestUnsuccessful(t *testing.T) {

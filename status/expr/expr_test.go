@@ -166,28 +166,31 @@ func TestHintsHostile(t *testing.T) {
 // What a rule is asked about goes by what its expression reads.
 func TestReads(t *testing.T) {
 	t.Parallel()
-	const all = ". json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson event name ENV"
+	const all = ". object json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson event name ENV"
 	for src, want := range map[string]string{
-		`.a == 1`:                      ".",
-		`a == 1`:                       ".",
-		`$exit != 0 || has("a")`:       ". exit",
-		`exists($header.X)`:            "header",
-		`$stdout | fromjson | any(.a)`: "[] stdout",
-		`!$isjson`:                     "isjson",
-		`all(.a[]; $json.b == .c)`:     ". json []",
-		`..0.a == .b`:                  ". json",
-		`"a" == $ENV.SHA`:              "ENV",
-		`true`:                         "",
+		`.a == 1`:                       ". object",
+		`a == 1`:                        ". object",
+		`$exit != 0 || has("a")`:        ". object exit",
+		`exists($header.X)`:             "header",
+		`$stdout | fromjson | any(.a)`:  "[] stdout",
+		`!$isjson`:                      "isjson",
+		`all(.a[]; $json.b == .c)`:      ". object json []",
+		`any($json.a[]; exists(.b))`:    ". json []",
+		`exists($json.a)`:               ". json",
+		`any($json.a[]; any(.b[]; .c))`: ". json []",
+		`..0.a == .b`:                   ". object json",
+		`"a" == $ENV.SHA`:               "ENV",
+		`true`:                          "",
 
 		`jq: $json.a == 1`:                         ". json",
-		`jq: $gone or .until < now`:                ". gone",
+		`jq: $gone or .until < now`:                ". object gone",
 		`jq: $status == 200`:                       "status",
 		`jq: $stderr | test("x") and true`:         "stderr",
-		`jq: [$exit, {$attempt}, "\($body)"] == 1`: ". exit body attempt",
-		`jq: $body[.a:] == "x"`:                    ". body",
+		`jq: [$exit, {$attempt}, "\($body)"] == 1`: ". object exit body attempt",
+		`jq: $body[.a:] == "x"`:                    ". object body",
 		`jq: $isjson | not`:                        "isjson",
 		`jq: -$attempt < -$elapsed`:                "attempt elapsed",
-		`jq: .a == $ENV.SHA`:                       ". ENV",
+		`jq: .a == $ENV.SHA`:                       ". object ENV",
 		`jq: 1 == (2 | length)`:                    "",
 	} {
 		x, err := expr.Compile(src, environ())
