@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -47,6 +48,9 @@ func (f Feedback) closes() time.Duration {
 // closedSpread is how much longer than it asked for a place stays closed at most, as a share
 // of that: others who were told the same begin again at once.
 const closedSpread = 0.1
+
+// forgetAfter is how long a Pacer keeps what it knows of an idle place.
+const forgetAfter = 2 * time.Hour
 
 // A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle place
 // saves nothing up: its next request may go now, and the one after that when the rate
@@ -114,11 +118,16 @@ func (p *Pacer) at(name string) (s *pacedPlace, now int64) {
 	if p.places == nil {
 		p.places, p.began = map[string]*pacedPlace{}, time.Now()
 	}
+	now = p.micros(time.Now())
 	if s = p.places[name]; s == nil {
+		if len(p.places)%100 == 99 {
+			maps.DeleteFunc(p.places, func(_ string, s *pacedPlace) bool {
+				return max(s.Seen, s.Next, s.Closed, s.Reset) < now-forgetAfter.Microseconds()
+			})
+		}
 		s = &pacedPlace{Given: pace.Given{}}
 		p.places[name] = s
 	}
-	now = p.micros(time.Now())
 	s.Settle(p.rules(), now)
 	return s, now
 }

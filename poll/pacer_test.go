@@ -259,6 +259,22 @@ func TestPacer_properties(t *testing.T) {
 	}
 }
 
+// A Pacer of a service that polls many hosts forgets those that are idle, and no host that is closed.
+func TestPacer_forgetsIdlePlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &Pacer{}
+		l.Done("closed", Feedback{Sent: time.Now(), Refused: true, Wait: 48 * time.Hour, Reason: "busy"})
+		for n := range 10_000 {
+			l.Next(fmt.Sprint(n), time.Time{})
+			time.Sleep(10 * time.Second)
+		}
+		if _, closed := l.Next("closed", time.Time{}); len(l.places) > 4000 || closed != "busy" {
+			t.Errorf("%d places, closed: %q", len(l.places), closed)
+		}
+	})
+}
+
 // slotAt waits for the time at which a request may go, if that is before the end.
 func slotAt(l Limiter, place string, end time.Time) time.Time {
 	var had time.Time

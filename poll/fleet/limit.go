@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"time"
@@ -33,6 +34,7 @@ type limit struct {
 type origin struct {
 	key    string
 	joined time.Time
+	used   time.Time // guarded by Fleet.mu
 
 	turn chan struct{} // whoever has it may use what follows, and ask the store
 	pace.Given
@@ -100,9 +102,13 @@ func (f *Fleet) origin(name string) *origin {
 	defer f.mu.Unlock()
 	o := f.origins[name]
 	if o == nil {
+		if len(f.origins)%100 == 99 {
+			maps.DeleteFunc(f.origins, func(_ string, o *origin) bool { return time.Since(o.used) > life })
+		}
 		o = &origin{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), turn: make(chan struct{}, 1), Given: pace.Given{}}
 		f.origins[name] = o
 	}
+	o.used = time.Now()
 	return o
 }
 

@@ -258,3 +258,17 @@ func TestFleet_rivals(t *testing.T) {
 		}
 	})
 }
+
+// A process that polls many hosts forgets those that nobody has used for longer than a record lives.
+func TestFleetForgetsUnusedOrigins(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFleet(swapping{&memory{records: map[string]string{}}}, "here", Options{})
+		for n := range 2000 {
+			f.Next(fmt.Sprint(n), time.Time{})
+			time.Sleep(time.Minute)
+		}
+		if len(f.origins) > 300 {
+			t.Errorf("%d origins", len(f.origins))
+		}
+	})
+}
