@@ -344,7 +344,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
 	for _, f := range s.Flags {
 		isPart := f.Group == groupConditions && !slices.Contains([]string{"success-threshold", "error-threshold", "detail"}, f.Name) ||
-			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "id" || f.Name == "name" && s.isSeveral() ||
 			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
 		if isPart && s.Has(f.Name) {
 			parts[f.Name] = s.Texts(&f)

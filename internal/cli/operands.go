@@ -123,7 +123,8 @@ func (s *Spec) limitations() []limitation {
 		{s.IsCommand && s.ShareKey == "", "", "", "share"},
 		{!isList && len(s.Operands) > 0 && !isTemplate, "", "", "targets"}, // no entry of it would be waited for
 		{s.Stream, "stream", "stream", "each share strict retry-after"},
-		{isSeveral, "several", "", "name foreground stdin pass-exit-code result-file show-stderr"},
+		{isSeveral && !s.isLogged(), "several", "", "name"},
+		{isSeveral, "several", "", "foreground stdin pass-exit-code result-file show-stderr"},
 		{!isSeveral && s.Expect > 1, "", "", "expect"},
 		{!isSeveral, "", "", "at-least"},
 	}

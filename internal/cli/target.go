@@ -119,11 +119,15 @@ func (r *targetReader) read() (err error) {
 // readEntries reads what is to be waited for: a command, the URLs among the operands, or the
 // entries of a file.
 func (r *targetReader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
-	switch {
-	case r.run.Targets != "":
+	if r.run.Targets != "" {
 		return r.readFile(template)
-	case r.run.IsCommand:
-		return []*targets.Entry{{Name: r.run.Name, Command: r.run.Operands}}, nil
+	}
+	name := r.run.Name
+	if r.several { // the job log has the name of all
+		name = ""
+	}
+	if r.run.IsCommand {
+		return []*targets.Entry{{Name: name, Command: r.run.Operands}}, nil
 	}
 	var entries []*targets.Entry
 	given := make(map[string]bool)
@@ -133,7 +137,7 @@ func (r *targetReader) readEntries(template *targets.Template) ([]*targets.Entry
 			continue
 		}
 		given[operand] = true
-		entries = append(entries, &targets.Entry{Name: r.run.Name, URL: operand})
+		entries = append(entries, &targets.Entry{Name: name, URL: operand})
 	}
 	return entries, nil
 }
