@@ -206,7 +206,9 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 		if isFinal {
 			seen.Ending = poll.Succeeded
 		}
-		recorder.End(inTime, seen)
+		if w.log == nil || o.State.Ended() { // otherwise a later run learns from the operation
+			recorder.End(inTime, seen)
+		}
 		o.Notes = slices.Concat(o.Notes, recorder.Warnings())
 	}
 	result.Outcome.State, result.Outcome.Notes = o.State, o.Notes
@@ -249,10 +251,11 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 			w.reporter.AfterEnd(note)
 		}
 	}
-	if end.isOver || w.spec.Slice == 0 { // a wait in slices is one run
-		if problem := w.remember(ctx); problem != nil {
-			w.reporter.AfterEnd(problem.Error())
-		}
+	if w.log != nil && !end.isOver {
+		delete(w.learns, 0) // a later run continues the list
+	}
+	if problem := w.remember(ctx); problem != nil {
+		w.reporter.AfterEnd(problem.Error())
 	}
 	return end, nil
 }
