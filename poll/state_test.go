@@ -137,8 +137,8 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 					Past: &state, Rand: rand.New(half{}),
 				}
 				for e := range p.Events(t.Context()) {
-					if have := fmt.Sprintf("%s #%d", e.Wait, attemptOf(e)); have != test.want {
-						t.Errorf("have a wait of %s, want %s", have, test.want)
+					if have := fmt.Sprintf("%s #%d", e.Wait, attemptOf(e)); have != test.want || e.State.Reserved {
+						t.Errorf("have a wait of %s (reserved: %t), want %s", have, e.State.Reserved, test.want)
 					}
 					break
 				}

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -206,6 +207,14 @@ var hostile = []struct {
 		s.sse().say(pending).hold()
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = 30 * time.Second },
 		want: `28.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "time for a first message is kept before the deadline", handle: func(s streaming) {
+		if s.n == 1 {
+			s.sse().say("~5s", pending, "~3s", pending)
+			return
+		}
+		s.sse().say("~5s", done).hold()
+	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Immediate, p.Schedule, p.Timeout = true, backoff.Fixed(time.Minute), 30*time.Second },
+		want: `25s succeeded, 2 attempts, 3 messages: .state is "done"`},
 	{name: "Last-Event-ID", handle: func(s streaming) {
 		switch id := s.r.Header["Last-Event-Id"]; {
 		case s.n == 1 && id == nil:

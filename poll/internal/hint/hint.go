@@ -30,8 +30,8 @@ const maxSkew = 24 * time.Hour
 const secondaryLimitWait = time.Minute
 
 // Read reads what the answer in an observation, which was received at now, says
-// about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. The first of these
-// that names a wait is the hint:
+// about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. It also sets Date and Age. The first
+// of these that names a wait is the hint; of several fields of one name, the longest wait counts:
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
 //  2. Retry-After (RFC 9110 section 10.2.3);
@@ -45,6 +45,9 @@ const secondaryLimitWait = time.Minute
 // A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
 // which does not repeat it.
 func Read(o *status.Observation, now time.Time) {
+	o.Date, _ = http.ParseTime(o.Header.Get("Date"))
+	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
+	o.Age = time.Duration(age) * time.Second
 	if hasHints(o.Header) {
 		r := reader{Observation: o, received: now}
 		o.ShouldRetry = r.shouldRetry()
@@ -76,10 +79,8 @@ type reader struct {
 // wait reads a wait that begins when the server's clock shows what it showed at the answer. From a
 // cache, Date is when the answer was made, and Age the seconds since then (RFC 9111 section 5.1).
 func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
-	date, err := http.ParseTime(r.Header.Get("Date"))
-	age, _ := strconv.ParseUint(r.Header.Get("Age"), 10, 31)
-	date = date.Add(time.Duration(age) * time.Second)
-	if err != nil || date.Sub(r.received).Abs() > maxSkew {
+	date := r.Date.Add(r.Age)
+	if date.Sub(r.received).Abs() > maxSkew { // or without a Date
 		date = r.received
 	}
 	return parseWait(value, unit, date)
@@ -90,8 +91,8 @@ func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
-// value returns the value of a header. Different values of one header are a list, which
-// no header but RateLimit may have.
+// value returns the value of a header. Different values of one header are a list, which is neither a
+// number nor a date.
 func (r *reader) value(name string) (value string, sent bool) {
 	values := slices.Compact(slices.Clone(r.Header.Values(name)))
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
@@ -121,20 +122,20 @@ var retryAfterHeaders = [...]struct {
 	{"x-amz-retry-after", time.Millisecond},
 }
 
-// hint returns the wait that a header asks for.
+// hint returns the longest wait that the fields of a name ask for.
 func (r *reader) hint(name string, unit time.Duration) *status.Hint {
-	value, sent := r.value(name)
-	if !sent {
+	var longest time.Duration
+	for _, value := range r.Header.Values(name) {
+		wait, ok := r.wait(strings.TrimSpace(value), unit)
+		if !ok {
+			r.ignore(name, "not a wait of at most a year")
+		}
+		longest = max(longest, wait)
+	}
+	if longest == 0 {
 		return nil
 	}
-	wait, ok := r.wait(value, unit)
-	if !ok {
-		r.ignore(name, "not a wait of at most a year")
-	}
-	if wait <= 0 {
-		return nil
-	}
-	return &status.Hint{Wait: wait, Source: name}
+	return &status.Hint{Wait: longest, Source: name}
 }
 
 // Parse reads a wait that begins now: a duration such as "5s", or the value of a Retry-After. It returns false for
@@ -207,7 +208,7 @@ func isSecondaryLimit(code int, body []byte) bool {
 // rateLimit returns the wait until there is quota again, if an answer says that none is
 // left.
 func (r *reader) rateLimit() *status.Hint {
-	if age, sent := r.value("Age"); sent && age != "0" {
+	if r.Age > 0 {
 		return nil // a cache's answer says nothing of the quota now
 	}
 	hint := r.rateLimitField()

@@ -66,6 +66,10 @@ func TestRead(t *testing.T) {
 		{name: "a clock of 1970", code: 503, header: []string{
 			"Date: Thu, 01 Jan 1970 00:00:00 GMT", "Retry-After: Fri, 20 Nov 2026 12:00:09 GMT",
 		}, wait: 9 * time.Second, source: "Retry-After"},
+		{name: "several fields", code: 429, header: []string{"Retry-After: 1", "Retry-After: 60", "Retry-After: Fri, 20 Nov 2026 12:00:09 GMT"},
+			wait: time.Minute, source: "Retry-After"},
+		{name: "junk in one of several fields", code: 429, header: []string{"Retry-After: soon", "Retry-After: 60"},
+			wait: time.Minute, source: "Retry-After", remark: "Retry-After ignored"},
 		{name: "junk falls back", code: 503, header: []string{"Retry-After-Ms: soon", "Retry-After: 4"},
 			wait: 4 * time.Second, source: "Retry-After", remark: "Retry-After-Ms ignored: not a wait of at most a year"},
 		{name: "OpenAI", code: 200, header: []string{"Openai-Poll-After-Ms: 1200"}, wait: 1200 * time.Millisecond, source: "openai-poll-after-ms"},
@@ -106,6 +110,20 @@ func TestRead(t *testing.T) {
 				t.Errorf("have remarks %q, want one with %q", have.Remarks, test.remark)
 			}
 		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"1.5s": 1500 * time.Millisecond, "8760h": maxHint, "Fri, 20 Nov 2026 11:00:00 GMT": 0} {
+		if have, ok := Parse(text, adviceNow); have != want || !ok {
+			t.Errorf("%s: have %v, %t", text, have, ok)
+		}
+	}
+	for _, text := range []string{"8760h1s", "-1s", "soon"} {
+		if have, ok := Parse(text, adviceNow); ok {
+			t.Errorf("%s: have %v", text, have)
+		}
 	}
 }
 
