@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		return optional(env.Status), true
 	case "header":
 		if values := env.Header.Values(field); len(values) > 0 {
-			return value{kind: kindString, str: values[0], hidden: true}, true
+			return value{kind: kindString, str: fieldValue(values), hidden: true}, true
 		}
 		return missing(), true
 	case "body":
@@ -124,6 +125,15 @@ func (env *Env) variable(name, field string) (v value, known bool) {
 		return or(env.Name == "", missing(), text(env.Name)), true
 	}
 	return missing(), false
+}
+
+// fieldValue returns the value of a header field that a response may have several times (RFC 9110 section
+// 5.3). A value that is repeated counts once.
+func fieldValue(values []string) string {
+	if len(values) > 1 {
+		values = slices.Compact(slices.Clone(values))
+	}
+	return strings.Join(values, ", ")
 }
 
 // stderrKept names the part of stderr that is kept, "" for all of stderr.

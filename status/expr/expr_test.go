@@ -163,6 +163,17 @@ func TestHintsHostile(t *testing.T) {
 	}
 }
 
+// Several fields of one name have one value; a value that is repeated counts once.
+func TestSeveralFields(t *testing.T) {
+	t.Parallel()
+	env := &expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Header: http.Header{"X-A": {"done", "running"}, "X-B": {"done", "done"}}}
+	for _, condition := range []string{`$header.X-A == "done, running" and $header.X-B == "done"`, `jq: $header["x-a"] == "done, running" and $header["X-B"] == "done"`} {
+		if r := mustCompile(t, condition).Eval(env); !r.Matched() {
+			t.Errorf("%s is %v: %v", condition, r.Tri, r.Explain().Lines)
+		}
+	}
+}
+
 // What a rule is asked about goes by what its expression reads.
 func TestReads(t *testing.T) {
 	t.Parallel()

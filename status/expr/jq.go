@@ -147,7 +147,8 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
 			if len(values) > 0 {
-				fields[name], fields[strings.ToLower(name)] = values[0], values[0]
+				all := fieldValue(values)
+				fields[name], fields[strings.ToLower(name)] = all, all
 			}
 		}
 		return fields, ""
