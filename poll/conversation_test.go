@@ -414,6 +414,10 @@ func (c *conversation) set(text string) (err error) {
 		c.poller.RetryAfter, err = expr.CompileValue(value)
 	case "--not-ready-if":
 		return c.rule(status.NotReady, name, value)
+	case "--success-threshold":
+		if c.poller.SuccessThreshold.Times, err = strconv.Atoi(value); err != nil {
+			c.poller.SuccessThreshold.For, err = time.ParseDuration(value)
+		}
 	case "--max-attempts":
 		c.poller.MaxAttempts, err = strconv.Atoi(value)
 	case "--timeout":

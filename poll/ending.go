@@ -265,7 +265,7 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 		}
 		ended.Limit = s.Limit      // which is about other targets, too
 		if o.Ending == Succeeded { // its result may be looked at again
-			ended.Session = s.Session
+			ended.Session, ended.Evidence = s.Session, s.Evidence
 		}
 		return ended
 	}

@@ -184,7 +184,7 @@ func (s httpSession) Check() error { return nil }
 
 // Look makes one attempt.
 func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
-	attempt := request.Attempt{Last: a.LastLook, Accept: a.Accept, Tell: a.tell()}
+	attempt := request.Attempt{Last: a.LastLook, NoCache: a.NoCache, Accept: a.Accept, Tell: a.tell()}
 	if around, ok := ctx.Value(lookContextKey{}).(*lookContext); ok {
 		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
 		if f := around.admit(ctx, s.Place()); f != nil {

@@ -16,8 +16,9 @@ import (
 type judgement struct {
 	observation *status.Observation
 	verdict     status.Verdict
-	begun       time.Time // when it was looked; the answer may have come much later
+	begun       time.Time // of the look, or, for a response of a cache, when it was made at the earliest
 	took        time.Duration
+	isOutdated  bool // see wait.outdated
 }
 
 // freshFor is how long after its start an operation may not be visible yet: a 404 is not believed.
@@ -50,6 +51,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.Sent++
 		if !w.startDue() {
 			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
+			w.Evidence = &evidence{w.Last, o.Origin, o.Date}
 		}
 	}
 	if s, ok := as[Resumer](w.probe); ok {
@@ -75,10 +77,16 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 // judge gives an observation its verdict.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
-	v := &j.verdict
+	if o.Age > 0 {
+		j.begun = j.begun.Add(-o.Age - time.Second) // the Age counts whole seconds
+	}
+	v, outdated := &j.verdict, w.outdated(o, j.begun)
+	j.isOutdated = outdated != ""
 	switch {
 	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
+	case j.isOutdated:
+		*v = status.Verdict{Status: status.NotReady, Reason: outdated}
 	case w.classify != nil:
 		*v = w.classify(ctx, j)
 	default:

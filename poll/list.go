@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // Elements says which elements of a probe's answers are waited for. Only Each is required.
 //
 // The wait is over once all elements that are known have ended. With Known or Expect, that is as
-// soon as they have. Otherwise a second look must show no new element: 5 s later, or the last one
+// soon as they have. Otherwise a second look must show the same elements: 5 s later, or the last one
 // before the deadline if that is nearer. An answer that may not hold all, such as one behind a
 // redirect to another page, does not count as either of the two looks. An element that an answer
 // does not hold is NOT_READY. An answer that is not good, not complete, or holds no list is judged
@@ -222,7 +223,9 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 func (l *list) note(found []elements.Element) {
 	l.completeAnswers++
 	l.lastComplete = true
+	keys := uint32(1) // 0 is not known
 	for i := range found {
+		keys += crc32.ChecksumIEEE([]byte(found[i].ID)) // whatever their order
 		e := l.members[found[i].ID]
 		if e == nil {
 			e = l.join(found[i].ID)
@@ -233,6 +236,10 @@ func (l *list) note(found []elements.Element) {
 		}
 		e.lastAnswer, e.current = l.completeAnswers, &found[i]
 	}
+	if l.lead.Keys != 0 && l.lead.Keys != keys {
+		l.lead.Listed = time.Time{}
+	}
+	l.lead.Keys = keys
 }
 
 // judge judges a target by its element in a complete answer, whose last page is where it
@@ -297,6 +304,7 @@ func (l *list) progress(o *status.Observation) string {
 func (l *list) fork() {
 	l.lead.Shown = true
 	for _, w := range l.waiting {
+		w.Evidence = l.lead.Evidence
 		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
 			w.resumeFrom(*w.p.Past, time.Now())
 		}
@@ -315,14 +323,17 @@ func (l *list) fork() {
 func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
 
 // confirmDelay is how long an element may exist before its list shows it. If the number of elements
-// is not known, a second look, so long after the first, has to show no new one. If the deadline is
+// is not known, a second look, begun so long after the first, has to show the same ones. If the deadline is
 // nearer than that, the looks go on as scheduled, and the last one counts as the second.
 const confirmDelay = 5 * time.Second
 
 // checkComplete reports whether the last answers show that nothing more is to be waited for, or, if
 // the elements are looked at one by one, that all of them are known. It notes in Listed when the
-// first of these answers came.
+// first of these answers came. If the number of elements is not known, all of these answers hold the same.
 func (l *list) checkComplete(lastLook bool) bool {
+	if l.lead.last.isOutdated { // as if there had been none
+		return false
+	}
 	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
 		l.lead.Listed = time.Time{}
 		return false
@@ -330,7 +341,7 @@ func (l *list) checkComplete(lastLook bool) bool {
 	if l.lead.Listed.IsZero() {
 		l.lead.Listed, lastLook = time.Now(), false
 	}
-	return l.isCounted() || lastLook && !l.confirms() || time.Since(l.lead.Listed) >= confirmDelay || l.forks != nil && l.lead.Sent > 0
+	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay || l.forks != nil && l.lead.Sent > 0
 }
 
 // isCounted reports whether it is known how many elements are enough.
@@ -343,11 +354,12 @@ func (l *list) showsAll() bool {
 	return l.lastComplete && !isShort && (l.isCounted() || l.reader.Partial == "")
 }
 
-// confirms reports whether the next look has only to show no new element, and there is time for it
+// confirms reports whether the next look has only to show the same elements, and there is time for it
 // before the deadline: as much as a look takes, or took last if that was less.
 func (l *list) confirms() bool {
 	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
-	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || l.lead.Listed.Add(confirmDelay+takes).Before(end))
+	wait := max(0, confirmDelay-time.Since(l.lead.Listed))
+	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
 }
 
 // confirmAt returns when the next look comes if it only confirms, zero if it does more.

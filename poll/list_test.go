@@ -23,7 +23,7 @@ import (
 
 // answers returns a probe that gives these answers one after the other, and the last of
 // them from then on. "!" before an answer makes it one that was cut off, ">" one behind a
-// redirect to another page.
+// redirect to another page, "~" one that a cache has had for ten seconds.
 func answers(bodies ...string) poll.Probe {
 	i := 0
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -44,6 +44,7 @@ func answers(bodies ...string) poll.Probe {
 		}
 		rest, cut := strings.CutPrefix(body, "!")
 		rest, moved := strings.CutPrefix(rest, ">")
+		rest, cached := strings.CutPrefix(rest, "~")
 		pages := strings.Split(rest, "|")
 		o := poll.Observe(ctx, []byte(pages[0]), nil)
 		for _, page := range pages[1:] {
@@ -52,6 +53,9 @@ func answers(bodies ...string) poll.Probe {
 		o.Truncated = cut
 		if moved {
 			o.Moved, o.Redirect = true, "/login"
+		}
+		if o.Code = new(200); cached {
+			o.Age = 10 * time.Second
 		}
 		return o
 	})
@@ -72,7 +76,7 @@ func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 	t.Helper()
 	for i, list := range lists {
 		var pages []string
-		rest := strings.TrimLeft(list, "!>")
+		rest := strings.TrimLeft(list, "!>~")
 		for page := range strings.SplitSeq(rest, "|") {
 			if !strings.ContainsAny(page, "[{") && (strings.Contains(page, "=") || page == "") {
 				page = jobs(page)
@@ -142,7 +146,7 @@ func TestListTells(t *testing.T) {
 		summary   string // the ending, the elements, what was needed and the looks
 		want      string
 	}{
-		{[]string{"a=run b=run", "a=run b=done", "a=done b=done c=run", "a=done b=done c=failed", "b=done c=failed"}, `.state=="done"`, 0, "failed 3 3 5",
+		{[]string{"a=run b=run", "a=run b=done", "a=done b=done c=run", "a=done b=done c=failed", "b=done c=failed"}, `.state=="done"`, 0, "failed 3 3 6",
 			`1s 0 jobs: NOT_READY 2 elements
 1s 1 a: NOT_READY .state is "run", want == "done"
 1s 2 b: NOT_READY .state is "run", want == "done"
@@ -156,7 +160,8 @@ func TestListTells(t *testing.T) {
 4s 0 jobs: NOT_READY 3 elements
 4s 3 c: ERROR .state is "failed"
 4s 3 c ends after 2: failed: .state is "failed"
-9s 0 jobs: NOT_READY 3 elements`},
+9s 0 jobs: NOT_READY 3 elements
+14s 0 jobs: NOT_READY 3 elements`}, // the list at 9s lacks an element
 		{[]string{"a=run", "a=run", `{"jobs":[{"id":"a","state":"run"}],"over":true}`}, "$json.over == true", 1, "succeeded 1 1 3",
 			`1s 0 jobs: NOT_READY 1 element
 1s 1 a: NOT_READY $json.over is missing, want == true
@@ -211,6 +216,16 @@ func TestListEnds(t *testing.T) {
 			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 45 * time.Second},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "nor does a list that a cache had before", lists: []string{"a=done", "~a=done", "~", "a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 8 * time.Second},
+		{name: "nor one that lacks an element", lists: []string{"a=done", "", "a=done", "a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 16 * time.Second},
+		{name: "finished elements may leave", lists: []string{"a=done b=done", "b=done", ""},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+1s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 16 * time.Second},
+		{name: "nor is an element gone from a list that a cache had before", lists: []string{"a=run", "", "~", "~a=done", ""},
+			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },
+			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "gone", lists: []string{"a=run b=run", "b=run", "!b=run", "refused", "b=run", "b=run", "", ""},
 			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone", `!.state == "failed"`) },
 			want: `5s 1 a ends after 5: succeeded: $gone is true
@@ -422,8 +437,8 @@ func TestListAlone(t *testing.T) {
 			want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
 4.475s 2 b ends after 1: succeeded: .state is "done"
 `},
-		{name: "one that leaves", lists: []string{"b=queued a=queued", "a=queued", ""}, want: `2 list; 7s 1 b ends after 1: succeeded: .state is "done"
-9s 2 a ends after 3: failed: .state is "failed"
+		{name: "one that leaves", lists: []string{"b=queued a=queued", "a=queued", ""}, want: `4 list; 17s 1 b ends after 1: succeeded: .state is "done"
+19s 2 a ends after 3: failed: .state is "failed"
 `},
 		{name: "in another run", lists: []string{"", "a=queued", "a=queued b=queued"}, elements: poll.Elements{Expect: 2}, past: &poll.State{Attempts: 3},
 			want: `3 list; 4s 2 b ends after 1: succeeded: .state is "done"

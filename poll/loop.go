@@ -342,6 +342,9 @@ func (l *loop) conclude(s *source) {
 		l.openNew()
 		l.emit(s.event(EventAttempt, time.Now()))
 	}
+	if !s.over {
+		s.noteEvidence()
+	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}

@@ -129,8 +129,8 @@ func (w *wait) scheduledWait() time.Duration {
 		}
 	}
 	if w.confirmAt != nil {
-		if at := w.confirmAt(); !at.IsZero() {
-			return time.Until(at)
+		if left := time.Until(w.confirmAt()); left > 0 {
+			return left
 		}
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
@@ -149,7 +149,7 @@ func (w *wait) scheduledWait() time.Duration {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
 	step.Elapsed = duration.Add(step.Elapsed, delay)
-	if streak := w.confirmStreak(); streak > 0 { // SUCCESS is to be confirmed soon: the schedule begins anew
+	if streak := w.confirmStreak(); streak > 0 && !w.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule begins anew
 		step.N = min(step.N, streak-1)
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)

@@ -17,6 +17,9 @@ type Attempt struct {
 	Previous status.Status // of the previous attempt; None for the first
 	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
+	// NoCache is true if a response that a cache had before may not count: the operation was started, or the
+	// attempt confirms another. An [HTTP] then sends "Cache-Control: no-cache".
+	NoCache bool
 	// Accept is that of the wait's Rules.
 	Accept []int
 	// Tell, unless it is nil, judges a message of a stream, and reports whether the attempt

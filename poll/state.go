@@ -77,13 +77,18 @@ type progress struct {
 	// Took is how long the newest attempts took that ended by themselves, or for which too little time
 	// was left at the deadline; 0 is none.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
-	// Listed is when the first of the answers in a row came that showed nothing new to wait for,
-	// of a list whose number of elements is not known; zero if the last one did not.
+	// Listed is when the first of the answers in a row came that showed the same elements, all of
+	// which have ended, of a list whose number of elements is not known; zero if the last one did not.
 	Listed time.Time `json:"listed,omitzero"`
 	// Shown is true of an element that an answer has held, and of a list whose elements are
 	// looked at alone; Absent is how many complete answers in a row have not held an element.
 	Shown  bool `json:"shown,omitempty"`
 	Absent int  `json:"absent,omitempty"`
+	// Evidence is the response that the next ones have to be newer than, such as the response to the
+	// start; nil for none.
+	Evidence *evidence `json:"evidence,omitempty"`
+	// Keys is a sum of the keys that the last complete list has shown; 0 if there was none.
+	Keys uint32 `json:"keys,omitempty"`
 	// Matched are the rules for NOT_READY that matched a response: true for a rule that matched a
 	// successful response.
 	Matched map[string]bool `json:"matched,omitempty"`

@@ -70,11 +70,11 @@ func (w *wait) countsSeen() bool {
 	return isCommand && c.Stream && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
 }
 
-// isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS: it does not
-// end the count of such lines.
+// isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response
+// is outdated after such a response: neither ends the count.
 func (w *wait) isBetween(j *judgement) bool {
-	o := j.observation
-	return w.stream.countsSeen && o.Message && w.isToConfirm() && j.verdict.Status == status.NotReady && j.verdict.Rule == ""
+	isLine := w.stream.countsSeen && j.observation.Message && j.verdict.Rule == ""
+	return (isLine || j.isOutdated) && w.isToConfirm() && j.verdict.Status == status.NotReady
 }
 
 // ended notes how an attempt has ended that no message has decided.

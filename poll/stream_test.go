@@ -213,7 +213,9 @@ var hostile = []struct {
 			return
 		}
 		s.sse().say("~5s", done).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Immediate, p.Schedule, p.Timeout = true, backoff.Fixed(time.Minute), 30*time.Second },
+	}, change: func(p *poll.Poller, _ *poll.HTTP) {
+		p.Immediate, p.Schedule, p.Timeout = true, backoff.Fixed(time.Minute), 30*time.Second
+	},
 		want: `25s succeeded, 2 attempts, 3 messages: .state is "done"`},
 	{name: "Last-Event-ID", handle: func(s streaming) {
 		switch id := s.r.Header["Last-Event-Id"]; {

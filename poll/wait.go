@@ -103,7 +103,12 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if w.Ended() {
 		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
 	}
-	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Heard, &w.Since, &w.Changed, &w.Listed} {
+	times := []*time.Time{&w.Start, &w.Began, &w.Last, &w.Heard, &w.Since, &w.Changed, &w.Listed}
+	if w.Evidence != nil {
+		w.Evidence = new(*w.Evidence)
+		times = append(times, &w.Evidence.At)
+	}
+	for _, t := range times {
 		if t.After(now) {
 			*t = now
 		}
@@ -250,7 +255,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 		ctx = context.WithValue(ctx, lookContextKey{}, around)
 	}
 	begun := time.Now()
-	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, Accept: w.p.Rules.Accept,
+	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
 		Tell: func(o status.Observation) bool { return tell(ctx, o) }})
 	w.ended(ctx, &o)
 	return o, time.Since(begun)

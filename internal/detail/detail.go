@@ -33,12 +33,10 @@ type Answer struct {
 	// Exhausted is true if the answer's header says that a rate limit is used up.
 	Exhausted bool `json:"exhausted,omitempty"`
 
-	// Origin is the scheme, host and port of the server that sent the response, and Date is the time of
-	// the response by that server's clock; zero if the server sent none. Age is how long ago the response
-	// was made, as a cache reports it; 0 if it did not come from a cache.
-	Origin string        `json:"-"`
-	Date   time.Time     `json:"-"`
-	Age    time.Duration `json:"-"`
+	// Date is the time of the response by its server's clock, zero if the server sent none. Age is the time
+	// since then, as a cache reports it; 0 if the response did not come from a cache.
+	Date time.Time     `json:"-"`
+	Age  time.Duration `json:"-"`
 
 	// Renewed is true if the credentials that were refused with a 401 have been renewed
 	// since, so that the next attempt may be let in.

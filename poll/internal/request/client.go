@@ -171,7 +171,7 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		next.redirects = append(next.redirects, *r)
 		next.at = r.to
 		if r.toGET {
-			next.method, next.body, next.start = http.MethodGet, nil, false
+			next.method, next.body, next.start, next.NoCache = http.MethodGet, nil, false, next.NoCache || next.start
 		}
 		if f := next.wait(ctx, next.at); f != nil {
 			a = failed(f, next)

@@ -20,6 +20,7 @@ type Attempt struct {
 	Pace    Pace          // nil = no limiter
 	Timeout time.Duration // of each request if Pace is set, or of all until a stream begins; waiting for a slot does not count; 0 = none
 	Anew    bool          // no event that has been told is taken for known: it is to be told again
+	NoCache bool          // caches are asked to get the response from the origin
 	// Tell judges a message of a Stream, and reports whether it is enough.
 	Tell func(status.Observation) (enough bool)
 }
@@ -61,9 +62,10 @@ type call struct {
 // Following yet. If it has a Failure, there is no code.
 type answer struct {
 	status.Observation
-	code   int
-	asked  call // which it answers
-	unsent bool // the request never left
+	code       int
+	asked      call        // which it answers
+	unsent     bool        // the request never left
+	conditions http.Header // of the request that has it confirmed, if it is kept
 }
 
 // failed is the answer to a call that got none.
@@ -154,20 +156,30 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 		return a
 	}
 	if a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at) {
-		return confirm(next.kept, a)
+		a = confirm(next.kept, a)
+	} else if a.code == http.StatusOK && len(a.Body) <= maxKept {
+		a.conditions = conditionsOn(a.Header)
 	}
-	c.kept = nil
-	if a.code == http.StatusOK && len(a.Body) <= maxKept && len(conditionsOn(a.Header)) > 0 {
-		c.kept = a
+	if c.kept = a; len(a.conditions) == 0 {
+		c.kept = nil
 	}
 	return a
 }
 
-// confirm returns the answer that a 304 confirms, with the hints of the 304.
+// confirm returns the kept response that a 304 confirms. The fields of the 304 update the header, except
+// those that describe the body (RFC 9111 sections 3.2 and 4.3.4). The hints are those of the 304.
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.Observation
+	o.Header = maps.Clone(o.Header)
+	delete(o.Header, "Age") // without one, the 304 comes from the origin
+	for name, values := range a.Header {
+		if !strings.HasPrefix(name, "Content-") {
+			o.Header[name] = values
+		}
+	}
 	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
+	o.Date, o.Age = a.Date, a.Age
 	o.NotModified = true
 	return &confirmed
 }

@@ -133,6 +133,7 @@ func unread(ctx context.Context, err error) *status.Failure {
 func addPage(o *status.Observation, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
+	o.Age = max(o.Age, a.Age)
 	if a.Moved {
 		o.Moved, o.Redirect = true, a.Redirect
 	}

@@ -102,7 +102,7 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 		c.cookies.set(req, next.at)
 	}
 	if next.kept != nil && next.kept.asked.at.same(next.at) {
-		maps.Copy(req.Header, conditionsOn(next.kept.Header))
+		maps.Copy(req.Header, next.kept.conditions)
 	}
 	return req
 }
@@ -110,8 +110,11 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 func (c *client) setHeader(req *http.Request, next call) {
 	header := req.Header
 	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
+	if c.Stream || next.NoCache {
+		header["Cache-Control"] = []string{"no-cache"}
+	}
 	if c.Stream {
-		header["Accept"], header["Cache-Control"] = []string{acceptedStreams}, []string{"no-cache"}
+		header["Accept"] = []string{acceptedStreams}
 		if id := c.memory.LastID; id != "" && c.from == next.at.origin() {
 			header["Last-Event-Id"] = []string{id}
 		}

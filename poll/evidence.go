@@ -1,0 +1,49 @@
+package poll
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// An evidence is the time of a response, by this machine's clock and by the clock of its server. A later response
+// counts only if it is newer: a cache may hold an older one.
+type evidence struct {
+	At     time.Time `json:"at"`
+	Origin string    `json:"origin,omitempty"`
+	Date   time.Time `json:"date,omitzero"`
+}
+
+// outdated returns the reason if a response is older than the start, or than the response that it has to follow:
+// by its Age, or by the Date of the same server. It returns "" if the response counts. begun is the earliest time
+// at which the response can have been made. A server's clock is never compared with this machine's clock.
+func (w *wait) outdated(o *status.Observation, begun time.Time) string {
+	older := "the response is older than an earlier response"
+	isStarting := w.Began.IsZero() // the start may have been redirected to a page that a cache has
+	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
+		older = "the response is older than the start"
+	}
+	switch e := w.Evidence; {
+	case o.Failure != nil, o.Following.Start, e == nil && !isStarting:
+	case o.Age > 0 && (isStarting || begun.Before(e.At)):
+		return fmt.Sprintf("%s by its Age of %d s", older, o.Age/time.Second)
+	case e != nil && o.Origin == e.Origin && !o.Date.IsZero() && o.Date.Before(e.Date):
+		return older + " by its Date"
+	}
+	return ""
+}
+
+// noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS,
+// a complete list, or the absence of an element; or the response was a 202, which comes before the result.
+func (s *source) noteEvidence() {
+	o := s.last.observation
+	isAbsent := func(w *wait) bool { return w.Absent > 0 }
+	switch {
+	case o.Code == nil, s.last.isOutdated:
+	case *o.Code == http.StatusAccepted, s.confirmStreak() > 0, !s.Listed.IsZero(), s.list != nil && slices.ContainsFunc(s.list.waiting, isAbsent):
+		s.Evidence = &evidence{s.Last, o.Origin, o.Date}
+	}
+}
