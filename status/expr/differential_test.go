@@ -89,6 +89,26 @@ func differ(doc, ours, theirs string) string {
 	return fmt.Sprintf("poll says %v, gojq stops: %v", have, stopped)
 }
 
+// Nothing that is true of an empty value is affirmed.
+func TestAffirmed(t *testing.T) {
+	t.Parallel()
+	g, matched := &generator{Rand: rand.New(rand.NewPCG(rand.Uint64(), 1))}, 0
+	for range *pairs {
+		_, ours, _ := g.pair()
+		for _, empty := range []string{"null", "{}", "[]", `""`, "0", "false"} {
+			if x, err := expr.Compile(ours); err == nil {
+				r := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(empty))})
+				if matched += map[bool]int{true: 1}[r.Matched()]; r.Affirmed() {
+					t.Errorf("%s is affirmed by %s", ours, empty)
+				}
+			}
+		}
+	}
+	if matched < *pairs/10 {
+		t.Errorf("only %d of %d conditions are true of an empty value", matched, *pairs)
+	}
+}
+
 // restsOnAbsence finds functions whose value may rest on what is missing, which jq does not tell.
 var restsOnAbsence = regexp.MustCompile(`\b(any|all|count|has|not)\b`)
 
