@@ -183,7 +183,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 		at = len(p.Stanzas) - 1
 	}
 	if at < 0 {
-		why := fmt.Sprintf(".kind is %q", kind)
+		why := fmt.Sprintf(".kind is %q", kind.Text())
 		if match := p.Stanzas[len(p.Stanzas)-1].Match; match != nil {
 			why = match.Eval(e.env).Explain().Lines[0]
 		}

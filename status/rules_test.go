@@ -73,6 +73,20 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
+// A stanza may have kinds and no expression.
+func TestStanzaOfKinds(t *testing.T) {
+	preset := &status.Preset{Name: "pods", Stanzas: []status.Stanza{{Kinds: []string{"Pod"}, Rules: rules(t, "until .done")}}}
+	for body, want := range map[string]string{
+		`{"kind":"Pod","done":true}`: "SUCCESS: .done is true",
+		`{"kind":"Job","done":true}`: `NOT_READY: preset pods is about another kind of object: .kind is "Job"`,
+	} {
+		v := status.Rules{Preset: preset}.Classify(t.Context(), custom(body, nil))
+		if have := string(v.Status) + ": " + v.Reason; have != want {
+			t.Errorf("have %s, want %s", have, want)
+		}
+	}
+}
+
 // A condition for SUCCESS counts on an unsuccessful response only if the condition is true of something that
 // the response holds, or names the exit code or the status.
 func TestUnsuccessful(t *testing.T) {
