@@ -18,8 +18,9 @@ import (
 //
 // The function returns what next has returned, changed as need be. An Observation made anew, as by
 // [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
-// and a failure a failure. Its Body is the whole response then: the further pages are left out. If the
-// function has not called next, the Observation is evaluated as that of a [ProbeFunc].
+// and a failure a failure. Its Body is the whole response then: the further pages are left out, and a list
+// without Known and Expect is not complete. If the function has not called next, the Observation is evaluated
+// as that of a [ProbeFunc].
 //
 // The messages of a stream are not given to the function: one that is to see them puts a function of its own
 // in the place of Tell before it calls next.
@@ -66,6 +67,7 @@ func (w wrapped) around(ctx context.Context, a Attempt, next func(context.Contex
 	}
 	answer := *seen // which was made anew: it is the same one with another body
 	answer.Body, answer.Size, answer.Output, answer.Pages = o.Body, o.Size, o.Output, o.Pages
+	answer.LeftOut = len(seen.Pages) > len(o.Pages)
 	return answer
 }
 

@@ -1,8 +1,8 @@
 package poll_test
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -140,19 +140,25 @@ func TestAnAnswerThatIsMadeAnew(t *testing.T) {
 	})
 }
 
-// The body that a function returns is the whole: no page of the response is evaluated next to the body.
+// The body that a function returns is the whole: no page of the response is evaluated next to the body, and a list
+// of which pages are left out is not complete.
 func TestAFunctionReturnsTheWholeResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pages := poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
-			o := status.Observation{Kind: status.KindHTTP, Body: []byte(jobs("a=done")), Output: []byte(jobs("c=done"))}
+		p := ofJobs(t, poll.Elements{}, "a=done")
+		p.Probe = poll.Wrap(poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+			o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(jobs("a=done")), Output: []byte(jobs("c=done"))}
 			o.Pages = [][]byte{[]byte(jobs("b=done"))}
 			return o
+		}), func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			return poll.Observe(ctx, next(ctx, a).Body, nil)
 		})
-		o := poll.Wrap(pages, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
-			return poll.Observe(ctx, bytes.ReplaceAll(next(ctx, a).Body, []byte("done"), []byte("run")), nil)
-		}).Look(t.Context(), poll.Attempt{})
-		if string(o.Body) != jobs("a=run") || o.Pages != nil || o.Output != nil {
+		o := p.Probe.Look(t.Context(), poll.Attempt{})
+		if string(o.Body) != jobs("a=done") || o.Pages != nil || o.Output != nil {
 			t.Errorf("body %s, pages %s, output %s", o.Body, o.Pages, o.Output)
+		}
+		outcomes, err := (&poll.Group{Timeout: 20 * time.Second}).Run(t.Context(), slices.Values([]poll.Poller{p}))
+		if !errors.Is(err, poll.TimedOut) || len(outcomes) != 1 || outcomes[0].Ending != poll.Succeeded {
+			t.Errorf("%+v, %v", outcomes, err)
 		}
 	})
 }

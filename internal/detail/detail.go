@@ -9,6 +9,8 @@ type Answer struct {
 	// Pages are the further pages of an answer that is a list on several, without Body,
 	// which is the first.
 	Pages [][]byte `json:"pages,omitempty"`
+	// LeftOut is true if a function around the probe has left out the further pages.
+	LeftOut bool `json:"-"`
 	// Page is the number, from 1, of the page that failed, and with which all of the answer
 	// did: the other fields are about that page. It is 0 if none did.
 	Page int `json:"page,omitempty"`

@@ -49,6 +49,9 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 	if o.Moved && !o.Following.Start { // what a start answers is about what it has started
 		r.Partial = "it is that of " + o.Redirect
 	}
+	if o.LeftOut {
+		r.Partial = "the function of Wrap returned no further pages"
+	}
 	var pages []*expr.Doc
 	for page, body := range slices.Concat([][]byte{o.Body}, o.Pages) {
 		last = expr.NewDoc(body)
