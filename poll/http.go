@@ -157,15 +157,16 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 
 // Look sends one request. Where a Probe of your own calls it with the context of its own Look, a
 // request that starts an operation is sent once in a wait, and later calls look where its answer
-// leads, each with its own Header. That holds for calls with equal Method, URL, Body and Follow: one
-// with another URL, such as a signed one, or with another context starts the operation again. A later
-// run, or the next [Poller.Step], fails: no [State] says where such a start has led. [Wrap] an HTTP for
+// leads, each with its own Header. That holds for calls with equal Method, Body, Follow and page, which is
+// the URL without user and fragment, in any spelling of its host. A call with another page, such as a
+// signed URL, or with another context starts the operation again. A later run, or the next
+// [Poller.Step], fails: no [State] says where such a start has led. [Wrap] an HTTP for
 // those. Any other call is the first attempt of a new session.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 	probe := h.Session()
 	around, isInWait := ctx.Value(lookContextKey{}).(*lookContext)
 	if session, ok := probe.(httpSession); ok && isInWait && session.GoesOn() {
-		kept := around.sessions.keep(fmt.Sprintf("%q", []any{h.Method, h.URL, h.Body, h.Follow, h.FollowEach}), session)
+		kept := around.sessions.keep(fmt.Sprintf("%q", []any{h.Method, session.Page(), h.Body, h.Follow, h.FollowEach}), session)
 		kept.mu.Lock()
 		defer kept.mu.Unlock()
 		kept.Renew(session.Session)

@@ -104,6 +104,10 @@ func TestRequestsWithinAProbeAreMadeAsTheySay(t *testing.T) {
 		{"a start with a header that is new", func(ctx context.Context, a poll.Attempt) {
 			poll.HTTP{URL: url, Method: "POST", Header: token(a), Transport: transport}.Look(ctx, a)
 		}, "[POST 1 GET/job 2]"},
+		{"a start in another spelling", func(ctx context.Context, a poll.Attempt) {
+			spelled := []string{url, "http://me@API.example.com:80#again"}[a.Number-1]
+			poll.HTTP{URL: spelled, Method: "POST", Transport: transport}.Look(ctx, a)
+		}, "[POST GET/job]"},
 		{"at once", func(ctx context.Context, a poll.Attempt) {
 			var all sync.WaitGroup
 			for range 2 {

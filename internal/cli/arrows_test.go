@@ -34,7 +34,7 @@ var floors = []struct {
 	{"", []string{"internal/cli", "internal/ui/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status/presets", "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, sums, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
-	{"internal/targets", []string{leaf}},
+	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},

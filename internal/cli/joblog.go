@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -304,7 +304,7 @@ func (j *jobLog) identify(origin string, all []*target) error {
 		}
 		given[id], j.ids[t.poller.Target] = t, id
 		if t.poller.Elements != nil { // which are the same in all batches
-			what = append(what[:2:2], withoutUser(t.spec.Operands[0]))
+			what = append(what[:2:2], pageOf(t.spec.Operands[0]))
 			j.elements = identity("elements", t, "", append(what, t.spec.Operands[1:]...), body)
 		}
 	}
@@ -321,12 +321,12 @@ func identity(kind string, t *target, name string, what []string, body []byte) s
 func fingerprint(probe poll.Probe) (what []string, body []byte) {
 	switch probe := probe.(type) {
 	case *poll.HTTP:
-		return []string{"http", probe.Method, withoutUser(probe.URL)}, probe.Body
+		return []string{"http", probe.Method, pageOf(probe.URL)}, probe.Body
 	case *poll.Command:
 		dir, _ := os.Getwd()
 		return append([]string{"command", dir}, probe.Args...), probe.Stdin
 	case poll.TCP:
-		return []string{"tcp", probe.Address}, nil
+		return []string{"tcp", pageOf(probe.Target())}, nil
 	}
 	return nil, nil
 }
@@ -355,7 +355,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 		parts[name] = []string{s.Getenv(names[1] + names[2])}
 	}
 	if parts["proxy"] != nil {
-		parts["proxy"] = []string{withoutUser(s.Proxy)}
+		parts["proxy"] = []string{pageOf(s.Proxy)}
 	}
 	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])
@@ -381,12 +381,8 @@ var environName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
 })
 
-// withoutUser returns a URL without its user and password.
-func withoutUser(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.User == nil {
-		return text
-	}
-	u.User = nil
-	return u.String()
+// pageOf returns the page at a URL, or a text that is no URL.
+func pageOf(text string) string {
+	page, _ := connect.PageOf(text)
+	return page
 }

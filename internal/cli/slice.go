@@ -47,7 +47,7 @@ func (s *Spec) sliceID(ids []string, all []*target) string {
 			ids = append(ids, p.text)
 		}
 		for _, word := range s.Operands {
-			ids = append(ids, withoutUser(word))
+			ids = append(ids, pageOf(word))
 		}
 	}
 	run := ""

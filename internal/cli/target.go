@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/words"
@@ -132,11 +133,12 @@ func (r *targetReader) readEntries(template *targets.Template) ([]*targets.Entry
 	var entries []*targets.Entry
 	given := make(map[string]bool)
 	for _, operand := range r.run.Operands {
-		if given[operand] {
+		page := fmt.Sprint(connect.PageOf(operand))
+		if given[page] {
 			r.repeats++
 			continue
 		}
-		given[operand] = true
+		given[page] = true
 		entries = append(entries, &targets.Entry{Name: name, URL: operand})
 	}
 	return entries, nil

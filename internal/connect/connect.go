@@ -1,4 +1,5 @@
-// Package connect makes the connections of requests: by which certificates, proxy, socket or address.
+// Package connect makes the connections of requests: by which certificates, proxy, socket or address. It
+// also returns the identity of the page at a URL.
 package connect
 
 import (

@@ -63,9 +63,9 @@ type Answer struct {
 	Origin string `json:"-"`
 	// Elsewhere is true if another origin gave the answer, to which a redirect led.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Moved is true if a redirect led to another page: of another origin, or of another path,
-	// but for a slash at its end. That the page is not there, or does not hold something, says
-	// nothing of the one that was asked for.
+	// Moved is true if a redirect led to another page: of another origin, another path (except for a
+	// slash at its end) or another query. That the page is not there, or does not hold something, says
+	// nothing of the requested page.
 	Moved bool `json:"moved,omitempty"`
 
 	// Message is true for a message of an answer that goes on. Ended is true for how a stream has

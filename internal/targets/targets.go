@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/connect"
 )
 
 const (
@@ -201,9 +203,10 @@ func (f *File) add(e *Entry) error {
 
 // identity is equal for two entries that are the same target.
 func (e *Entry) identity() string {
+	page := fmt.Sprint(connect.PageOf(e.URL))
 	if e.Settings == nil && e.Command == nil && e.Name == "" {
-		return e.URL
+		return page
 	}
 	settings := slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) })
-	return fmt.Sprintf("%q %q %q %q", e.Name, e.URL, e.Command, settings)
+	return fmt.Sprintf("%q %q %q %q", e.Name, page, e.Command, settings)
 }

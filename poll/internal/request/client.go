@@ -230,11 +230,15 @@ func (c *client) describe(a *answer) {
 	if n == 0 {
 		return
 	}
-	first, last := a.asked.redirects[0].from.url, a.asked.redirects[n-1].to.url
+	from, to := a.asked.redirects[0].from, a.asked.redirects[n-1].to
+	first, last := from.url, to.url
 	a.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
-	a.Moved = a.Elsewhere || strings.TrimSuffix(first.EscapedPath(), "/") != strings.TrimSuffix(last.EscapedPath(), "/")
+	a.Moved = from.leavesFor(to)
 	if a.Redirect = urlName(last); !a.Elsewhere {
 		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
+	}
+	if a.Moved && !a.Elsewhere && first.Path == last.Path {
+		a.Redirect += " with another query"
 	}
 	for _, r := range a.asked.redirects {
 		if a.Failure == nil {

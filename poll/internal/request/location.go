@@ -9,7 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/connect"
 )
 
 // maxURL is how long the URL may be that an answer names, in bytes: a server that leads to ever
@@ -60,41 +61,30 @@ func (p location) same(q location) bool {
 }
 
 // identity is equal for URLs whose requests are the same.
-func (p location) identity() string { return p.origin() + p.url.RequestURI() }
+func (p location) identity() string { return connect.Page(p.url) }
 
-func (p location) origin() string { return origin(p.url) }
-
-// origin returns the scheme, host and port of a URL (RFC 6454 section 5). The two spellings
-// of an internationalized name count as two hosts, which is on the safe side.
-func origin(u *url.URL) string {
-	return u.Scheme + "://" + net.JoinHostPort(lower(u.Hostname()), port(u))
-}
-
-func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
-
-// lower lowers a host name of ASCII letters. Unicode folds letters that are different in one
-// (ß and ẞ, s and ſ).
-func lower(host string) string {
-	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return host
+// leavesFor reports whether a redirect from p to q leads to another page. An upgrade to TLS, and a slash at the
+// end of the path, lead to the same page.
+func (p location) leavesFor(q location) bool {
+	from, to := *p.url, q.url
+	if upgraded(&from, to) {
+		from.Scheme, from.Host = to.Scheme, to.Host
 	}
-	return strings.ToLower(host)
+	if strings.TrimSuffix(from.EscapedPath(), "/") == strings.TrimSuffix(to.EscapedPath(), "/") {
+		from.Path, from.RawPath = to.Path, to.RawPath
+	}
+	return connect.Page(&from) != connect.Page(to)
 }
+
+func (p location) origin() string { return connect.Origin(p.url) }
+
+func sameOrigin(a, b *url.URL) bool { return connect.Origin(a) == connect.Origin(b) }
 
 // upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
 func upgraded(a, b *url.URL) bool {
-	host := lower(a.Hostname())
-	return origin(a) == "http://"+net.JoinHostPort(host, "80") && origin(b) == "https://"+net.JoinHostPort(host, "443")
-}
-
-func port(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
+	plain, isPlain := strings.CutPrefix(connect.Origin(a), "http://")
+	host, isDefault := strings.CutSuffix(plain, ":80")
+	return isPlain && isDefault && connect.Origin(b) == "https://"+host+":443"
 }
 
 // goesAnywhere reports whether a user's header is also sent to other origins.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -205,7 +206,7 @@ func FuzzPages(f *testing.F) {
 		s := newTestSession(t, Request{
 			URL: "https://h/list", Next: "auto", Header: http.Header{"Authorization": {"s3cret"}, "Cookie": {"s3cret"}},
 			Transport: serve(func(r *http.Request) reply {
-				origin := r.URL.Scheme + "://" + strings.ToLower(r.URL.Hostname()) + ":" + port(r.URL)
+				origin := connect.Origin(r.URL)
 				if (r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "") && origin != "https://h:443" {
 					t.Errorf("%q and %q: credentials are sent to %s", link, other, r.URL)
 				}

@@ -109,6 +109,9 @@ func (s *Session) Renew(from *Session) {
 // operation.
 func (s *Session) StartDue() bool { return s.phase == startDue }
 
+// Page returns the identity of the page at the given URL.
+func (s *Session) Page() string { return s.client.given.identity() }
+
 // Place returns the scheme, host and port that the next attempt asks first.
 func (s *Session) Place() string { return s.at.origin() }
 
