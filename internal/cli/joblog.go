@@ -27,7 +27,9 @@ type jobLog struct {
 	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
 	open     map[string]store.Entry // of the lists, what is not written yet
 
-	path    string
+	path        string
+	isCompacted bool // no user reads the file
+
 	resumed int       // targets that go on or had ended
 	ended   int       // those that had
 	began   time.Time // the operation of the first of them, as far as is known
@@ -48,7 +50,7 @@ func openJobLog(s *Spec, all []*target) (j *jobLog, err error) {
 	case s.Joblog == "":
 		return nil, nil
 	}
-	j = &jobLog{ids: make(map[string]string), open: make(map[string]store.Entry)}
+	j = &jobLog{ids: make(map[string]string), open: make(map[string]store.Entry), isCompacted: s.Slice > 0}
 	if err = j.identify(origin, all); err == nil {
 		j.path, err = s.logPath(slices.Sorted(maps.Values(j.ids)), all)
 	}
@@ -281,14 +283,16 @@ func (j *jobLog) close(remove bool) error {
 	if j == nil {
 		return nil
 	}
-	end := j.log.Close
-	if remove {
-		end = j.log.Remove
-	}
 	for _, e := range j.open {
 		j.log.End(e)
 	}
-	return end()
+	if remove {
+		return j.log.Remove()
+	}
+	if j.isCompacted {
+		j.log.Compact()
+	}
+	return j.log.Close()
 }
 
 // identify sets the IDs of targets in the job log, and that of their elements if they are lists. Two

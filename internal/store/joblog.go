@@ -75,6 +75,14 @@ type Log struct {
 // OpenLog opens a job log, and begins one if there is none. It fails if the file is no job log, or
 // another process has it, and leaves the file as it was.
 func OpenLog(path string) (*Log, error) {
+	l, err := openLog(path)
+	if _, gone := os.Lstat(path); errors.Is(err, errLost) && gone == nil { // its last process has compacted it
+		l, err = openLog(path)
+	}
+	return l, err
+}
+
+func openLog(path string) (*Log, error) {
 	file, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
@@ -118,11 +126,16 @@ func (l *Log) writeHeader() error {
 		return err
 	}
 	l.size = int64(len(header))
+	l.syncName()
+	return l.file.Sync()
+}
+
+// syncName makes the name of the file outlast a crash of the machine.
+func (l *Log) syncName() {
 	if dir, err := os.Open(filepath.Dir(l.path)); err == nil {
 		defer dir.Close()
 		dir.Sync()
 	}
-	return l.file.Sync()
 }
 
 // Empty reports whether nothing was known when the log was opened.
@@ -228,8 +241,10 @@ func (l *Log) lost() error {
 	if isAt(l.file, l.path) {
 		return nil
 	}
-	return errors.New("it was removed or replaced during the run, so a later run would begin anew")
+	return errLost
 }
+
+var errLost = errors.New("it was removed or replaced during the run, so a later run would begin anew")
 
 // failed adds to an error what was being done, and with which file.
 func (l *Log) failed(err error) error {
@@ -240,6 +255,54 @@ func (l *Log) failed(err error) error {
 		err = path.Err
 	}
 	return fmt.Errorf("write job log %s: %w", l.path, err)
+}
+
+// Compact drops the lines that later lines supersede, if these are half of the file. Close has to follow: another
+// process may open the new file at once. After a failure, or a kill at any moment, the old file is there.
+func (l *Log) Compact() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || l.lost() != nil {
+		return
+	}
+	text, err := l.newest()
+	if err != nil || int64(len(text)) > l.size/2 {
+		return
+	}
+	name := l.compactName()
+	f, err := open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err == nil {
+		err = cmp.Or(writeAt(f, text, 0), f.Sync(), f.Close())
+	}
+	l.file.Close() // Windows renames no open file
+	if err == nil {
+		err = os.Rename(name, l.path)
+	}
+	if err != nil {
+		os.Remove(name)
+	}
+	l.syncName()
+	l.file, _ = open(l.path, os.O_RDWR) // Close reports a failure
+}
+
+// compactName returns the name under which Compact writes the new file.
+func (l *Log) compactName() string { return l.path + ".new" }
+
+// newest returns the text of a log with only the last entry of each target and element.
+func (l *Log) newest() ([]byte, error) {
+	now := &Log{path: l.path, file: l.file, past: make(map[string]map[string]Entry), sent: make(map[string]int)}
+	_, err := l.file.Seek(0, io.SeekStart)
+	if err == nil {
+		err = now.read()
+	}
+	text := []byte(header)
+	for _, entries := range now.past {
+		for _, e := range entries {
+			line, problem := json.Marshal(e)
+			text, err = append(append(text, line...), '\n'), cmp.Or(err, problem)
+		}
+	}
+	return text, err
 }
 
 // Close makes what was written outlast a crash of the machine, and lets other processes use
@@ -259,6 +322,7 @@ func (l *Log) Remove() error {
 	defer l.mu.Unlock()
 	lost, err := l.lost(), l.file.Close()
 	if l.err = os.ErrClosed; lost == nil {
+		os.Remove(l.compactName()) // of a process that was killed
 		err = cmp.Or(err, os.Remove(l.path))
 	}
 	return errors.Join(err, l.unlock())
@@ -343,6 +407,8 @@ func (l *Log) take(text []byte) error {
 		l.sent[e.ID] = e.State.Sent + 1
 	case l.precedes(e):
 		return nil
+	default:
+		l.sent[e.ID] = max(l.sent[e.ID], e.State.Sent)
 	}
 	if l.past[e.ID] == nil {
 		l.past[e.ID] = make(map[string]Entry)

@@ -315,3 +315,46 @@ func TestRemove(t *testing.T) {
 		t.Errorf("have %q and %v", text, err)
 	}
 }
+
+// A log that is compacted has what it had, in one line for each target and element. The next process opens the
+// new file, also if it has opened the old one before.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	check(t, os.WriteFile(path+".new", []byte("of a process that was killed"), 0o600))
+	l, want := sample(t, path)
+	for range 20 {
+		l.End(waiting("list"))
+		l.End(waiting("of", "y"))
+	}
+	l.End(ended("list"))
+	want["list"] = ended("list")
+	opened, err := make(chan *store.Log), error(nil)
+	go func() {
+		var next *store.Log
+		for next == nil {
+			next, err = store.OpenLog(path) // which waits for a moment
+			if err != nil && !strings.Contains(err.Error(), "another process uses") {
+				break
+			}
+		}
+		opened <- next
+	}()
+	l.Compact()
+	check(t, l.Close())
+	if l = <-opened; l == nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if diff := cmp.Diff(want, known(l), cmp.AllowUnexported(poll.State{})); diff != "" {
+		t.Errorf("known (-want +have):\n%s", diff)
+	}
+	text, err := os.ReadFile(path)
+	check(t, err)
+	if lines := bytes.Count(text, []byte("\n")); lines != 1+len(want) {
+		t.Errorf("%d lines for %d entries:\n%s", lines, len(want), text)
+	}
+	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
