@@ -80,15 +80,38 @@ func isConnecting(err error) bool {
 }
 
 // strictly returns the errors of a lookup for each family of addresses, after a lookup that has not found a
-// name. That lookup sends a query for each family, and reports a missing name even if one query has failed.
+// name. That lookup sends a query for each family and each domain to search, and reports a missing name even
+// if some of the queries have failed.
 func strictly(ctx context.Context, name string) (errs []error) {
 	usual := net.DefaultResolver
-	strict := &net.Resolver{PreferGo: usual.PreferGo, Dial: usual.Dial, StrictErrors: true}
+	strict := &net.Resolver{PreferGo: usual.PreferGo, StrictErrors: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dial := usual.Dial
+		if dial == nil {
+			dial = new(net.Dialer).DialContext
+		}
+		conn, err := dial(ctx, network, address)
+		if udp, ok := conn.(*net.UDPConn); ok {
+			return strictConn{udp}, err
+		}
+		return conn, err
+	}}
 	for _, network := range []string{"ip4", "ip6"} {
 		_, err := strict.LookupNetIP(ctx, network, name)
 		errs = append(errs, cmp.Or(err, error(&net.DNSError{Err: "it was found later", Name: name})))
 	}
 	return errs
+}
+
+// A strictConn is a connection to a name server. [net.Resolver.StrictErrors] only heeds SERVFAIL, so Read
+// replaces other failures, such as REFUSED, by SERVFAIL (RFC 1035 section 4.1.1).
+type strictConn struct{ *net.UDPConn }
+
+func (c strictConn) Read(b []byte) (n int, err error) {
+	n, err = c.UDPConn.Read(b)
+	if n > 3 && !slices.Contains([]byte{0, 3}, b[3]&0xf) { // no error, and a missing name
+		b[3] = b[3]&0xf0 | 2
+	}
+	return n, err
 }
 
 // leaves returns the errors that err joins, or only err.
