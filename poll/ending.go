@@ -256,6 +256,9 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 		return *w.p.Past
 	}
 	s := w.State
+	if s.Limit.left(time.Now()) <= 0 {
+		s.Limit = nil
+	}
 	isBroken := o.Cause != nil && w.hopeless == nil
 	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken && !o.Unfinished) && !w.unsent {
 		ended := State{
