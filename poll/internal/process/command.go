@@ -99,7 +99,7 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 		obs.Exit, obs.Signal = &exit, signal
 	}
 	obs.Ended = s.Stream && decided == nil
-	if c.outputs.isHeld() && !stopped && decided == nil && !s.Foreground {
+	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // otherwise the outputs may still be read
 		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
 	}
 	if c.ended() && !c.empty() {
