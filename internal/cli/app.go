@@ -106,7 +106,7 @@ func Run(ctx context.Context, p Process) ExitCode {
 	}
 	p.refuse("usage", err)
 	if sub == nil && s.IsOn("json") {
-		if err := ui.WriteFailure(p.Streams, int(ExitUsage), err.Error()); err != nil {
+		if err := ui.WriteFailure(p.Streams, int(ExitUsage), false, err.Error()); err != nil {
 			return p.finish(err)
 		}
 	}

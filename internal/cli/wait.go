@@ -39,7 +39,7 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 		return err
 	}
 	if s.Preset != "" {
-		err := p.inTime(ctx, s.Timeout, func() (err error) {
+		err := p.inTime(ctx, s, func() (err error) {
 			s, err = p.withPreset(s, kinds, argv.Preset)
 			return err
 		})
@@ -168,22 +168,32 @@ const leastPreparing = 250 * time.Millisecond
 func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
 	s := w.spec
 	w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
-	err = w.process.inTime(ctx, s.Timeout, func() (err error) {
+	err = w.process.inTime(ctx, s, func() (err error) {
 		targets, err = w.read(ctx)
 		return err
 	})
-	if err != nil && !argv.IsUsage(err) && s.JSON {
-		err = errors.Join(err, ui.WriteFailure(w.process.Streams, int(exitCode(err)), err.Error()))
-	}
 	return targets, err
 }
 
-// inTime reads what may be a pipe, or a directory that hangs, so a signal or the deadline ends it.
-func (p Process) inTime(ctx context.Context, timeout time.Duration, read func() error) error {
-	deadline := p.began.Add(max(cmp.Or(timeout, math.MaxInt64), leastPreparing))
-	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
+// inTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
+// reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
+func (p Process) inTime(ctx context.Context, s *Spec, read func() error) error {
+	deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
 	defer cancel()
-	return await(reading, read)
+	err := await(reading, read)
+	if err == nil || argv.IsUsage(err) {
+		return err
+	}
+	var failure error
+	again := s.Slice > 0 && exitCode(err) == ExitTimeout
+	if s.JSON {
+		failure = ui.WriteFailure(p.Streams, int(exitCode(err)), again, err.Error())
+	}
+	if again {
+		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.began).Seconds(), err)
+	}
+	return errors.Join(err, failure)
 }
 
 // read reads and checks everything, so that nothing is attempted if something is

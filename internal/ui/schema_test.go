@@ -99,7 +99,7 @@ func TestOutcomes_schema(t *testing.T) {
 	binary := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, "\xff")).end(poll.Outcome{Ending: poll.Succeeded})
 	printedOutcome(t, binary, Config{}, Output{JSON: true})
 	s, out, _ := term.Buffers("")
-	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
+	if err := WriteFailure(s, 2, false, "--until: unexpected end\n  .state ==\n"); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"again":false,"timeline":[]}` + "\n"

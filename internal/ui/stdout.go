@@ -239,9 +239,9 @@ func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage
-// error. It has no status, no ending and no target.
-func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeObject(s, Document{V: 1, outcome: outcome{Exit: exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
+// error. It has no status, no ending and no target. again reports whether the same command makes sense once more.
+func WriteFailure(s *term.Streams, exit int, again bool, reason string) error {
+	return writeObject(s, Document{V: 1, outcome: outcome{Exit: exit, Reason: term.Line(reason)}, next: next{Again: again}, Timeline: []Moment{}})
 }
 
 // A ResultError reports that writing the result to stdout failed.
