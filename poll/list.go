@@ -88,9 +88,9 @@ type element struct {
 	changedAnswer int               // the number of the last complete answer that changed lastJudged
 }
 
-// listedBefore returns when earlier runs first saw no new element, or when the last element ended,
-// whichever was first; zero if neither was so. listed is the Listed of the lead's Past. It may be
-// older than the States of the elements, if that run was killed.
+// listedBefore returns the time from which earlier runs saw the same elements, or at which the last element ended,
+// if the Past of the lead does not hold what the last list has shown; zero for none. listed is the Listed of the
+// lead's Past. It may be older than the States of the elements, if that run was killed.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -102,7 +102,7 @@ func (l *list) listedBefore(listed time.Time) (at time.Time) {
 			at = earliest(end, time.Now()) // a clock may have been ahead
 		}
 	}
-	if isOpen {
+	if isOpen || l.lead.Keys != 0 { // it is known what the last list has shown, and when
 		return listed
 	}
 	return earliest(at, listed)

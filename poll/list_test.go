@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -502,6 +503,40 @@ func TestListInterrupted(t *testing.T) {
 			}
 			if !errors.Is(end.Err(), poll.Interrupted) || end.Endings[poll.Interrupted] != 1 {
 				t.Errorf("%s: %v, %+v", list, end.Err(), end)
+			}
+		})
+	}
+}
+
+// The looks that show the same elements may be in different runs, each shorter than the time between the looks.
+func TestListInRuns(t *testing.T) {
+	for _, test := range []struct {
+		want     time.Duration
+		attempts int
+		lists    []string
+	}{
+		{5850 * time.Millisecond, 8, []string{"a=done"}},                // the first look is at 850 ms
+		{6575 * time.Millisecond, 10, []string{"a=done", "a=done", ""}}, // the third at 1,575 ms
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, lead, p := time.Now(), poll.State{}, ofJobs(t, poll.Elements{Resumed: true}, test.lists...)
+			past := map[string]poll.State{}
+			for isOver := false; !isOver && time.Since(began) < time.Minute; {
+				p.Elements.Past = maps.Clone(past)
+				time.Sleep(100 * time.Millisecond)
+				for e := range (&poll.Group{Timeout: 1500 * time.Millisecond}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+					switch isOver = e.Summary != nil && e.Summary.Err() == nil; {
+					case e.Summary != nil || e.Place != nil:
+					case e.N > 0:
+						past[e.Target] = reread(t, e.State)
+					default:
+						lead = reread(t, e.State)
+						p.Past = &lead
+					}
+				}
+			}
+			if have := time.Since(began); have != test.want || lead.Attempts != test.attempts {
+				t.Errorf("%q: over after %v and %d looks, want %v and %d", test.lists, have, lead.Attempts, test.want, test.attempts)
 			}
 		})
 	}

@@ -130,7 +130,7 @@ func (w *wait) scheduledWait() time.Duration {
 	}
 	if w.confirmAt != nil {
 		if left := time.Until(w.confirmAt()); left > 0 {
-			return left
+			return left + w.passed(time.Now())
 		}
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
