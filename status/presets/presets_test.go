@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -621,6 +622,35 @@ func TestAzureRules(t *testing.T) {
 		isAtRest := want.Status == status.Success && strings.HasPrefix(want.Reason, "the resource has no")
 		if want.Rule != "" && !isAtRest && (have.Status != want.Status || have.Rule != want.Rule || have.Reason != want.Reason) {
 			t.Errorf("%s:\nhave %s by %s: %s\nwant %s by %s: %s", s.Body, have.Status, have.Rule, have.Reason, want.Status, want.Rule, want.Reason)
+		}
+	}
+}
+
+// Rules of a group evaluate each object of an answer.
+func TestRules_objects(t *testing.T) {
+	t.Parallel()
+	rules, err := Rules("k8s", status.KindCommand)
+	body := `{"kind":"List","items":[` + objectOf("v1", "Service", 1) + `]}`
+	if v := rules.Classify(t.Context(), presetSample{Body: json.RawMessage(body)}.observation(status.KindCommand)); err != nil || !strings.HasPrefix(v.Reason, "not there yet") {
+		t.Errorf("have %v, %s, %v", v.Status, v.Reason, err)
+	}
+}
+
+// Each type of a condition of which a rule reads the status is in the gate for earlier specifications.
+func TestTypesOfConditions(t *testing.T) {
+	t.Parallel()
+	ofType := regexp.MustCompile(`\W\.type ?== ?"(\w+)" and \.status|\W\.type in \[([^]]*)\]|\.type \| IN\(([^)]*)\)`)
+	gate, _ := Lookup("k8s/stale")
+	group, _ := Lookup("k8s")
+	for _, stanza := range group.Stanzas() {
+		for _, r := range stanza.rules {
+			for _, found := range ofType.FindAllStringSubmatch(r.Expr, -1) {
+				for _, name := range strings.FieldsFunc(found[1]+found[2]+found[3], func(c rune) bool { return !unicode.IsLetter(c) }) {
+					if r.Status.Ends() && !strings.Contains(gate.Match, `"`+name+`"`) {
+						t.Errorf("%s reads the condition %s, and k8s/stale does not have it", stanza.Name, name)
+					}
+				}
+			}
 		}
 	}
 }
