@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -55,6 +56,8 @@ func (p *plan) untilText() string {
 		return `$error in ["refused", "dns"] or $status in [404, 410]`
 	case p.List != nil && p.List.Gone:
 		return "$gone"
+	case p.Text > 0:
+		return texts[p.Text-1]
 	case p.Plain, p.Until == nil: // a preset says it
 		return ""
 	}
@@ -105,13 +108,13 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		one.Schedule = backoff.Fixed(p.Interval)
 	}
 	if p.List != nil {
-		h.URL, h.Next, one.Target = p.origin()+"/list", p.path(p.List.Next), "list"
+		h.URL, h.Next, one.Target = p.url("/list"), p.path(p.List.Next), "list"
 		one.Elements = &poll.Elements{Each: must(expr.CompileEach(p.path(".jobs"))), Whole: true, Expect: p.List.Expect}
 		for _, id := range p.List.Known {
 			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
 		}
 		if p.List.Follow {
-			h.Follow, h.FollowEach = "/ops/{.id}", true
+			h.Follow, h.FollowEach = p.way("/ops/{.id}"), true
 		}
 		if p.List.Start {
 			h.Method, h.Body = "POST", []byte(`{"secret":"`+body+`"}`)
@@ -119,10 +122,13 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		one.Probe = p.probe(h)
 		return []poll.Poller{one}
 	}
-	for _, o := range p.Ops {
-		h.URL, h.Method = fmt.Sprint(p.origin(), "/ops/", o.ID), o.Method
+	for i, o := range p.Ops {
+		h.URL, h.Method = p.url(fmt.Sprint("/ops/", o.ID)), o.Method
+		if i >= len(p.Ops)-p.Hung {
+			h.URL = fmt.Sprint("http://", hung, i, ".test/")
+		}
 		if o.Method != "" {
-			h.Follow = answers[o.Answer].follow
+			h.Follow = p.way(answers[o.Answer].follow)
 		}
 		if o.Method != "" && o.Method != "DELETE" {
 			h.Body = []byte(`{"secret":"` + body + `"}`)
@@ -133,13 +139,34 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 	return all
 }
 
-// origin returns the beginning of the URLs that are asked for.
-func (p *plan) origin() string {
+// url returns the URL of a request to a path of the origin.
+func (p *plan) url(path string) string {
 	if p.User {
-		return "http://me:" + password + "@a.test"
+		return "http://me:" + password + "@a.test" + p.way(path)
 	}
-	return "http://a.test"
+	return "http://" + p.origin() + p.way(path)
 }
+
+// origin returns the host of the requests.
+func (p *plan) origin() string {
+	if p.Alias {
+		return "www.test"
+	}
+	return "a.test"
+}
+
+// hung begins the names of hosts that accept connections and never send a response.
+const hung = "hung"
+
+// way returns a text with its paths. With Query, all have one path and differ in the query only.
+func (p *plan) way(text string) string {
+	if p.Query {
+		return queries.Replace(text)
+	}
+	return text
+}
+
+var queries = strings.NewReplacer("/ops/", "/index?route=ops/", "/list?", "/index?route=list&", "/list", "/index?route=list", "/login", "/index?route=login")
 
 // watch takes the events of a wait, and checks that they make sense.
 func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.Event)) (last poll.Event) {
@@ -223,9 +250,12 @@ func (w *world) jump(kept poll.State) (then poll.State) {
 	w.tell("the clock jumps by %s", w.Jump)
 	w.saw["clock jumps"] = true
 	clear(w.hints)
-	times := regexp.MustCompile(`"2000-[^"]*"`)
+	times := regexp.MustCompile(`("date":)?"2000-[^"]*"`)
 	text := times.ReplaceAllFunc(must(json.Marshal(kept)), func(text []byte) []byte {
 		var t time.Time
+		if text[1] == 'd' { // by the clock of a server
+			return text
+		}
 		if err := t.UnmarshalJSON(text); err != nil {
 			panic(err)
 		}
@@ -251,6 +281,9 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 			shared := must(fleet.Open(dir, fleet.Options{PerSecond: float64(p.Rate), Known: p.Rate > 0}))
 			defer shared.Close()
 			g.Limiter = shared
+		}
+		if p.Hung > 0 {
+			g.Parallel = 2
 		}
 		if p.Seed%3 > 0 {
 			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }

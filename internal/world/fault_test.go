@@ -152,7 +152,7 @@ func redirect(to string) func(*request, *reply, *rand.Rand) {
 			rep.head = append(rep.head, "Location: http://b.test/")
 			return
 		}
-		rep.head = append(rep.head, "Location: "+strings.ReplaceAll(to, "PATH", q.URL.Path))
+		rep.head = append(rep.head, "Location: "+strings.ReplaceAll(q.way(to), "PATH", q.URL.RequestURI()))
 	}
 }
 
@@ -223,6 +223,6 @@ func unasked(q *request, rep *reply, _ *rand.Rand) {
 // stale answers what was so some seconds ago.
 func stale(q *request, rep *reply, r *rand.Rand) {
 	if at := time.Now().Add(-drawn(r, 0, 20*time.Second)); q.life != nil && at.After(q.life.started) {
-		rep.about(q.life, at, q.enclosed)
+		rep.about(q.world, q.life, at)
 	}
 }

@@ -65,6 +65,7 @@ func (p *process) write(q *request, rep *reply, rw http.ResponseWriter) (isWhole
 	if rep.early {
 		rw.WriteHeader(http.StatusEarlyHints)
 	}
+	rw.Header()["Date"] = nil // of another clock
 	for _, line := range rep.head {
 		for one := range strings.SplitSeq(line, "\r\n") {
 			name, value, _ := strings.Cut(one, ": ")

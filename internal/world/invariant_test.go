@@ -65,7 +65,7 @@ func (w *world) isDone(l *life) bool {
 	}
 	switch {
 	case w.List == nil || w.List.Follow:
-		for _, s := range l.seen {
+		for _, s := range l.news() {
 			count(w.isSuccess(s), s.at)
 		}
 	case w.List.Gone:
@@ -133,7 +133,7 @@ func (w *world) mayFail(l *life) bool {
 		return true
 	}
 	row, since, isEnough := 0, time.Time{}, false
-	for _, s := range l.seen {
+	for _, s := range l.news() {
 		if row++; !s.honest || !w.fails(s.doc) && (s.doc != "" || l.Method != "" && w.List == nil || w.NotYet || w.Gone || w.Probe != "") {
 			row = 0
 		} else if row == 1 {
@@ -158,6 +158,14 @@ func (w *world) failure(l *life) (most time.Duration) {
 		most = max(most, end-since)
 	}
 	return most
+}
+
+// blur returns how exactly a client can compute the time of a response: Age and Date count seconds.
+func (w *world) blur() time.Duration {
+	if w.Cache != nil {
+		return time.Second
+	}
+	return 0
 }
 
 // lag is how long after the first whole list the last one comes, if the number of elements is unknown.
@@ -204,7 +212,7 @@ func checkWhole(w *world, res *result) bool {
 		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
-	case isOpen && isEarly && wholes[n-1].at.Sub(wholes[settled].at) < lag-100*time.Millisecond:
+	case isOpen && isEarly && wholes[n-1].made.Sub(wholes[settled].made) < lag-w.blur():
 		w.blame("whole", "SUCCESS at once after a list of unknown length has shown another element, %s before the deadline", res.Deadline.Sub(res.End))
 	}
 	return true
@@ -217,7 +225,7 @@ const mostSends = 3
 func checkOnce(w *world, _ *result) (exercised bool) {
 	for _, l := range w.lives {
 		exercised = exercised || l.starts > 0
-		if l.starts > 1 || l.starts > 0 && l.Method == "" {
+		if l.starts > 1+l.again || l.starts > 0 && l.Method == "" {
 			w.blame("once", "%d was started %d times", l.ID, l.starts)
 		}
 	}
@@ -265,8 +273,11 @@ func checkAwake(w *world, res *result) bool {
 	if s := w.Stream; s != nil && (s.Every == 0 && w.Threshold > 1 || (s.Replay || s.Named) && w.Threshold+int(w.Steady+w.Healing) > 1) { // nobody says it that often in a row
 		return false
 	}
-	if w.Line.Twice || w.AtLeast > 0 || w.Percent > 0 || isNear || isLeaving || w.saw["clock jumps"] && w.Caller == "step" {
+	if w.Line.Twice || w.Line.Patience > 0 || w.AtLeast > 0 || w.Percent > 0 || isNear || isLeaving || w.saw["clock jumps"] && w.Caller == "step" {
 		return false
+	}
+	if w.Hung > 0 {
+		return w.areOthersAwake(res)
 	}
 	since := w.troubled
 	for _, l := range w.lives {
@@ -308,6 +319,27 @@ func checkAwake(w *world, res *result) bool {
 	return !isCut || res.How != poll.TimedOut
 }
 
+// areOthersAwake: hosts that hang do not delay the ends of other targets.
+func (w *world) areOthersAwake(res *result) (exercised bool) {
+	for _, l := range w.lives[:len(w.lives)-w.Hung] {
+		since := l.started.Add(l.Phases[len(l.Phases)-1].At)
+		is := w.isSuccess(sighting{doc: l.docAt(since.Add(time.Second)), honest: true})
+		for _, t := range []time.Time{w.troubled, w.longest[fmt.Sprint(l.ID)]} {
+			if t.After(since) {
+				since = t
+			}
+		}
+		took := res.Deadline.Sub(since)
+		if !is || took < time.Minute {
+			continue
+		}
+		if exercised = true; slices.Contains(res.Ends[fmt.Sprint(l.ID)], poll.TimedOut) {
+			w.blame("awake", "%d has been so for %s, and nobody noticed, since others hang", l.ID, took)
+		}
+	}
+	return exercised
+}
+
 // margin returns how long before the deadline what is so is noticed, at least by the last look.
 func (p *plan) margin() time.Duration {
 	margin := 2500*time.Millisecond + 2*p.Lag
@@ -318,6 +350,9 @@ func (p *plan) margin() time.Duration {
 		margin = 10*time.Second + time.Duration(len(p.Ops))*(2*p.Lag+200*time.Millisecond)
 	case len(p.Ops) > 1:
 		margin += time.Duration(len(p.Ops)) * time.Second
+	}
+	if p.Cache != nil { // a copy may be the second last list
+		margin += 20 * time.Second
 	}
 	margin += p.Steady
 	if p.Healing > 0 { // no time for the look that confirms an ERROR is kept
@@ -345,8 +380,10 @@ func checkPolite(w *world, res *result) bool {
 		most *= 2
 	}
 	requests := -w.asked["dial"]
-	for _, n := range w.asked {
-		requests += n
+	for name, n := range w.asked {
+		if name != w.origin()+":80" { // requests that lead to home, where they are counted
+			requests += n
+		}
 	}
 	if allowed := 5 + len(w.Faults) + int(float64(w.Rate)*took.Seconds()); w.Rate > 0 && w.Probe == "" && len(w.processes) == 1 && requests > allowed {
 		w.blame("polite", "in %s, %d requests a second are allowed, and there were %d requests", took, w.Rate, requests)

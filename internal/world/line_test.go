@@ -30,6 +30,9 @@ type lineFlags struct {
 	Full   bool   `json:",omitzero"` // the disk is full from a start to the end of its run
 	File   bool   `json:",omitzero"` // the header stands in a file
 
+	Strict   bool          `json:",omitzero"` // --strict
+	Patience time.Duration `json:",omitzero"` // after which --error-if gives up, 0 for never
+
 	Learn time.Duration `json:",omitzero"` // how long past runs took, 0 if nothing is learned
 }
 
@@ -66,9 +69,15 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Gone, "--gone")
 	add(p.Probe == "" && !p.Gone && !p.Unless && !p.Plain && p.presetName() == "", "--until", p.untilText())
 	add(p.Unless, "--not-ready-if", "not ("+p.untilText()+")")
-	if p.ErrorIf != nil {
-		add(!p.Mine && !p.Plain, "--error-if", p.ofState(p.ErrorIf.text()))
+	failures := []string{}
+	if p.ErrorIf != nil && !p.Mine && !p.Plain {
+		failures = append(failures, p.ofState(p.ErrorIf.text()))
 	}
+	if p.Line.Patience > 0 {
+		failures = append(failures, fmt.Sprint("$elapsed > ", p.Line.Patience))
+	}
+	add(len(failures) > 0, "--error-if", strings.Join(failures, " or "))
+	add(p.Line.Strict, "--strict")
 	add(p.Stream != nil, "--stream")
 	add(p.presetName() != "", "--preset", p.presetName())
 	add(p.NotYet && !p.Gone && p.Probe == "", "--not-ready-if", "$status == 404")
@@ -87,17 +96,20 @@ func (p *plan) args(dir string) (args []string) {
 	add(p.Line.Log != "slice", "--timeout", p.Timeout)
 	add(p.Line.Log == "joblog", "--joblog", filepath.Join(dir, "log"), "--resume")
 	add(p.Line.Learn > 0, "--history", filepath.Join(dir, "history"), "--learn", p.learned("{}"))
+	if p.Names != nil && p.Names.Routed {
+		args = append(args, "--resolve", p.routes())
+	}
 	add(p.Share, "--share", filepath.Join(dir, "share"))
 	add(p.Line.Print == "print", "--print", strings.ReplaceAll(p.inObject(".result"), "[]", "[0]"))
 	add(p.Line.Print == "json", "--json")
 	add(p.Probe == "" && !p.User && p.Line.File, "-H", "@"+filepath.Join(dir, "header"))
 	add(p.Probe == "" && !p.User && !p.Line.File, "-H", "Authorization: Bearer "+token)
 	o := p.Ops[0]
-	follow := answers[o.Answer].follow
+	follow := p.way(answers[o.Answer].follow)
 	add(o.Method != "", "-X", o.Method)
 	add(o.Method != "" && o.Method != "DELETE", "-d", `{"secret":"`+body+`"}`)
 	add(p.List == nil && o.Method != "" && follow != "" && follow != "self", "--follow", follow)
-	ids, each := filepath.Join(dir, "ids"), p.origin()+"/ops/"
+	ids, each := filepath.Join(dir, "ids"), p.url("/ops/")
 	if p.Probe == byTCP {
 		each = "tcp://" + tcpHost + ":"
 	}
@@ -106,11 +118,11 @@ func (p *plan) args(dir string) (args []string) {
 		add(!p.Mine || p.Object, "--each", p.path(".jobs"))
 		add(!p.Mine, "--id", ".id")
 		add(l.Next != "auto", "--next", p.path(p.List.Next))
-		add(l.Follow, "--follow", "/ops/{.id}")
+		add(l.Follow, "--follow", p.way("/ops/{.id}"))
 		add(l.Expect > 0, "--expect", l.Expect)
 		add(l.Known != nil, "--targets", ids)
-		add(l.Batch > 0, "--batch", l.Batch, p.origin()+"/list?ids={}")
-		add(l.Batch == 0, p.origin()+"/list")
+		add(l.Batch > 0, "--batch", l.Batch, p.url("/list?ids={}"))
+		add(l.Batch == 0, p.url("/list"))
 	case len(p.Ops) > 1:
 		add(true, "--targets", ids, each+"{}")
 	default:
@@ -131,15 +143,15 @@ func (p *plan) learned(id string) string {
 type machine struct {
 	*world
 	dir           string
-	before, files map[string][]byte    // when a run began, and when it was killed
-	hints         map[string]time.Time // when a run ended in order
+	before, files map[string][]byte // when a run began, and when it was killed
+	hints         map[string]hint   // when a run ended in order
 }
 
 // runLine runs the command line, again and again as long as its exit code asks for that, or it was
 // killed.
 func (w *world) runLine() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
-	m := &machine{world: w, dir: newDir(), hints: make(map[string]time.Time)}
+	m := &machine{world: w, dir: newDir(), hints: make(map[string]hint)}
 	defer os.RemoveAll(m.dir)
 	m.write("header", "Authorization: Bearer "+token+"\n")
 	for _, o := range w.Ops {
@@ -197,12 +209,14 @@ func (w *world) runLine() *result {
 		if isKilled {
 			m.forget()
 			m.restore()
+			m.end(0, true) // perhaps the run has printed its end
 		} else {
 			if m.keep(); code == cli.ExitInternal && m.List != nil { // what a page has asked for while the others are waited for is not kept
-				m.hints = map[string]time.Time{}
+				m.hints = map[string]hint{}
 				m.forget()
 			}
 			w.tell("exit %d: %.200s", code, strings.ReplaceAll(lastLine(stderr), m.dir, "DIR"))
+			m.end(code, false)
 			w.checkWords(res, stdout, stderr)
 		}
 		w.mu.Unlock()
@@ -211,21 +225,8 @@ func (w *world) runLine() *result {
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
 	}
-	isOpen := w.Line.Log == "slice" && res.Code == 1 && !slices.ContainsFunc(w.lives, w.mayHaveEnded)
-	if res.Code <= 1 && !w.Line.Full && w.List == nil && (w.Line.Log == "joblog" || isOpen) {
-		seen := make([][]sighting, len(w.lives))
-		for i, l := range w.lives {
-			seen[i] = l.seen
-		}
-		code, _, _, _ := m.call(-1)
-		w.mu.Lock()
-		for i, l := range w.lives {
-			l.seen = seen[i]
-		}
-		if w.tell("called again: exit %d", code); int(code) != res.Code && w.Most == 0 && !w.Line.Twice && w.Line.Log == "joblog" && (res.Code == 0 || len(w.Ops) == 1 && w.hasReported(w.lives[0])) {
-			w.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
-		}
-		w.mu.Unlock()
+	if w.Line.Log != "" && !w.Line.Full {
+		m.callAgain(res)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -240,15 +241,49 @@ func (w *world) runLine() *result {
 
 var endings = map[cli.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
 
-// hasReported reports whether an honest response said that the operation has failed. That of a request which starts
-// nothing may be any.
-func (w *world) hasReported(l *life) bool {
-	return l.Method == "" || slices.ContainsFunc(l.seen, func(s sighting) bool { return s.honest && w.fails(s.doc) })
+// end notes the end of a run. In slices, the same line may then start an operation again if its end was reported.
+func (m *machine) end(code cli.ExitCode, isKilled bool) {
+	isOpen := func(l *life) bool { return !l.told }
+	isAll := !slices.ContainsFunc(m.lives, isOpen)
+	for _, l := range m.lives {
+		if m.Line.Patience > 0 && time.Since(m.began) > m.Line.Patience {
+			l.excuse, m.saw["patience"] = "it takes longer than --error-if allows", true
+		}
+		is := l.told || !isKilled && code == 0 // of several, a part may be enough
+		if m.List != nil && isKilled {
+			is = isAll
+		}
+		l.over = l.over || is && m.Line.Log == "slice" && (isKilled || code <= cli.ExitError)
+	}
 }
 
-// mayHaveEnded reports whether the same line may start an operation again that was started.
-func (w *world) mayHaveEnded(l *life) bool {
-	return l.starts > 0 && (l.state(time.Now()) != "running" || w.hasReported(l))
+// callAgain makes the same call after any end. The call may start only operations whose end was reported.
+func (m *machine) callAgain(res *result) {
+	lives, wholes, troubled, longest := make([]life, len(m.lives)), m.wholes, m.troubled, maps.Clone(m.longest)
+	for i, l := range m.lives {
+		lives[i] = *l
+	}
+	calls := map[bool]int{true: 2}[m.Ops[0].Method != ""]
+	if m.Line.Log == "joblog" {
+		calls = 1
+	}
+	for n := range calls {
+		time.Sleep(drawn(m.dice("again", n), time.Millisecond, 3*time.Second))
+		code, _, _, _ := m.call(-1)
+		m.mu.Lock()
+		m.saw[fmt.Sprint("again after exit ", res.Code)] = true
+		isKept := m.Line.Log == "joblog" && m.List == nil && res.Code <= 1 && m.Most == 0 && !m.Line.Twice && !m.Line.Strict && m.Line.Patience == 0
+		if m.tell("called again: exit %d", code); int(code) != res.Code && isKept && (res.Code == 0 || len(m.Ops) == 1 && (lives[0].Method == "" || lives[0].told)) {
+			m.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
+		}
+		m.end(code, false)
+		m.mu.Unlock()
+	}
+	for i, l := range m.lives {
+		lives[i].starts, lives[i].again = l.starts, l.again
+		*l = lives[i]
+	}
+	m.wholes, m.troubled, m.longest = wholes, troubled, longest
 }
 
 // keep notes what a later run knows, once a run has ended in order.

@@ -37,7 +37,7 @@ type listPage struct {
 type whole struct {
 	key   string
 	at    time.Time // when it was delivered
-	made  time.Time
+	made  time.Time // the oldest of its pages
 	part  bool
 	shown map[int]string
 }
@@ -83,7 +83,7 @@ func (w *world) listAnswer(q *request, rep *reply) {
 		w.saw["next page by "+w.List.Next] = true
 		next := q.URL.Query()
 		next.Set("page", strconv.Itoa(number+1))
-		where := "/list?" + strings.ReplaceAll(next.Encode(), "%2C", ",")
+		where := q.URL.Path + "?" + strings.ReplaceAll(next.Encode(), "%2C", ",")
 		rep.head = []string{`Link: <` + where + `>; rel="next"`}
 		if w.List.Next != "auto" {
 			rep.head = nil
@@ -138,13 +138,23 @@ func (p *process) listDelivered(key string, rep *reply, isWhole bool) {
 func (w *world) gather(key string, pages []*listPage, part bool) {
 	all := whole{key, time.Now(), pages[0].at, part, make(map[int]string)}
 	for _, page := range pages {
+		if page.at.Before(all.made) { // a copy of a cache
+			all.made = page.at
+		}
 		for id, doc := range page.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
 			if other, twice := all.shown[id]; twice && other != doc && isWanted && !w.List.Follow { // it has moved while the pages were read
 				return
 			}
 			all.shown[id] = doc
+			if l := w.lifeOf(strconv.Itoa(id)); w.isSuccess(sighting{doc: doc, honest: true}) || w.fails(doc) {
+				l.told = true
+			}
 		}
+	}
+	isNoNewer := func(a whole) bool { return a.key == key && !all.made.After(a.made) }
+	if w.Cache != nil && slices.ContainsFunc(w.wholes, isNoNewer) { // a cache has kept it
+		return
 	}
 	w.wholes = append(w.wholes, all)
 }

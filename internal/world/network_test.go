@@ -59,7 +59,7 @@ func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p = &process{world: w, pages: make(map[string][]*listPage), lastIDs: make(map[string]string), retries: make(map[string]time.Time), began: time.Now()}
-	ctx, p.stop = context.WithCancelCause(context.Background())
+	ctx, p.stop = context.WithCancelCause(context.WithValue(context.Background(), processKey{}, p))
 	w.processes = append(w.processes, p)
 	for _, l := range w.lives {
 		l.loops = 0
@@ -105,8 +105,15 @@ func (p *process) kill(k kill) {
 
 // dial connects a process to a server.
 func (p *process) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	if port, isTCP := strings.CutPrefix(address, tcpHost+":"); isTCP {
+	if err := p.find(ctx, address); err != nil {
+		return nil, err
+	}
+	host, port, _ := net.SplitHostPort(address)
+	switch isNumber := net.ParseIP(host) != nil; {
+	case host == tcpHost, isNumber && p.Probe == byTCP:
 		return p.connect(ctx, port)
+	case isNumber:
+		address = home
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +142,7 @@ func (p *process) serve(host string, c net.Conn) {
 			return
 		}
 		q, rep := p.take(host, r)
-		if rep == nil || !p.send(q, rep, c, in) {
+		if rep == nil || !p.send(q, rep, c, in) || p.Names != nil {
 			return
 		}
 	}

@@ -16,7 +16,7 @@ func (w *world) eavesdrop(q *request, sent string) {
 	if q.isTrusted() && strings.Contains(fmt.Sprint(q.Header), stray) {
 		w.blame("quiet", "a cookie of another origin was sent to %s", q.host)
 	}
-	if q.isTrusted() {
+	if q.isTrusted() || strings.HasPrefix(q.host, hung) {
 		return
 	}
 	w.saw["another origin asked"], w.saw["led home by another"] = true, w.saw["led home by another"] || q.host == home
@@ -35,11 +35,27 @@ func secretIn(text string) string {
 	return ""
 }
 
+// A hint is the wait that a server has asked for: when the response came, and when the wait is over.
+type hint struct{ told, until time.Time }
+
+// isLimited reports whether a limiter closes a host for all targets.
+func (p *plan) isLimited() bool {
+	return p.Rate > 0 || p.Share || p.isLine() && (len(p.Ops) > 1 || p.List != nil)
+}
+
+// limited returns the key of the hints for a request: its host, or its own key without a limiter.
+func (q *request) limited() string {
+	if q.isLimited() {
+		return q.host
+	}
+	return q.key
+}
+
 // patience checks that a server is left alone for as long as it has asked for that.
 func (p *process) patience(q *request) {
-	until := p.hints[q.key]
-	if retry := p.retries[q.key]; retry.After(until) {
-		until = retry
+	until := p.retries[q.key]
+	if h := p.hints[q.limited()]; h.until.After(until) && q.came.After(h.told.Add(time.Millisecond)) {
+		until = h.until
 	}
 	if time.Now().Before(until.Add(-time.Millisecond)) && !p.Line.Twice {
 		p.blame("polite", "%s came %s before the wait was over that the answer before it asked for", q.URL, time.Until(until))
@@ -68,9 +84,16 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	if delete(p.retries, q.key); rep.retry > 0 && 2*rep.retry+time.Minute < p.left() { // or the last look may come before
 		p.retries[q.key] = time.Now().Add(rep.retry)
 	}
-	if delete(p.hints, q.key); delivered && rep.hint > 0 {
-		p.hints[q.key] = time.Now().Add(rep.hint)
-		p.longest[q.key], p.saw["hint"] = p.hints[q.key], true
+	if !p.isLimited() {
+		delete(p.hints, q.key)
+	}
+	if delivered && rep.hint > 0 {
+		until := time.Now().Add(rep.hint)
+		p.longest[q.key], p.saw["hint"] = until, true
+		if h := p.hints[q.limited()]; until.After(h.until) {
+			p.hints[q.limited()] = hint{time.Now(), until}
+		}
+		p.saw["a host that leads to another is closed"] = p.saw["a host that leads to another is closed"] || p.Alias
 	}
 	if strings.HasPrefix(q.key, "list") {
 		p.listDelivered(q.key, rep, delivered)
@@ -85,7 +108,10 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 		if rep.doc == "" && q.life.Method != "" && isLate && !p.NotYet && !p.Gone {
 			q.life.excuse = "it was started long ago, and is not there"
 		}
-		q.life.seen = append(q.life.seen, sighting{doc: rep.doc, honest: rep.honest && delivered, at: rep.at})
+		s := sighting{doc: rep.doc, honest: rep.honest && delivered, at: rep.at, told: time.Now(), cached: rep.cached}
+		q.life.seen = append(q.life.seen, s)
+		isLie := q.fault != nil && q.fault.Kind == "lie" // a lie may tell of an end, too
+		q.life.told = q.life.told || isLie || p.isSuccess(s) || s.honest && p.fails(s.doc)
 		if q.life.Answer == "303" {
 			q.life.flying = 0
 		}

@@ -47,6 +47,13 @@ type plan struct {
 	HTTP2     bool          `json:",omitzero"`
 	Share     bool          `json:",omitzero"` // a directory is shared with other processes
 	Stream    *streaming    `json:",omitzero"` // nil for answers
+	Query     bool          `json:",omitzero"` // all URLs have one path, and differ in the query
+	Head      bool          `json:",omitzero"` // the state stands in a header field, and the body never changes
+	Alias     bool          `json:",omitzero"` // the host of the requests redirects all of them to home
+	Hung      int           `json:",omitzero"` // how many operations, the last ones, are at hosts that hang
+	Names     *naming       `json:",omitzero"` // nil for a name that cannot fail
+	Text      int           `json:",omitzero"` // the condition is this one of texts, counted from 1; 0 for a condition on the document
+	Cache     *cache        `json:",omitzero"` // in front of home, nil for none
 	Line      lineFlags     `json:",omitzero"`
 }
 
@@ -148,7 +155,80 @@ func newPlan(seed uint64, only string) *plan {
 	if p.Errors > 0 && maybe(2) {
 		p.drawHealing(r)
 	}
+	p.drawWay()
 	return p
+}
+
+// drawWay draws how requests come to a server, by chance of its own: other plans stay as they are.
+func (p *plan) drawWay() {
+	r := rand.New(rand.NewPCG(p.Seed, 44))
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	p.Query = maybe(4)
+	if q := *p; maybe(4) {
+		q.Head, q.Until = true, &node{Op: pick(r, `.state == "done"`, `.state in ["done","succeeded"]`, `.state =~ "^done$"`)}
+		if q.ErrorIf != nil {
+			q.ErrorIf = &node{Op: `.state == "failed"`}
+		}
+		if q.hasHead() {
+			*p = q
+		}
+	}
+	if maybe(2) {
+		p.drawNaming(r)
+	}
+	if q := *p; maybe(4) {
+		if q.Alias = true; q.Caller == "group" && q.Rate == 0 {
+			q.Rate = 5 + r.IntN(20)
+		}
+		if q.hasAlias() {
+			*p = q
+		}
+	} else if p.Hung = 1 + r.IntN(6); len(p.Ops) <= p.Hung || !p.hasHung() {
+		p.Hung = 0
+	}
+	if q := *p; maybe(2) {
+		q.Text, q.Until = 1+r.IntN(len(texts)), &node{Op: `.state == "done"`}
+		silent := []string{"lie", "empty", "html"} // the command would exit with 0
+		if q.Faults = slices.DeleteFunc(slices.Clone(p.Faults), func(f fault) bool { return slices.Contains(silent, f.Kind) }); q.hasText() {
+			*p = q
+		}
+	}
+	if p.isLine() && p.Line.Log != "" {
+		p.Line.Strict = maybe(10) && p.Stream == nil
+		if maybe(5) {
+			p.Line.Patience = drawn(r, time.Second, 20*time.Second).Round(time.Millisecond)
+		}
+	}
+	if maybe(6) && p.Probe == "" && p.Stream == nil {
+		p.Cache = &cache{Fresh: drawn(r, time.Second, time.Minute), Deaf: maybe(3), Mute: maybe(3)}
+		if p.Ops[0].Method != "" && maybe(2) {
+			p.Cache.Old = drawn(r, 2*time.Second, time.Minute)
+		}
+		p.Cache.Mute = p.Cache.Mute && p.hasMute()
+	}
+}
+
+// hasMute reports whether a client can do without Age: no-cache works, or the only old copy is from before the start.
+func (p *plan) hasMute() bool {
+	isOnce := p.List == nil && p.Threshold+p.Errors+int(p.Steady+p.Healing) == 0
+	return !p.Cache.Deaf || isOnce
+}
+
+// hasAlias and hasHung report whether Alias and Hung fit the plan.
+func (p *plan) hasAlias() bool {
+	return p.Probe == "" && p.List == nil && p.Ops[0].Method == "" && !p.Gone && p.Renewal == 0 && !p.User
+}
+
+func (p *plan) hasHung() bool {
+	isAll := p.AtLeast == 0 && p.Rate == 0 && !p.Share && p.Threshold+p.Errors+p.Most+int(p.Steady+p.Healing+p.Lag) == 0
+	return p.Caller == "group" && p.Probe == "" && p.Stream == nil && p.Ops[0].Method == "" && isAll
+}
+
+// hasHead reports whether Head fits the plan.
+func (p *plan) hasHead() bool {
+	isAlone := p.Probe == "" && p.List == nil && p.Stream == nil && p.presetName() == "" && !p.Gone && !p.Unless && !p.Plain
+	ofState := func(n *node) bool { return n != nil && atoms[n.Op].path == "state" }
+	return isAlone && ofState(p.Until) && (p.ErrorIf == nil || ofState(p.ErrorIf))
 }
 
 // drawHealing draws a threshold of ERROR that is a time, and failures that may heal before it.

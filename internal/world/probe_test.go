@@ -75,6 +75,19 @@ func (p *process) look(ctx context.Context, url string) (*request, *reply) {
 	}
 }
 
+// texts are negative conditions on the output of a command. They are true of any output without a state.
+var texts = []string{
+	`$stdout !~ "queued|running|failed"`, `$output !~ "queued|running|failed"`,
+	`not ($stdout contains "queued" or $stdout contains "running" or $stdout contains "failed")`,
+	`$stdout != "" and not ($stdout =~ "queued|running|failed")`,
+}
+
+// hasText reports whether Text fits the plan.
+func (p *plan) hasText() bool {
+	isAlone := p.Probe == byCommand && p.List == nil && p.Stream == nil && p.presetName() == ""
+	return isAlone && p.Until != nil && p.Until.Op == `.state == "done"` && p.Text <= len(texts)
+}
+
 // A program is a command, as a probe: what it does, and not how it runs.
 type program struct {
 	*process
@@ -92,7 +105,7 @@ func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
 		o.Kind = status.KindCommand
 		return o
 	}
-	exit, said, out := 0, "", rep.body
+	exit, said, out, isCut := 0, "", rep.body, g.Text > 0 && rep.cut > 0
 	switch r := g.dice(g.url, a.Number); {
 	case rep.reset:
 		exit, said, out = pick(r, 1, 56, 137), "error: connection reset by peer", ""
@@ -106,7 +119,9 @@ func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.saw["exit code not 0"] = g.saw["exit code not 0"] || exit != 0
-	return status.Observation{Kind: status.KindCommand, Body: []byte(out), Size: int64(len(out)), Exit: &exit, Stderr: []byte(said)}
+	o := status.Observation{Kind: status.KindCommand, Body: []byte(out), Size: int64(len(out)), Exit: &exit, Stderr: []byte(said), Truncated: isCut}
+	o.Output, o.OutputCut = append([]byte(out), said...), isCut
+	return o
 }
 
 // connect connects to the port of an operation.
@@ -131,7 +146,7 @@ func (p *process) probe(h poll.HTTP) poll.Probe {
 	case byCommand:
 		return program{p, h.URL}
 	case byTCP:
-		_, id, _ := strings.Cut(h.URL, "/ops/")
+		_, id, _ := strings.Cut(h.URL, "ops/")
 		return poll.TCP{Address: tcpHost + ":" + id, Dial: p.dial}
 	}
 	return h

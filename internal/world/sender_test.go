@@ -200,6 +200,7 @@ func (s *sender) noteMessage(seen sighting, id string) {
 	if s.process.dead {
 		return
 	}
+	seen.told = seen.at
 	if s.life.seen = append(s.life.seen, seen); id != "" {
 		s.process.lastIDs[s.key] = id
 	}

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ type request struct {
 	*world
 	*http.Request
 	host   string
+	came   time.Time
+	path   string // from the query if all URLs have one path
 	key    string
 	n      int
 	life   *life // nil if it is about none
@@ -33,11 +36,13 @@ type reply struct {
 	head    []string
 	body    string
 	doc     string // what the operation truly is, "" for none
+	tag     string // of the body
 	honest  bool   // and the reply says so
 	what    string // for the story
 	page    *listPage
 	hint    time.Duration // for which it asks to be left alone
-	at      time.Time     // when the request was processed
+	at      time.Time     // when it was so
+	cached  bool          // a cache has returned a copy
 	late    time.Duration // after the request was processed
 	dribble time.Duration // between some bytes and the next
 	cut     int           // bytes of the body that are sent, 0 for all
@@ -63,21 +68,31 @@ func (rep *reply) isRedirect() bool {
 
 // about makes the reply what is known of an operation as it was at a moment. Some know what the
 // client has, and answer 304.
-func (rep *reply) about(l *life, at time.Time, enclose func(string) string) {
-	rep.code, rep.honest, rep.what = 200, true, l.state(at)
-	if rep.doc = l.docAt(at); rep.doc == "" {
+func (rep *reply) about(w *world, l *life, at time.Time) {
+	rep.honest, rep.doc = true, l.docAt(at)
+	rep.show(w, l, l.state(at), rep.doc)
+}
+
+// show makes the reply show a state, with the document about the state.
+func (rep *reply) show(w *world, l *life, state, doc string) {
+	if rep.code, rep.what, rep.head = 200, state, nil; doc == "" {
 		rep.code, rep.body = 404, `{"message":"no such job"}`
 		return
 	}
-	if rep.body = enclose(rep.doc); l.Style&8 != 0 {
-		rep.head = []string{"ETag: " + tag(rep.doc)}
+	if rep.body = w.enclosed(doc); w.Head {
+		rep.body = fmt.Sprintf(`{"id":%d,"result":"r%d"}`, l.ID, l.ID)
+		rep.head = []string{"X-State: " + state}
+	}
+	if l.Style&8 != 0 {
+		rep.tag = fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE([]byte(rep.body)))
+		rep.head = append(rep.head, "ETag: "+rep.tag)
 	}
 }
 
-func tag(doc string) string { return fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE([]byte(doc))) }
-
 // isTrusted reports whether a request may have secrets: it is not, if another origin has led to it.
-func (q *request) isTrusted() bool { return q.host == home && q.Header.Get("Authorization") != "" }
+func (q *request) isTrusted() bool {
+	return q.host == q.origin()+":80" && q.Header.Get("Authorization") != ""
+}
 
 // dice returns the chance for the nth request of a key.
 func (w *world) dice(key string, n int) *rand.Rand {
@@ -86,8 +101,12 @@ func (w *world) dice(key string, n int) *rand.Rand {
 
 // read says what a request is about.
 func (w *world) read(host string, r *http.Request) *request {
-	q := &request{world: w, Request: r, host: host, key: strings.TrimSuffix(r.URL.Path, "/")}
-	kind, id, _ := strings.Cut(strings.TrimPrefix(q.key, "/"), "/")
+	q := &request{world: w, Request: r, host: host, came: time.Now(), path: strings.TrimSuffix(r.URL.Path, "/")}
+	if route := r.URL.Query().Get("route"); route != "" {
+		q.path = "/" + route
+	}
+	q.key = q.path
+	kind, id, _ := strings.Cut(q.path[min(1, len(q.path)):], "/")
 	switch {
 	case host != home:
 		q.key = host
@@ -132,39 +151,48 @@ func (w *world) answer(q *request) *reply {
 	isHit := kind.on&(aLook|aStream) != 0 && !q.starts || kind.on&(aStart|aRefusal) != 0 && q.starts
 	r := w.dice(q.key, q.n)
 	switch {
+	case strings.HasPrefix(q.host, hung):
+		rep.hang = true
+	case w.Alias && q.host == w.origin()+":80":
+		rep.lie(pick(r, 301, 302, 307, 308), "")
+		rep.head = []string{"Location: http://a.test" + q.URL.RequestURI()}
 	case q.starts && q.ContentLength > 0 && q.Header.Get("Content-Type") == "":
 		rep.code, rep.what = 415, "a body of no type"
 	case q.starts && kind.on&aRefusal == 0:
 		w.start(q, rep)
 	case q.life != nil:
-		if rep.about(q.life, time.Now(), w.enclosed); w.Stream != nil && rep.doc != "" {
+		if rep.about(w, q.life, time.Now()); w.Stream != nil && rep.doc != "" {
 			rep.streams, rep.head = true, nil
 		}
 	case strings.HasPrefix(q.key, "list"):
 		w.listAnswer(q, rep)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))
-	case q.host != home && q.Method == "GET" && strings.HasPrefix(q.URL.Path, "/ops/") && r.IntN(2) == 0:
+	case q.host != home && q.Method == "GET" && strings.HasPrefix(q.path, "/ops/") && r.IntN(2) == 0:
 		rep.lie(pick(r, 301, 303, 307), "")
-		rep.head = []string{"Location: http://" + home + q.URL.Path + "/"} // the same URL would be a loop
+		home := url.URL{Scheme: "http", Host: home, Path: q.URL.Path + "/", RawQuery: q.URL.RawQuery} // the same URL would be a loop
+		rep.head = []string{"Location: " + home.String()}
 	case q.host != home && q.URL.Path == "/":
 		rep.lie(200, pick(r, `{"message":"hello"}`, `{"jobs":[]}`))
 	case q.host != home:
 		rep.lie(pick(r, 200, 404, 403), pick(r, `{"message":"hello"}`, "<html>hi</html>", "", `{"jobs":[]}`))
 	}
-	if isHit {
+	if w.cache(q, rep); isHit && !rep.cached {
 		kind.make(q, rep, rand.New(rand.NewPCG(q.fault.Die, 1)))
 		rep.what += ", " + q.fault.Kind
 		w.meet(q, "fault "+q.fault.Kind, kind.excuse)
 	}
-	if q.host != home || !q.isTrusted() {
+	if !q.isTrusted() {
 		rep.head = append(rep.head, "Set-Cookie: sid="+stray+pick(r, "", "; Domain=test")+"; Path=/")
 	} else if rep.isRedirect() {
 		rep.head = append(rep.head, "Set-Cookie: sid="+cookie+pick(r, "", "; Domain=test")+"; Path=/")
 	}
-	if seen := q.Header.Get("If-None-Match"); rep.honest && rep.code == 200 && seen != "" && seen == tag(rep.doc) {
+	if seen := q.Header.Get("If-None-Match"); rep.honest && rep.code == 200 && seen != "" && seen == rep.tag {
 		rep.code, rep.body = 304, ""
 		w.saw["answer 304"] = true
+	}
+	if w.date(q, rep); w.Names != nil {
+		rep.head = append(rep.head, "Connection: close") // so that each look begins with the name
 	}
 	return rep
 }
@@ -193,28 +221,39 @@ var answers = map[string]struct {
 	"200 id":                 {200, "X: y", `{"id":ID,"state":"queued"}`, "/ops/{.id}"},
 	"200 url":                {200, "X: y", `{"urls":{"get":"/ops/ID"},"state":"queued"}`, ".urls.get"},
 	"204 self":               {204, "X: y", "", "self"},
+	nowhere:                  {202, "X: y", `{"state":"queued"}`, ""},
 }
+
+// nowhere is the answer of a server that has started an operation and names no URL.
+const nowhere = "202 nowhere"
 
 // start processes a request that starts an operation.
 func (w *world) start(q *request, rep *reply) {
 	l := q.life
 	l.starts++
 	for _, other := range w.lives {
-		if other.started.IsZero() && (other == l || w.List != nil) {
+		if (other.started.IsZero() || l.over) && (other == l || w.List != nil) {
 			other.started = time.Now()
 		}
+	}
+	if l.over {
+		l.over, l.told = false, false
+		l.again++
 	}
 	if w.onStart != nil {
 		w.onStart()
 	}
 	w.saw["start "+q.Method], w.saw["answer "+l.Answer] = true, true
-	fill := strings.NewReplacer("ID", fmt.Sprint(l.ID)).Replace
+	fill := func(text string) string { return w.way(strings.ReplaceAll(text, "ID", fmt.Sprint(l.ID))) }
 	a := answers[l.Answer]
+	if l.Answer == nowhere {
+		l.excuse = "nobody knows where it is"
+	}
 	if w.saw["list started"] = w.List != nil; w.List != nil && w.List.Follow {
 		w.listAnswer(q, rep)
 		return
 	} else if w.List != nil {
-		a.head = "Location: /list"
+		a.head = w.way("Location: /list")
 	}
 	rep.code, rep.body, rep.what = a.code, fill(a.body), "started"
 	rep.head = []string{fill(a.head), "Set-Cookie: sid=" + cookie + "; Path=/"}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,8 +69,11 @@ func (s *streaming) isSound(p *plan) bool {
 	return isKind && isAlone && p.Probe != byTCP && (p.Probe == "" || s.Kind == "lines" && s.Beat == 0) && !(s.Named && p.presetName() != "")
 }
 
-// ofState returns a condition that holds of the events that are about the operation.
+// ofState returns a condition for the header field with the state, or for the events about the operation.
 func (p *plan) ofState(condition string) string {
+	if p.Head {
+		return strings.ReplaceAll(condition, ".state", "$header.X-State")
+	}
 	if p.Stream != nil && p.Stream.Named {
 		return `$event == "state" and (` + condition + ")"
 	}
@@ -141,13 +145,14 @@ func (p *process) checkResumes(q *request) {
 	}
 }
 
-// promptness is how long after its message an end is known, at most.
+// promptness is the longest time from a decisive response or message to the end of its wait.
 const promptness = 10 * time.Millisecond
 
-// checkPrompt: the message that decides ends the wait.
+// checkPrompt: a decisive response or message ends the wait.
 func checkPrompt(w *world, res *result) (exercised bool) {
 	isBroken := len(w.Faults) > 0 && w.Threshold+int(w.Steady) > 1 // by an attempt that failed, in a row of messages
-	if w.Stream == nil || isBroken || w.saw["clock jumps"] || len(w.processes) > 1 && w.Caller != "step" || len(w.Kills) > 0 || w.isLine() && (len(w.Ops) > 1 || w.Line.Log == "slice") {
+	isLed := func(f fault) bool { return slices.Contains([]string{"login", "elsewhere", "loop", "slash"}, f.Kind) }
+	if w.List != nil || isBroken || w.Stream == nil && (w.Steady > 0 || w.Alias || w.Unless || slices.ContainsFunc(w.Faults, isLed)) || w.saw["clock jumps"] || len(w.processes) > 1 && w.Caller != "step" || len(w.Kills) > 0 || w.isLine() && (len(w.Ops) > 1 || w.Line.Log == "slice") {
 		return false
 	}
 	for _, l := range w.lives {
@@ -164,20 +169,20 @@ func checkPrompt(w *world, res *result) (exercised bool) {
 	return exercised
 }
 
-// decisive returns when the message came that decides.
+// decisive returns the time of the decisive response or message.
 func (w *world) decisive(l *life) (at time.Time, is bool) {
 	row, since := 0, time.Time{}
-	for _, s := range l.seen {
-		if s.message && s.honest && w.Errors == 0 && w.Healing == 0 && w.fails(s.doc) {
-			return s.at, true
+	for _, s := range l.news() {
+		if s.message == (w.Stream != nil) && s.honest && w.Errors == 0 && w.Healing == 0 && w.fails(s.doc) {
+			return s.told, true
 		}
 		if row++; !w.isSuccess(s) {
 			row = 0
 		} else if row == 1 {
 			since = s.at
 		}
-		if row >= max(1, w.Threshold) && s.at.Sub(since) >= w.Steady && s.message {
-			return s.at, true
+		if row >= max(1, w.Threshold) && s.at.Sub(since) >= w.Steady && s.message == (w.Stream != nil) {
+			return s.told, true
 		}
 	}
 	return at, false

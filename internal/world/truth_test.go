@@ -33,8 +33,11 @@ const (
 // life is what has become of an operation.
 type life struct {
 	*operation
-	starts  int // processed
-	loops   int // redirects of the start to itself, in one run
+	starts  int  // processed
+	again   int  // starts that were allowed, after the end of the start before
+	told    bool // an answer has told of the end
+	over    bool // a run has reported that end: another start is allowed
+	loops   int  // redirects of the start to itself, in one run
 	started time.Time
 	flying  int    // starts that were sent and not answered
 	excuse  string // why the wait for it may end in ERROR, "" if nothing says so
@@ -47,7 +50,21 @@ type sighting struct {
 	doc     string // what it truly was; "" if it was not there
 	honest  bool   // and the answer said so, and was delivered whole
 	at      time.Time
-	message bool // of a stream
+	told    time.Time // when it was delivered
+	message bool      // of a stream
+	cached  bool
+}
+
+// news returns the sightings without copies of a cache that are not newer than the sighting before.
+func (l *life) news() []sighting {
+	last := time.Time{}
+	return slices.DeleteFunc(slices.Clone(l.seen), func(s sighting) bool {
+		isOld := s.cached && !s.at.After(last)
+		if !isOld {
+			last = s.at
+		}
+		return isOld
+	})
 }
 
 // state returns what the operation is at a moment.

@@ -23,9 +23,10 @@ type world struct {
 	ended   time.Time
 	lives   []*life // in the order of the plan
 	asked   map[string]int
-	hints   map[string]time.Time // until when a server asked to be left alone, by key
+	hints   map[string]hint      // by the name that limited returns
 	longest map[string]time.Time // the last of all hints
 	wholes  []whole
+	copies  map[string]reply // that the cache has, by key
 
 	conditions func() status.Rules // compiled once
 	judged     map[string]bool     // documents, by whether they show what is waited for
@@ -46,15 +47,19 @@ type world struct {
 type breach struct{ invariant, what string }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]time.Time), longest: make(map[string]time.Time), saw: make(map[string]bool), judged: make(map[string]bool)}
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]hint), longest: make(map[string]time.Time), saw: make(map[string]bool), judged: make(map[string]bool)}
 	w.conditions = sync.OnceValue(p.rules)
 	for i := range p.Ops {
 		l := &life{operation: &p.Ops[i]}
 		if l.Method == "" {
 			l.started = w.began
 		}
+		if p.Line.Strict {
+			l.excuse = "--strict"
+		}
 		w.lives = append(w.lives, l)
 	}
+	w.copies = w.newCopies()
 	return w
 }
 
