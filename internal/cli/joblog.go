@@ -157,7 +157,7 @@ func (j *jobLog) attach(p *poll.Poller) {
 	}
 	p.Elements.Past = make(map[string]poll.State)
 	for _, key := range keys {
-		if e, known := past[key]; known && e.Key != nil {
+		if e, known := past[key]; known {
 			p.Elements.Past[key] = *j.resume(e)
 		}
 	}

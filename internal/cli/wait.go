@@ -164,11 +164,21 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 // however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
+// checkFiles returns an error if this process can open too few files. Go's runtime then crashes at the first timer: it
+// needs files to wait for events, next to the three streams.
+func checkFiles() error {
+	const least = 7
+	if most := system.OpenFiles(); most < least {
+		return fmt.Errorf("ulimit -n allows %d open files, and a wait needs at least %d", most, least)
+	}
+	return nil
+}
+
 // prepare reads the targets, and all that a wait needs.
 func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
 	s := w.spec
-	w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
 	err = w.process.inTime(ctx, s, func() (err error) {
+		w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
 		targets, err = w.read(ctx)
 		return err
 	})
@@ -178,10 +188,13 @@ func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
 // inTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
 // reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
 func (p Process) inTime(ctx context.Context, s *Spec, read func() error) error {
-	deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
-	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
-	defer cancel()
-	err := await(reading, read)
+	err := checkFiles()
+	if err == nil {
+		deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
+		reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
+		defer cancel()
+		err = await(reading, read)
+	}
 	if err == nil || argv.IsUsage(err) {
 		return err
 	}
