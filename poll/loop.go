@@ -44,7 +44,7 @@ type loop struct {
 	busy    int // how many of sources are busy
 	done    chan *source
 
-	underWay []underWay // attempts that count for Parallel, and perhaps some that have ended, in order of their start
+	underWay []underWay // attempts that count for Parallel, and ended attempts that are not removed yet, by their start
 	slow     int        // how many attempts count no longer
 }
 
@@ -217,7 +217,8 @@ func (l *loop) release(s *source, p *place, steps ...int) {
 	}
 }
 
-// nextSlow returns the time at which the next attempt counts as slow; zero if there is no attempt that may.
+// nextSlow returns the time when the next attempt becomes slow. It returns zero without such an attempt, and
+// while there are maxSlow attempts.
 func (l *loop) nextSlow() time.Time {
 	for len(l.underWay) > 0 {
 		switch a := l.underWay[0]; {
@@ -232,7 +233,7 @@ func (l *loop) nextSlow() time.Time {
 	return time.Time{}
 }
 
-// releaseSlow lets others take the workers of slow attempts.
+// releaseSlow releases the workers of attempts that have become slow.
 func (l *loop) releaseSlow(now time.Time) {
 	for at := l.nextSlow(); !at.IsZero() && !at.After(now); at = l.nextSlow() {
 		s := l.underWay[0].source

@@ -37,7 +37,7 @@ type Feedback struct {
 	Reset     time.Duration
 }
 
-// closes returns how long no request may go, 0 if the next one may.
+// closes returns the time until the next request may go.
 func (f Feedback) closes() time.Duration {
 	if f.Remaining > 0 {
 		return f.Wait
@@ -49,7 +49,7 @@ func (f Feedback) closes() time.Duration {
 // of that: others who were told the same begin again at once.
 const closedSpread = 0.1
 
-// forgetAfter is how long a Pacer keeps what it knows of an idle place.
+// forgetAfter is how long a Pacer keeps the record of an idle place.
 const forgetAfter = 2 * time.Hour
 
 // A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle place

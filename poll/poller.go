@@ -198,7 +198,7 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	return outcome.Observation.Body, err
 }
 
-// GetJSON is like [Get], and decodes the response as encoding/json does, without a byte order mark.
+// GetJSON returns the response of [Get], decoded as encoding/json does, without a byte order mark.
 func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
 	body, err := Get(ctx, url, condition)
 	if err != nil {

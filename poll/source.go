@@ -93,7 +93,7 @@ func (s *source) runStep() {
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
-// look makes the attempt, evaluates the response, and reports to the limiter what the response means.
+// look makes the attempt, evaluates the response, and reports a refusal or a quota to the limiter.
 func (s *source) look() {
 	limited := &paced{source: s}
 	limited.sent.Store(new(s.begun))
@@ -113,7 +113,7 @@ func (s *source) look() {
 		s.lookForResult(pace)
 	}
 	if pace != nil {
-		s.Limit = cmp.Or(limited.tell(s.place.name, s.last.observation, s.last.verdict), s.Limit)
+		s.Limit = cmp.Or(limited.feedBack(s.place.name, s.last.observation, s.last.verdict), s.Limit)
 	}
 	for _, w := range s.all() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
@@ -184,14 +184,14 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 	if !o.Good() {
 		v = p.p.Rules.Classify(p.run.ctx, o)
 	}
-	p.tell(place, &o, v)
+	p.feedBack(place, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
 }
 
-// tell reports a response that says something about a limit to the limiter: for the origin that returned
-// the response and, unless a redirect led to another host, for the place of the request. It returns the
-// wait that the origin asks for, nil for none.
-func (p *paced) tell(place string, o *status.Observation, v status.Verdict) *limit {
+// feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
+// a redirect led to another host, for the place of the request. It returns the time for which the origin is
+// closed, nil if the origin is open.
+func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
 	refused := v.Status == status.Throttled
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil

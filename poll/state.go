@@ -94,13 +94,13 @@ type progress struct {
 	Matched map[string]bool `json:"matched,omitempty"`
 	// StartedWithin is true if a probe within the probe has started an operation: no other run can go on with that.
 	StartedWithin bool `json:"started_within,omitempty"`
-	// Limit is the last wait that an origin asked for with a Limiter, nil for none.
+	// Limit is the last closing of an origin that was reported to a Limiter; nil if no origin was closed.
 	Limit *limit `json:"limit,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.
 	Session json.RawMessage `json:"session,omitempty"`
 }
 
-// A limit is a wait that an origin has asked for, from a time on.
+// A limit is the closing of an origin: for a duration from a time on.
 type limit struct {
 	Place  string        `json:"place"`
 	At     time.Time     `json:"at"`

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// add adds the source of a wait. An origin that has asked an earlier run for a wait stays closed for all.
+// add adds the source of a wait. An origin that an earlier run has found closed stays closed for all waits.
 func (l *loop) add(w *wait) *source {
 	limiter := w.p.Limiter
 	if limiter == nil {

@@ -129,7 +129,8 @@ type lookContext struct {
 	admitted atomic.Pointer[string] // the place to which the first request may go at once; nil once one has gone
 }
 
-// admit waits until a request may go to a place. It returns why the request must not go, nil if it may.
+// admit waits until a request may go to a place. It returns the failure of a request that
+// must not go, nil once the request may go.
 func (s *lookContext) admit(ctx context.Context, place string) *status.Failure {
 	if first := s.admitted.Load(); s.pace == nil || first != nil && *first == place && s.admitted.CompareAndSwap(first, nil) {
 		return nil

@@ -59,7 +59,7 @@ type Answer struct {
 	// redirect led to; "" for no doubt. A rule can still decide.
 	Doubt string `json:"doubt,omitempty"`
 
-	// Origin is the scheme, host and port that returned the response; "" if there is no HTTP response.
+	// Origin is the scheme, host and port that returned the HTTP response; "" without a response.
 	Origin string `json:"-"`
 	// Elsewhere is true if another origin gave the answer, to which a redirect led.
 	Elsewhere bool `json:"elsewhere,omitempty"`

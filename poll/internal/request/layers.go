@@ -35,7 +35,8 @@ type Pace interface {
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a further request may go to a location. It returns why the request must not go, nil if it may.
+// wait waits until a further request may go to a location. It returns the failure of a
+// request that must not go, nil once the request may go.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
