@@ -304,7 +304,9 @@ func (l *list) progress(o *status.Observation) string {
 func (l *list) fork() {
 	l.lead.Shown = true
 	for _, w := range l.waiting {
-		w.Evidence = l.lead.Evidence
+		if l.lead.Sent > 0 { // a cache may have an element from before the start
+			w.Evidence = l.lead.Evidence
+		}
 		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
 			w.resumeFrom(*w.p.Past, time.Now())
 		}

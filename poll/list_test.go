@@ -380,6 +380,7 @@ func (f forker) Look(ctx context.Context, _ poll.Attempt) status.Observation {
 	}
 	o := poll.Observe(context.Background(), []byte(jobs(f.lists[0])), nil)
 	f.lists = f.lists[min(1, len(f.lists)-1):]
+	o.Code = new(200)
 	o.Following.Start, o.Moved = f.starts, f.starts // behind a 308, as it may be
 	return o
 }
@@ -394,7 +395,10 @@ func (f forker) Fork(element []byte) (poll.Probe, error) {
 	if job.ID == "bad" {
 		return nil, errors.New("it names nothing to look at")
 	}
-	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		if a.NoCache != f.starts {
+			return poll.Observe(ctx, nil, poll.Permanent(fmt.Errorf("NoCache is %t", a.NoCache)))
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.asked = append(f.asked, job.ID)
