@@ -253,7 +253,7 @@ type answer struct {
 	// if it does not name $error and nothing else could decide. Result is then empty.
 	asked  bool
 	result expr.Result
-	denies bool      // the rule matches, and what it matches is no evidence: see [evaluation.answer]
+	denies bool      // the rule matches, but an unsuccessful response need not hold anything for the match
 	env    *expr.Env // what the rule can read
 	none   bool      // there was no object that it could be about
 }
@@ -359,7 +359,7 @@ func (e *evaluation) answer(o *Observation, rule *Rule) answer {
 	}
 	isNamed := x.Reads("exit") || o.Exit == nil && x.Reads("status", "error")
 	if rule.Status == Success && !o.Good() && !isNamed && a.result.Matched() && !a.result.Affirmed() {
-		a.asked, a.denies, a.result = false, true, expr.Result{} // as of a connection that ssh could not make
+		a.asked, a.denies, a.result = false, true, expr.Result{} // such as $stdout != "old" after ssh failed to connect
 	}
 	return a
 }

@@ -169,16 +169,15 @@ func (a answer) acceptHint(o *Observation) string {
 	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.asked], *o.Exit, codes)
 }
 
-// missed returns a hint if the condition of a rule that does not match is true of the other output of a
+// missed returns a hint if the condition of a rule that does not match is affirmed by the other output of a
 // command, "" otherwise.
 func (a answer) missed(o *Observation) string {
-	x, swapped, empty := a.rule.Expr, *a.env, *a.env
+	x, swapped := a.rule.Expr, *a.env
 	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout
-	empty.Stdout, empty.Stderr = []byte{}, []byte{}
 	if !a.asked || o.Kind != KindCommand || a.rule.Preset != "" || x.Reads("stdout") == x.Reads("stderr") {
 		return ""
 	}
-	if !x.Eval(&swapped).Matched() || x.Eval(&empty).Matched() {
+	if !x.Eval(&swapped).Affirmed() {
 		return ""
 	}
 	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
