@@ -92,7 +92,8 @@ func TestStanzaOfKinds(t *testing.T) {
 func TestUnsuccessful(t *testing.T) {
 	refused := exited(255, "", "ssh: connect to host h port 22: Connection refused")
 	refused.Output = refused.Stderr
-	printed := exited(1, `{"state":"idle","n":0,"tags":["a"],"none":[],"jobs":[{"s":"done"},{"s":"done"}]}`, "warning: x")
+	printed := exited(1, `{"state":"idle","n":0,"tags":["a","b"],"none":[],"jobs":[{"s":"done"},{"s":"done"}]}`, "warning: x")
+	printed.Attempt, printed.Elapsed, refused.Attempt, refused.Elapsed = 2, time.Minute, 2, time.Minute
 	number := exited(1, "0", "")
 	down, timedOut := answered(500, `{"state":"idle"}`), exited(0, "ready", "")
 	timedOut.Exit, timedOut.Failure = nil, &status.Failure{Kind: status.FailureTransient, Class: "timeout", Reason: "timed out"}
@@ -115,7 +116,7 @@ func TestUnsuccessful(t *testing.T) {
 			`$stdout != "" and (.jobs | length) == 2`, `$stdout != "" and count(.jobs[]; .s == "done") == 2`, `$stdout != "" and any(.jobs[]; .s == "done")`,
 			`$stdout != "" and exists(.state)`, `$stdout != "" and has("state")`, `($stdout | fromjson | .state) == "idle"`, `$stdout != "" and not any(.jobs[]; .s != "done")`,
 		}, []string{
-			`.state == "idle"`, `.state != "busy" and $stdout != ""`, `$stdout != ""`, `$stdout != "" and count(.jobs[]; .s == "running") == 0`, `$stdout != "" and not any(.jobs[]; .s == "running")`,
+			`.state == "idle"`, `.state != "busy" and $stdout != ""`, `$stdout != ""`, `$stdout != "" and count(.jobs[]; .s == "running") == 0`, `$stdout != "" and count(.jobs[]; .s != "done") == 0`, `$stdout != "" and all(.tags[]; . == "a" or . != "c")`, `$stdout != "" and not any(.jobs[]; .s == "running")`,
 			`$stdout != "" and all(.jobs[]; .s != "running")`, `$stdout != "" and all(.none[]; .s == "done")`, `$stdout != "" and (.none | length) == 0`, `$stdout != "" and .none.# == 0`,
 			`$stdout != "" and .n == 0`, `$stdout != "" and not exists(.x)`, `$stdout != "" and .x == null`, `$stdout != "" and (.x // "no") == "no"`, `$stdout != "" and (has("x") | not)`,
 			`$stdout != "" and not (.state in ["busy"])`, `$stdout != "" and ($attempt | . >= 0)`, `jq: .state == "idle" and $stdout != ""`, `.state != "busy" or $stderr contains "no"`,
