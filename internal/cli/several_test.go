@@ -3,13 +3,12 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -23,22 +22,16 @@ func (w *slowly) Write(p []byte) (int, error) {
 
 // The deadline does not cut off the lines of targets that end there.
 func TestSeveral_linesAtTheDeadline(t *testing.T) {
-	t.Parallel()
-	answer := fmt.Sprintf(`{"state":"running","log":%q}`, strings.Repeat("x", 1<<20))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, answer)
-	}))
-	defer server.Close()
-	var urls []string
-	for i := range 8 {
-		urls = append(urls, fmt.Sprintf("%s/%d", server.URL, i))
+	next, err := httpscript.InTurn([]string{fmt.Sprintf("200\n\n{\"state\":\"running\",\"log\":%q}", strings.Repeat("x", 1<<20))}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	process, _ := processOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' `+strings.Join(urls, " "))
+	process, _ := processOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' http://a.test/1 http://a.test/2 http://a.test/3 http://a.test/4`)
 	var out slowly
 	process.Streams.Out = &out
-	code := Run(t.Context(), process)
-	if lines := strings.Count(out.String(), "\n"); code != ExitTimeout || lines != len(urls) {
-		t.Errorf("have exit code %d and %d lines, want %d and %d", code, lines, ExitTimeout, len(urls))
+	code := (&bubble{t: t, servers: map[string]*httpscript.Server{"a": httpscript.New(next)}}).run(process)
+	if lines := strings.Count(out.String(), "\n"); code != ExitTimeout || lines != 4 {
+		t.Errorf("have exit code %d and %d lines, want %d and 4", code, lines, ExitTimeout)
 	}
 }
 
