@@ -50,8 +50,12 @@ func (w *world) wholesOf(l *life) (all []whole) {
 // or, if other waits went on after its own, at any time.
 func (w *world) isDone(l *life) bool {
 	need, row, shown := max(1, w.Threshold), 0, false
-	since, isMet, wasMet := time.Time{}, false, false
+	since, last, isMet, wasMet := time.Time{}, time.Time{}, false, false
 	count := func(is bool, at time.Time) {
+		if w.Cache != nil && !at.After(last) { // a copy that was counted before
+			return
+		}
+		last = at
 		if row++; !is && w.Line.Twice { // the other process has seen that, perhaps
 			row--
 			return
@@ -78,7 +82,11 @@ func (w *world) isDone(l *life) bool {
 	default:
 		for _, a := range w.wholesOf(l) {
 			if !a.part || a.shown[l.ID] != "" {
-				count(w.isSuccess(sighting{doc: a.shown[l.ID], honest: true, at: a.made}), a.made)
+				at := a.made
+				if t, isShown := a.times[l.ID]; isShown && w.Cache != nil {
+					at = t
+				}
+				count(w.isSuccess(sighting{doc: a.shown[l.ID], honest: true, at: at}), at)
 			}
 		}
 	}
@@ -212,7 +220,7 @@ func checkWhole(w *world, res *result) bool {
 		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
-	case isOpen && isEarly && wholes[n-1].made.Sub(wholes[settled].made) < lag-w.blur():
+	case isOpen && isEarly && wholes[n-1].made.Sub(wholes[settled].last) < lag-w.blur():
 		w.blame("whole", "SUCCESS at once after a list of unknown length has shown another element, %s before the deadline", res.Deadline.Sub(res.End))
 	}
 	return true

@@ -38,8 +38,10 @@ type whole struct {
 	key   string
 	at    time.Time // when it was delivered
 	made  time.Time // the oldest of its pages
+	last  time.Time // the newest of its pages
 	part  bool
 	shown map[int]string
+	times map[int]time.Time // of the pages that show them
 }
 
 // isAbout reports whether a list that was asked for by a key may hold an element.
@@ -136,25 +138,24 @@ func (p *process) listDelivered(key string, rep *reply, isWhole bool) {
 
 // gather notes what the pages of a list have shown.
 func (w *world) gather(key string, pages []*listPage, part bool) {
-	all := whole{key, time.Now(), pages[0].at, part, make(map[int]string)}
+	all := whole{key: key, at: time.Now(), made: pages[0].at, part: part, shown: make(map[int]string), times: make(map[int]time.Time)}
 	for _, page := range pages {
 		if page.at.Before(all.made) { // a copy of a cache
 			all.made = page.at
+		}
+		if page.at.After(all.last) {
+			all.last = page.at
 		}
 		for id, doc := range page.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
 			if other, twice := all.shown[id]; twice && other != doc && isWanted && !w.List.Follow { // it has moved while the pages were read
 				return
 			}
-			all.shown[id] = doc
-			if l := w.lifeOf(strconv.Itoa(id)); w.isSuccess(sighting{doc: doc, honest: true}) || w.fails(doc) {
+			all.shown[id], all.times[id] = doc, page.at
+			if l := w.lifeOf(strconv.Itoa(id)); l.hasEnded(page.at) {
 				l.told = true
 			}
 		}
-	}
-	isNoNewer := func(a whole) bool { return a.key == key && !all.made.After(a.made) }
-	if w.Cache != nil && slices.ContainsFunc(w.wholes, isNoNewer) { // a cache has kept it
-		return
 	}
 	w.wholes = append(w.wholes, all)
 }

@@ -111,7 +111,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 		s := sighting{doc: rep.doc, honest: rep.honest && delivered, at: rep.at, told: time.Now(), cached: rep.cached}
 		q.life.seen = append(q.life.seen, s)
 		isLie := q.fault != nil && q.fault.Kind == "lie" // a lie may tell of an end, too
-		q.life.told = q.life.told || isLie || p.isSuccess(s) || s.honest && p.fails(s.doc)
+		q.life.told = q.life.told || isLie || p.isSuccess(s) || s.honest && q.life.hasEnded(s.at)
 		if q.life.Answer == "303" {
 			q.life.flying = 0
 		}

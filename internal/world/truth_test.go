@@ -85,6 +85,11 @@ func (l *life) state(at time.Time) string {
 	return now
 }
 
+// hasEnded reports whether the operation is done, failed or gone at a moment, so that the same line may start another.
+func (l *life) hasEnded(at time.Time) bool {
+	return slices.Contains([]string{"done", "failed", gone}, l.state(at))
+}
+
 // docAt returns the document about an operation at a moment, "" if there is none.
 func (l *life) docAt(at time.Time) string {
 	state := l.state(at)
