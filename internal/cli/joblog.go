@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -28,13 +29,13 @@ type jobLog struct {
 	open     map[string]store.Entry // of the lists, what is not written yet
 
 	path        string
-	isCompacted bool // no user reads the file
-
-	resumed int       // targets that go on or had ended
-	ended   int       // those that had
-	began   time.Time // the operation of the first of them, as far as is known
-	touched time.Time // the newest line about them, or the file
-	sent    bool      // a start of them
+	isCompacted bool          // no user reads the file
+	earlier     []poll.Poller // of the targets, and lists of the elements, that succeeded before; with slices
+	resumed     int           // targets that go on or had ended
+	ended       int           // those that had
+	began       time.Time     // the operation of the first of them, as far as is known
+	touched     time.Time     // the newest line about them, or the file
+	sent        bool          // a start of them
 }
 
 // isLogged reports whether a job log is kept.
@@ -148,6 +149,9 @@ func (j *jobLog) attach(p *poll.Poller) {
 	}
 	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: withoutReason(s)}) }
 	if p.Elements == nil {
+		if j.isCompacted && p.Past != nil && p.Past.Ending == poll.Succeeded {
+			j.earlier = append(j.earlier, checkedAgain(*p))
+		}
 		return
 	}
 	p.Elements.Resumed = true
@@ -161,6 +165,37 @@ func (j *jobLog) attach(p *poll.Poller) {
 			p.Elements.Past[key] = *j.resume(e)
 		}
 	}
+	if isEarlier := func(s poll.State) bool { return s.Ending == poll.Succeeded }; j.isCompacted {
+		again := *p.Elements
+		again.Past = maps.Clone(again.Past)
+		maps.DeleteFunc(again.Past, func(_ string, s poll.State) bool { return !isEarlier(s) })
+		if again.Known = slices.Collect(maps.Keys(again.Past)); len(again.Known) > 0 {
+			list := *p
+			list.Elements = &again
+			j.earlier = append(j.earlier, checkedAgain(list))
+		}
+	}
+}
+
+// checkedAgain returns the wait that makes one more attempt at what had succeeded, and starts nothing.
+func checkedAgain(p poll.Poller) poll.Poller {
+	again := func(s poll.State) poll.State {
+		s.Start, s.Due, s.Ending = time.Time{}, time.Now(), ""
+		return s
+	}
+	if p.Elements != nil {
+		for key, s := range p.Elements.Past {
+			s.Attempts = 0 // the limit is that of the list
+			p.Elements.Past[key] = again(s)
+		}
+	}
+	past := poll.State{}
+	if p.Past != nil {
+		past = *p.Past
+	}
+	p.Past, p.MaxAttempts, p.SuccessThreshold = new(again(past)), past.Attempts+1, poll.Threshold{}
+	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
+	return p
 }
 
 // resume returns the state of a target that the log knows.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"maps"
 	"net/http"
@@ -48,6 +47,8 @@ type endings struct {
 
 	isResumable  bool // one has Failed, and a later run may continue it
 	isUnfinished bool // an operation was started, and its end is not known
+
+	reopened string // one that succeeded in an earlier slice and is not done now, "" for none
 }
 
 // run waits, reports what happens and writes the results to stdout.
@@ -83,6 +84,9 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 			continue
 		case poll.EventGoal:
 			goal = event.Summary
+			if w.spec.Slice > 0 && goal.Ending == poll.Succeeded {
+				w.checkAgain(inTime, goal, &ended)
+			}
 			for _, note := range goal.Notes {
 				if w.spec.Next == "" {
 					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
@@ -147,16 +151,48 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
 		return ", and the " + h.Method + " is not sent again to get its result"
 	}
-	past := *p.Past
-	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
-	p.Past, p.MaxAttempts, p.SuccessThreshold = &past, past.Attempts+1, poll.Threshold{}
-	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
+	p = checkedAgain(p)
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
 		return ", and poll does not print its result again: " + again.Reason
 	}
 	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
 	return ", and poll asked again for its result"
+}
+
+// checkAgain makes one more attempt at each target that succeeded in an earlier slice: the same line may be of
+// another account by now. A target is open again if a successful response reports that; the slice then lasts to its
+// end. Attempts for which no time is left are those of the next slice, which makes as many as it can.
+func (w *wait) checkAgain(ctx context.Context, goal *poll.Summary, ended *endings) {
+	began := time.Now()
+	defer func() { goal.Elapsed += time.Since(began) }()
+	group := poll.Group{Parallel: w.group.Parallel, ParallelPlace: w.group.ParallelPlace, Limiter: w.group.Limiter}
+	for e := range group.Events(ctx, slices.Values(w.log.earlier)) {
+		if e.Kind != poll.EventEnd || e.N == 0 || e.Outcome.Ending == poll.Succeeded {
+			continue
+		}
+		o, how := e.Outcome.Observation, poll.TimedOut
+		isSeen := o != nil && o.Good() && o.Presence == 0 // an element is there
+		if isSeen {
+			ended.reopened = e.Target
+		}
+		if isSeen && e.Outcome.Ending == poll.Failed {
+			how = poll.Failed
+		}
+		if isSeen || e.Outcome.Ending == poll.TimedOut && goal.Attempts > 0 {
+			goal.Endings[poll.Succeeded]--
+			goal.Endings[how]++
+		}
+	}
+	ended.codes[poll.TimedOut], ended.codes[poll.Failed] = ExitTimeout, ExitError
+	switch {
+	case goal.Endings[poll.Succeeded] >= goal.Need:
+	case goal.Endings[poll.TimedOut] > 0:
+		<-ctx.Done()
+		goal.Ending = poll.TimedOut
+	default:
+		goal.Ending = poll.Failed
+	}
 }
 
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not
@@ -246,6 +282,9 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 		return ending{}, err
 	}
 	w.log.delivered(ended.undelivered)
+	if ended.reopened != "" {
+		w.reporter.AfterEnd(ended.reopened + " had succeeded in an earlier slice, and is not done now: another account needs a --name")
+	}
 	if w.group != nil && (end.how == poll.Failed || end.how == poll.CannotRun) {
 		for _, note := range w.keepsNote(ended) {
 			w.reporter.AfterEnd(note)
