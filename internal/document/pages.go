@@ -87,6 +87,16 @@ func (m member) isNamed(heads ...string) bool {
 	})
 }
 
+// number returns the value of a member that is a number, or a text of digits. It returns -1 for any other value.
+func (m member) number() int {
+	if m.raw[0] != '[' && m.raw[0] != '{' { // without a copy of a long list
+		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil {
+			return n
+		}
+	}
+	return -1
+}
+
 // Next returns the path of the member, or the name of the header field, that names a further page. It returns "" for the
 // last page.
 func (p Page) Next() (path string) {
@@ -95,9 +105,8 @@ func (p Page) Next() (path string) {
 			return path
 		}
 		for _, m := range members {
-			text := string(m.raw)
 			isLink := m.raw[0] == '[' && m.isNear && linksName().MatchString(m.key) && nextRelation().Match(m.raw)
-			if isLink || m.isNamed("next") && hasContent(text) || m.isNamed("last") && text == "false" {
+			if isLink || m.isNamed("next") && hasContent(string(m.raw)) || m.isNamed("last") && string(m.raw) == "false" {
 				return m.path
 			}
 		}
@@ -116,14 +125,14 @@ var (
 func counted(members []member) (path string) {
 	page, pages, position, more := -1, 0, "", true
 	for _, m := range members {
-		n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`))
+		n := m.number()
 		switch {
-		case err == nil && m.isNamed("page"):
+		case n >= 0 && m.isNamed("page"):
 			page = n
 			if n == 0 || m.isNamed("zero") {
 				page++
 			}
-		case err == nil && m.isNamed("pages"):
+		case n >= 0 && m.isNamed("pages"):
 			pages, path = n, m.path
 		case m.isNamed("cursor") && m.raw[0] != '{' && hasContent(string(m.raw)):
 			position = m.path
@@ -143,7 +152,7 @@ func counted(members []member) (path string) {
 // Total returns the largest number of elements in all that a page names, and the path of its member or its header field.
 func (p Page) Total() (path string, total int) {
 	for _, m := range slices.Concat(p.objects...) {
-		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil && n > total && m.isNamed("total") {
+		if n := m.number(); n > total && m.isNamed("total") {
 			path, total = m.path, n
 		}
 	}
@@ -164,7 +173,6 @@ func (p Page) Partial() string {
 // pages.txt does not have, such as ".count is 500" or ".next_set has a value". It returns "" without such a sign.
 func (p Page) Maybe(elements int) string {
 	for _, m := range slices.Concat(p.objects...) {
-		text := string(m.raw)
 		has := func(head string) bool {
 			return slices.ContainsFunc(nameWords().FindAllString(m.name, -1), func(word string) bool {
 				return slices.Contains(pageNames()[head], strings.ToLower(word))
@@ -174,10 +182,10 @@ func (p Page) Maybe(elements int) string {
 		if !m.isNear || isKnown || m.raw[0] == '[' || has("never") {
 			continue
 		}
-		if n, err := strconv.Atoi(strings.Trim(text, `"`)); err == nil && n > elements && has("maybe-count") {
+		if n := m.number(); n > elements && has("maybe-count") {
 			return m.path + " is " + strconv.Itoa(n)
 		}
-		if has("maybe-next") && hasContent(text) && !date().MatchString(text) {
+		if has("maybe-next") && hasContent(string(m.raw)) && !date().Match(m.raw) {
 			return m.path + " has a value"
 		}
 	}
