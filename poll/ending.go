@@ -242,7 +242,7 @@ func (w *wait) isUnfinished() bool {
 	if w.lead != nil {
 		starter = w.lead
 	}
-	hasStarted := starter.Starting || starter.StartedWithin || starter.Sent > 0 && !starter.Began.IsZero()
+	hasStarted := starter.Starting || starter.Sent > 0 && !starter.Began.IsZero()
 	isReported := w.Ended() || w.decided() && (w.Status == status.Success || w.last.verdict.Concludes)
 	return hasStarted && !isReported
 }

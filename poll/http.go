@@ -2,7 +2,7 @@ package poll
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -155,25 +155,20 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
-// Look sends one request. Where a Probe of your own calls it with the context of its own Look, a
-// request that starts an operation is sent once in a wait, and later calls look where its answer
-// leads, each with its own Header. That holds for calls with equal Method, Body, Follow and page, which is
-// the URL without user and fragment, in any spelling of its host. A call with another page, such as a
-// signed URL, or with another context starts the operation again. A later run, or the next
-// [Poller.Step], fails: no [State] says where such a start has led. [Wrap] an HTTP for
-// those. Any other call is the first attempt of a new session.
+// Look makes the first attempt of a new session. With the context of an attempt, as in a [ProbeFunc], its
+// requests wait for the [Limiter]. An HTTP that starts or follows an operation then sends nothing, and its
+// observation is an ERROR: each attempt would start the operation again. [Wrap] such an HTTP.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
 	probe := h.Session()
-	around, isInWait := ctx.Value(lookContextKey{}).(*lookContext)
-	if session, ok := probe.(httpSession); ok && isInWait && session.GoesOn() {
-		kept := around.sessions.keep(fmt.Sprintf("%q", []any{h.Method, session.Page(), h.Body, h.Follow, h.FollowEach}), session)
-		kept.mu.Lock()
-		defer kept.mu.Unlock()
-		kept.Renew(session.Session)
-		probe = kept.httpSession
+	session, ok := probe.(httpSession)
+	if _, isInWait := ctx.Value(lookContextKey{}).(*lookContext); ok && isInWait && session.GoesOn() {
+		return impossible{errNotWrapped}.Look(ctx, a)
 	}
 	return probe.Look(ctx, a)
 }
+
+var errNotWrapped = errors.New("a function or another probe makes a request that starts or follows an operation, " +
+	"and each attempt would send the request again: put poll.Wrap around the HTTP")
 
 // An httpSession is an HTTP probe in one run.
 type httpSession struct{ *request.Session }

@@ -57,7 +57,6 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	if s, ok := as[Resumer](w.probe); ok {
 		w.Session = s.Save()
 	}
-	w.StartedWithin = w.StartedWithin || w.sessions.started()
 }
 
 // isStartLost reports whether the last attempt leaves open whether it started the operation.

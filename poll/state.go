@@ -92,8 +92,6 @@ type progress struct {
 	// Matched are the rules for NOT_READY that matched a response: true for a rule that matched a
 	// successful response.
 	Matched map[string]bool `json:"matched,omitempty"`
-	// StartedWithin is true if a probe within the probe has started an operation: no other run can go on with that.
-	StartedWithin bool `json:"started_within,omitempty"`
 	// Limit is the last closing of an origin that was reported to a Limiter; nil if no origin was closed.
 	Limit *limit `json:"limit,omitempty"`
 	// Session is what the session of the probe keeps, nil if it keeps nothing.

@@ -23,7 +23,6 @@ type wait struct {
 	n          int    // its number in a group, 0 for none
 	run        *run
 	probe      Probe         // the session of p.Probe, or p.Probe itself; once only the result is missing, what looks at that
-	sessions   sessions      // of what a stranger's probe looks by
 	deadline   time.Time     // zero = none
 	budget     time.Duration // how long it was to the deadline at first
 	others     time.Duration // how long the last looks of all others take
@@ -187,7 +186,7 @@ func (w *wait) prepare() error {
 		}
 		w.Session = s.Save() // of an element that is looked at alone, before its first attempt
 	}
-	if w.StartedWithin || !w.Began.IsZero() && w.startDue() {
+	if !w.Began.IsZero() && w.startDue() {
 		return errNoSession
 	}
 	if w.Began.IsZero() && !w.startDue() {
@@ -248,7 +247,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn || w.streams() {
-		around := &lookContext{sessions: &w.sessions, pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending}
+		around := &lookContext{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending}
 		if p, ok := as[Placer](w.probe); ok {
 			around.admitted.Store(new(p.Place()))
 		}

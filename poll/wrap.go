@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -119,10 +118,8 @@ func as[T any](p Probe) (able T, ok bool) {
 	}
 }
 
-// lookContext are what a look finds in its context: the sessions of the wait, and the pace of its
-// requests.
+// A lookContext is the part of the context of an attempt that an HTTP reads: the limits of its requests.
 type lookContext struct {
-	sessions *sessions
 	pace     request.Pace // nil = none
 	timeout  time.Duration
 	anew     bool                   // a stream has to say again what it has said
@@ -139,40 +136,3 @@ func (s *lookContext) admit(ctx context.Context, place string) *status.Failure {
 }
 
 type lookContextKey struct{}
-
-// sessions are those of the probes that a look calls, such as an HTTP in a ProbeFunc.
-type sessions struct {
-	mu  sync.Mutex
-	all map[string]*keptSession
-}
-
-// A keptSession makes one look at a time.
-type keptSession struct {
-	httpSession
-	mu sync.Mutex
-}
-
-// started reports whether one of them has started an operation.
-func (s *sessions) started() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, kept := range s.all {
-		if kept.Started() {
-			return true
-		}
-	}
-	return false
-}
-
-// keep returns the session that was kept by that name before; otherwise it keeps one.
-func (s *sessions) keep(name string, session httpSession) *keptSession {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = make(map[string]*keptSession)
-	}
-	if s.all[name] == nil {
-		s.all[name] = &keptSession{httpSession: session}
-	}
-	return s.all[name]
-}

@@ -1,10 +1,10 @@
 package poll_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,102 +29,64 @@ func (l logged) Look(ctx context.Context, a poll.Attempt) status.Observation {
 	return l.Probe.Look(ctx, a)
 }
 
-// Whatever is around a request that starts an operation, it is sent once, and each look is seen.
-func TestAStartWithinAnotherProbeIsSentOnce(t *testing.T) {
+// A start in a probe that is wrapped is sent once, and the function sees each attempt.
+func TestAStartInAWrappedProbeIsSentOnce(t *testing.T) {
 	t.Parallel()
-	around := map[string]func(inner poll.Probe, looks *int) poll.Probe{
-		"embedded": func(inner poll.Probe, looks *int) poll.Probe { return logged{inner, looks} },
-		"a function": func(inner poll.Probe, looks *int) poll.Probe {
-			return poll.ProbeFunc(logged{inner, looks}.Look)
-		},
-		"wrapped": func(inner poll.Probe, looks *int) poll.Probe {
-			return poll.Wrap(inner, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
-				*looks++
-				return next(ctx, a)
-			})
-		},
+	wrap := func(inner poll.Probe, looks *int) poll.Probe {
+		return poll.Wrap(inner, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			*looks++
+			return next(ctx, a)
+		})
 	}
-	around["wrapped twice"] = func(inner poll.Probe, looks *int) poll.Probe {
-		return around["wrapped"](around["wrapped"](inner, new(int)), looks)
-	}
-	for name, wrap := range around {
+	for name, around := range map[string]func(poll.Probe, *int) poll.Probe{
+		"once":  wrap,
+		"twice": func(inner poll.Probe, looks *int) poll.Probe { return wrap(wrap(inner, new(int)), looks) },
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			var s service
 			p, looks := s.poller(), 0
-			p.Probe = wrap(p.Probe, &looks)
+			p.Probe = around(p.Probe, &looks)
 			o, err := p.Run(t.Context())
 			if len(s.requests) < 3 || slices.Index(s.requests, "POST /jobs") != 0 || slices.Contains(s.requests[1:], "POST /jobs") {
 				t.Errorf("%s: requests %q", name, s.requests)
 			}
-			if err != nil || looks != len(s.requests) || looks != o.State.Attempts {
-				t.Errorf("%s: %v after %d attempts and %d looks; requests %q", name, err, o.State.Attempts, looks, s.requests)
-			}
-			if strings.HasPrefix(name, "wrapped") && o.Target != "https://api.example.com/jobs" {
-				t.Errorf("%s: the target is %q", name, o.Target)
+			if err != nil || looks != len(s.requests) || looks != o.State.Attempts || o.Target != "https://api.example.com/jobs" {
+				t.Errorf("%s: %v after %d attempts and %d looks at %s; requests %q", name, err, o.State.Attempts, looks, o.Target, s.requests)
 			}
 		})
 	}
 }
 
-// A probe that makes several requests to one URL makes each of them as it says, also at once, and with
-// what is new in the header. A start is sent once even so.
-func TestRequestsWithinAProbeAreMadeAsTheySay(t *testing.T) {
+// An HTTP that starts or follows an operation sends nothing for a probe that does not wrap the HTTP. Other
+// requests are sent as they are, in each attempt.
+func TestRequestsWithinAProbe(t *testing.T) {
 	t.Parallel()
-	token := func(a poll.Attempt) http.Header { return http.Header{"Authorization": {fmt.Sprint(a.Number)}} }
-	var sent []string
-	var mu sync.Mutex
-	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		body := []byte(nil)
-		if r.Body != nil {
-			body, _ = io.ReadAll(r.Body)
-		}
-		sent = append(sent, strings.TrimSpace(fmt.Sprint(r.Method, r.URL.Path, " ", string(body), r.Header.Get("Authorization"))))
-		answer := &http.Response{StatusCode: 202, Header: http.Header{"Location": {"/job"}, "Etag": {`"1"`}}, Body: io.NopCloser(strings.NewReader("")), Request: r}
-		return answer, nil
-	})
 	url := "http://api.example.com"
 	for _, c := range []struct {
-		name  string
-		looks func(ctx context.Context, a poll.Attempt)
-		want  string // in two attempts
+		name string
+		http poll.HTTP
+		want string // requests of two attempts
 	}{
-		{"two bodies", func(ctx context.Context, a poll.Attempt) {
-			poll.HTTP{URL: url, Body: []byte("a"), Follow: "none", Transport: transport}.Look(ctx, a)
-			poll.HTTP{URL: url, Body: []byte("b"), Follow: "none", Transport: transport}.Look(ctx, a)
-		}, "[POST a POST b POST a POST b]"},
-		{"a method that the body says", func(ctx context.Context, a poll.Attempt) {
-			poll.HTTP{URL: url, Transport: transport}.Look(ctx, a)
-			poll.HTTP{URL: url, Body: []byte("a"), Transport: transport}.Look(ctx, a)
-		}, "[GET POST a GET GET/job]"},
-		{"a header that is new", func(ctx context.Context, a poll.Attempt) {
-			poll.HTTP{URL: url, Header: token(a), Transport: transport}.Look(ctx, a)
-		}, "[GET 1 GET 2]"},
-		{"a start with a header that is new", func(ctx context.Context, a poll.Attempt) {
-			poll.HTTP{URL: url, Method: "POST", Header: token(a), Transport: transport}.Look(ctx, a)
-		}, "[POST 1 GET/job 2]"},
-		{"a start in another spelling", func(ctx context.Context, a poll.Attempt) {
-			spelled := []string{url, "http://me@API.example.com:80#again"}[a.Number-1]
-			poll.HTTP{URL: spelled, Method: "POST", Transport: transport}.Look(ctx, a)
-		}, "[POST GET/job]"},
-		{"at once", func(ctx context.Context, a poll.Attempt) {
-			var all sync.WaitGroup
-			for range 2 {
-				all.Go(func() { poll.HTTP{URL: url, Method: "POST", Transport: transport}.Look(ctx, a) })
-				all.Go(func() { poll.HTTP{URL: url + "/x", Transport: transport}.Look(ctx, a) })
-			}
-			all.Wait()
-			slices.Sort(sent)
-		}, "[GET/job GET/job GET/job GET/x GET/x GET/x GET/x POST]"},
+		{"a look", poll.HTTP{URL: url}, "[GET/ GET/]"},
+		{"a request that starts nothing", poll.HTTP{URL: url, Body: []byte("a"), Follow: "none"}, "[POST/ POST/]"},
+		{"a start by its method", poll.HTTP{URL: url, Method: "POST"}, "[]"},
+		{"a start by its body", poll.HTTP{URL: url, Body: []byte("a")}, "[]"},
+		{"a start that leads to its URL", poll.HTTP{URL: url, Method: "PUT", Follow: "self"}, "[]"},
+		{"a URL to follow", poll.HTTP{URL: url, Follow: ".url"}, "[]"},
 	} {
-		sent = nil
-		p := poll.Poller{MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-			c.looks(ctx, a)
-			return poll.Observe(ctx, nil, io.EOF)
-		})}
-		if p.Run(t.Context()); fmt.Sprint(sent) != c.want {
-			t.Errorf("%s: sent %s, want %s", c.name, sent, c.want)
+		var sent []string
+		c.http.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+			sent = append(sent, r.Method+cmp.Or(r.URL.Path, "/"))
+			header := http.Header{"Location": {"/job"}, "Etag": {`"1"`}}
+			return &http.Response{StatusCode: 503, Header: header, Body: http.NoBody, Request: r}, nil
+		})
+		for name, probe := range map[string]poll.Probe{"embedded": logged{c.http, new(int)}, "in a function": poll.ProbeFunc(c.http.Look)} {
+			sent = nil
+			p := poll.Poller{MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Probe: probe}
+			outcome, err := p.Run(t.Context())
+			if isRejected := outcome.Status == status.Error && strings.Contains(outcome.Reason, "poll.Wrap"); fmt.Sprint(sent) != c.want || isRejected != (c.want == "[]") {
+				t.Errorf("%s, %s: sent %s, want %s; %v", c.name, name, sent, c.want, err)
+			}
 		}
 	}
 }
@@ -187,20 +149,6 @@ func TestCallsOfNextAtOnce(t *testing.T) {
 		o, err := p.Run(t.Context())
 		if err != nil || slices.Index(s.requests, "POST /jobs") != 0 || slices.Contains(s.requests[1:], "POST /jobs") {
 			t.Errorf("%v after %d attempts; requests %q", err, o.State.Attempts, s.requests)
-		}
-	})
-}
-
-// A later run cannot go on with what a probe within another has started, and does not start it again.
-func TestAStartWithinAnotherProbeIsNotSentByTheNextStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var s service
-		p := s.poller()
-		p.Probe, p.Immediate = poll.ProbeFunc(logged{p.Probe, new(int)}.Look), true
-		first, _ := p.Step(t.Context(), poll.State{})
-		time.Sleep(time.Minute)
-		if second, events := p.Step(t.Context(), first); len(s.requests) != 1 || second.Ended() || !events[0].Outcome.Unfinished || events[0].Outcome.Ending != poll.Failed {
-			t.Errorf("requests %q, then %+v", s.requests, events[len(events)-1])
 		}
 	})
 }

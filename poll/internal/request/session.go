@@ -89,28 +89,12 @@ func NewSession(r Request) (*Session, error) {
 // Streams reports whether each message of an answer is judged.
 func (s *Session) Streams() bool { return s.client.Stream }
 
-// GoesOn reports whether the request of a look depends on the answers to earlier looks.
+// GoesOn reports whether the request of an attempt depends on the responses to earlier attempts.
 func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
-
-// Started reports whether the request that starts the operation was sent.
-func (s *Session) Started() bool { return s.first == startDue && s.phase != startDue }
-
-// Renew takes over the header of a session of the same request.
-func (s *Session) Renew(from *Session) {
-	for name, values := range from.client.header {
-		if !goesAnywhere(name) && !slices.Equal(s.client.header[name], values) {
-			s.client.hide(values)
-		}
-	}
-	s.client.header = from.client.header
-}
 
 // StartDue reports whether the next attempt sends the request that starts the
 // operation.
 func (s *Session) StartDue() bool { return s.phase == startDue }
-
-// Page returns the identity of the page at the given URL.
-func (s *Session) Page() string { return s.client.given.identity() }
 
 // Place returns the scheme, host and port that the next attempt asks first.
 func (s *Session) Place() string { return s.at.origin() }
