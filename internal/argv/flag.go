@@ -43,13 +43,14 @@ type Flag struct {
 	Needs      string   // a flag without which it means nothing
 	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
 	Many       bool     // it may be given several times
-	Whole      bool     // its variable holds one value; the variable of another flag that is Many has one value on each line
 	Brief      bool     // it stands in the short help
 	Hidden     bool     // it is accepted, but not shown
 	FromFile   bool     // @FILE stands for what is in the file
 	MayBeEmpty bool     // an empty value means something
-	Decides    bool     // a run ends by it: its variable, once it is set, must not be empty
 	WholeRun   bool     // an entry of a targets file cannot set it
+	// HasVariable is true for a setting that makes sense for every wait of a user or a CI job. A variable of the
+	// environment sets such a flag, too.
+	HasVariable bool
 	// Distinctive is true for a name that hardly any other program uses for a
 	// flag, so that it is misplaced among the words of a command.
 	Distinctive bool
@@ -67,7 +68,7 @@ func (f *Flag) IsSwitch() bool { return f.Value == "" }
 // Fits reports whether the flag is about one of kinds.
 func (f *Flag) Fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
 
-// Variable returns the name of the variable that sets the flag.
+// Variable returns the name of the variable that sets the flag, if HasVariable is true.
 func (f *Flag) Variable() string {
 	return "POLL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }

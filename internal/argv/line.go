@@ -65,18 +65,20 @@ func (l *Line) HasTyped(name string) bool {
 	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
 }
 
-// Environ takes variables for the flags that were not typed, and are about one of kinds.
+// Environ sets the flags that were not typed and are about one of kinds from their variables. It ignores an empty
+// variable. The variable of a flag that has none is an error: the wait would continue without the setting, and an ignored
+// POLL_UNTIL would end in SUCCESS.
 func (l *Line) Environ(kinds Kinds) {
 	for i := range l.Flags {
 		f := &l.Flags[i]
 		name := f.Variable()
 		text, isSet := l.LookupEnv(name)
 		switch {
-		case !isSet || l.Has(f.Name) || f.Hidden || f.Name == "help" || f.Name == "version":
-		case text == "" && f.Decides:
-			l.Fail(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
-		case text == "" || !f.Fits(kinds):
-		case f.Many && !f.Whole:
+		case !isSet || f.To == nil:
+		case !f.HasVariable:
+			l.Fail(Usagef("%s is set, but --%s has no variable", name, f.Name).Hint("unset %s, and give --%s on the command line", name, f.Name))
+		case text == "" || l.Has(f.Name) || !f.Fits(kinds):
+		case f.Many:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 				l.Fail(l.Add(f, text, name, Variable))
 			}

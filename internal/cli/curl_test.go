@@ -51,14 +51,3 @@ func TestMaxBody_none(t *testing.T) {
 		t.Errorf("have %d and %v", s.MaxBody, err)
 	}
 }
-
-// The variable of a body is one body, with its line breaks, while that of another flag that may be
-// repeated has one value on each line.
-func TestVariableWithLineBreaks(t *testing.T) {
-	t.Parallel()
-	const text = "{\n \"a\": 1\n}\n"
-	s, err := lineOf(t, []string{"http://h"}, map[string]string{"POLL_DATA": text, "POLL_HEADER": "A: b\nC: d\n"})
-	if err != nil || len(s.Data) != 1 || s.Data[0].text != text || len(s.Header) != 2 {
-		t.Errorf("have %q, %q and %v", s.Data, s.Header, err)
-	}
-}

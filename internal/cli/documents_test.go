@@ -14,7 +14,7 @@ import (
 // flagsPage returns docs/flags.md.
 func flagsPage() string {
 	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` says the same, and every subcommand has its own `--help`.\n" +
-		"Times need a unit: `500ms`, `30s`, `1h30m`. Each flag can be set in the environment: [scripts.md](scripts.md#variables).\n" +
+		"Times need a unit: `500ms`, `30s`, `1h30m`. Some flags have a [variable](scripts.md#variables).\n" +
 		"\n| flag | default | meaning |\n|---|---|---|\n"
 	group, cell := "", strings.NewReplacer("|", `\|`, "\n", " ")
 	for _, f := range withManual(waitFlags()) {

@@ -91,7 +91,7 @@ func (p Process) helpOn(name string) (text string, isPage bool, err error) {
 	case missing == nil:
 		return string(page), true, nil
 	case f != nil && !f.Hidden:
-		return f.Form() + strings.ReplaceAll("\n"+f.Sentences()+"\nVariable: "+f.Variable()+".", "\n", "\n  ") + "\n", false, nil
+		return f.Form() + strings.ReplaceAll("\n"+f.Sentences(), "\n", "\n  ") + "\n", false, nil
 	}
 	meant := words.Nearest(name, slices.Concat(p.helpNames(), flags.Shown()))
 	return "", false, argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)

@@ -63,94 +63,74 @@ func kindOfURL(text string) (status.Kind, error) {
 	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
-// validated returns what is given without what gives way, and refuses what no target of some kinds
-// can use.
-func (s *Spec) validated(kinds argv.Kinds, least argv.Rank, inEntries bool) (argv.Given, error) {
+// checkFor returns the check of settings of at least some rank for targets of some kinds.
+func checkFor(kinds argv.Kinds, least argv.Rank, inEntries bool) argv.Check {
 	word := "url"
 	if kinds == ofCommand {
 		word = "command"
 	}
-	return s.Validate(argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries})
+	return argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries}
 }
 
-// checked returns a spec without the settings that give way to others, and without the variables that are
-// for other waits. It refuses a typed flag that needs such a variable.
+// checked returns a spec without the settings that give way to others, and without the variables that do not apply to
+// such a wait.
 func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
-	var refusal error // why the last variable was left out
-	for {
-		given, err := s.validated(kinds, argv.Variable, s.Targets != "")
-		if err != nil {
-			return nil, cmp.Or(refusal, err)
-		}
-		if s, err = s.with(given, s.preset); err != nil {
-			return nil, err
-		}
-		name := ""
-		if name, refusal = s.unsuitable(); name == "" || s.Rank(name) != argv.Variable {
-			return s, refusal
-		}
-		if s, err = s.with(s.Without(s.Flags.Named(name)), s.preset); err != nil {
-			return nil, err
-		}
+	given, err := s.applicable()
+	if err == nil {
+		given, err = given.Validate(checkFor(kinds, argv.Variable, s.Targets != ""))
 	}
+	if err != nil {
+		return nil, err
+	}
+	return s.with(given, s.preset)
 }
 
 // A limitation is a kind of wait, and flags that such a wait cannot have.
 type limitation struct {
 	holds bool   // for this wait
-	kind  string // for [argv.NotApplicable]; "" if what was typed is looked at later
-	by    string // the flag that makes the wait one of the kind, "" for none
+	kind  string // for [argv.NotApplicable]
 	names string // of the flags
 }
 
 func (s *Spec) limitations() []limitation {
 	isList, isSeveral := s.Each != "", s.isSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
-	isTemplate := s.hasPlaceholder() && (s.IsCommand || len(s.Operands) == 1)
 	program := ""
 	if len(s.Then) > 0 {
 		program = programName(s.Then[0])
 	}
 	return []limitation{
-		{program != "", program, "", "print json"},
-		{isList && s.refuseEach() != nil, "each", "", "each"},
-		{s.followsEach() && s.Has("learn"), "", "", "follow"},
-		{isList && s.IsCommand && s.Next != "none", "command", "each", "next"},
-		{isList && isFilled, "batches", "each", "learn"},
-		{isList && !isFilled, "list", "each", "batch"},
-		{s.followsEach(), "followed", "each", "learn"},
-		{isList, "list", "each", "gone started-at finished-at"},
-		{s.IsCommand && s.ShareKey == "", "", "", "share"},
-		{!isList && len(s.Operands) > 0 && !isTemplate, "", "", "targets"}, // no entry of it would be waited for
-		{s.Stream, "stream", "stream", "each share strict retry-after"},
-		{isSeveral && !s.isLogged(), "several", "", "name"},
-		{isSeveral, "several", "", "foreground stdin pass-exit-code result-file show-stderr"},
-		{!isSeveral && s.Expect > 1, "", "", "expect"},
-		{!isSeveral, "", "", "at-least"},
+		{program != "", program, "print json"},
+		{isList && s.IsCommand && s.Next != "none", "command", "next"},
+		{isList && isFilled, "batches", "learn"},
+		{isList && !isFilled, "list", "batch"},
+		{s.followsEach(), "followed", "learn"},
+		{isList, "list", "gone started-at finished-at"},
+		{s.Stream, "stream", "each share strict retry-after"},
+		{isSeveral && !s.isLogged(), "several", "name"},
+		{isSeveral, "several", "foreground stdin pass-exit-code result-file show-stderr"},
 	}
 }
 
-// unsuitable returns the first flag that a wait like this one cannot have, "" for none, and why. The error is
-// nil for a variable that is only dropped. If the flag was typed, and a variable makes the wait one of this
-// kind, it returns the variable in place of the flag.
-func (s *Spec) unsuitable() (name string, err error) {
+// applicable returns what is given without the variables that do not apply to such a wait. Any other flag that the wait
+// cannot have is an error.
+func (s *Spec) applicable() (argv.Given, error) {
+	given := s.Given
+	if err := s.refuseEach(); err != nil {
+		return given, err
+	}
 	for _, row := range s.limitations() {
 		for name := range strings.FieldsSeq(row.names) {
-			isVariable := s.Rank(name) == argv.Variable
 			switch {
-			case !row.holds || !s.IsOn(name) || row.kind == "" && !isVariable:
-				continue
-			case row.kind == "":
-				return name, nil
-			case row.kind == "each":
-				return name, s.refuseEach()
-			case row.by != "" && !isVariable && s.Rank(row.by) == argv.Variable:
-				return row.by, argv.NotApplicable(name, s.Origin(name), row.kind)
+			case !row.holds || !given.IsOn(name):
+			case given.Rank(name) == argv.Variable:
+				given = given.Without(s.Flags.Named(name))
+			default:
+				return given, argv.NotApplicable(name, s.Origin(name), row.kind)
 			}
-			return name, argv.NotApplicable(name, s.Origin(name), row.kind)
 		}
 	}
-	return "", nil
+	return given, nil
 }
 
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
@@ -214,7 +194,7 @@ func (s *Spec) refuseMisplaced() error {
 		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
 	} else {
 		if s.Operands[i] == name && !f.IsSwitch() && i+1 < len(s.Operands) {
-			setting = settingOf(name, s.Operands[i+1])
+			setting = name + " '" + strings.ReplaceAll(s.Operands[i+1], "'", `'\''`) + "'"
 		}
 		err.Hint("poll %s -- %s ...", setting, program)
 	}
@@ -249,8 +229,13 @@ func (p Process) warnings(s *Spec) (notes []string) {
 			continue
 		}
 		meant, _ := argv.Advice("flag " + name)
-		if meant = cmp.Or(meant, words.Nearest(name, s.Flags.Shown())); meant != "" {
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flags.Named(meant).Variable()))
+		f := s.Flags.Named(cmp.Or(meant, words.Nearest(name, s.Flags.Shown())))
+		switch {
+		case f == nil:
+		case f.HasVariable:
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, f.Variable()))
+		default:
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean --%s?", variable, f.Name))
 		}
 	}
 	return notes

@@ -23,14 +23,11 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 		face = ui.None
 	}
 	w.report = ui.Config{
-		Streams: w.process.Streams,
-		Palette: w.process.Streams.Palette(s.Color),
-		Face:    face,
-		Verbose: s.Verbose,
-		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
-			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
-			return err == nil && appliesToSome(e, kinds, s.Each != "") != nil
-		}),
+		Streams:   w.process.Streams,
+		Palette:   w.process.Streams.Palette(s.Color),
+		Face:      face,
+		Verbose:   s.Verbose,
+		Until:     slices.Clone(s.Until),
 		Heartbeat: s.Heartbeat,
 		Getenv:    s.Getenv,
 	}
@@ -52,11 +49,16 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	return w.readPrint(ctx, kinds)
 }
 
-// readShow reads what is shown of each answer. Of several targets it need not apply to all.
+// readShow reads the values to show of each response. A value has to apply to one of several targets.
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
-	w.report.Show, err = s.values("show", s.Show, func(e *expr.Expr) error {
-		return cmp.Or(mayShow(e), appliesToSome(e, kinds, s.Each != ""))
+	w.report.Show, err = s.values("show", s.Show, func(e *expr.Expr) (err error) {
+		for _, kind := range kinds {
+			if err = applies(e, kind, s.Each != ""); err == nil {
+				break
+			}
+		}
+		return cmp.Or(mayShow(e), err)
 	})
 	return err
 }
@@ -72,11 +74,10 @@ func mayShow(e *expr.Expr) error {
 	return nil
 }
 
-// values compiles the expressions of a flag, and checks each. A variable that does not fit is
-// for other waits.
+// values compiles the expressions of a flag, and checks each.
 func (s *Spec) values(flag string, texts []string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
 	compile := func(text string) (*expr.Expr, error) { return expr.CompileValue(text, expr.WithEnviron(s.LookupEnv)) }
-	return compileAll(s.Origin(flag), texts, compile, check, s.Rank(flag) == argv.Variable)
+	return compileAll(s.Origin(flag), texts, compile, check, false)
 }
 
 // compileAll compiles the expressions of a flag. Those that fail the check are refused, or left out
@@ -95,16 +96,6 @@ func compileAll[E any](origin string, texts []string, compile func(string) (E, e
 		list = append(list, e)
 	}
 	return list, nil
-}
-
-// appliesToSome refuses an expression that no target can answer.
-func appliesToSome(x *expr.Expr, kinds []status.Kind, element bool) (err error) {
-	for _, kind := range kinds {
-		if err = applies(x, kind, element); err == nil {
-			return nil
-		}
-	}
-	return err
 }
 
 // readPrint reads what is printed of the answer of each target.

@@ -153,7 +153,7 @@ func addFlags(have rows, flags argv.Flags, command string) {
 		if f.Many {
 			have.add(subject, "repeated")
 		}
-		if command == "poll" && f.Name != "help" && f.Name != "version" {
+		if command == "poll" && f.HasVariable {
 			have.add(subject, f.Variable())
 		}
 	}

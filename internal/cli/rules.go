@@ -19,7 +19,7 @@ import (
 
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *targetReader) readRules(t *target) error {
-	s, unmet := t.spec, error(nil) // why a condition for SUCCESS is left out
+	s := t.spec
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		name := verdict.RuleName()
@@ -33,9 +33,6 @@ func (r *targetReader) readRules(t *target) error {
 			if err == nil && rule.Expr.Reads("event") && !s.Stream {
 				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
 			}
-			if err != nil && verdict == status.Success && t.kind != status.KindTCP { // whose SUCCESS is a connection
-				unmet = badExpression(s.Origin(name), err)
-			}
 			return err
 		}
 		rules, err := compileAll(s.Origin(name), given[verdict], compile, fits, r.isForOthers(t, s.Rank(name)))
@@ -48,9 +45,6 @@ func (r *targetReader) readRules(t *target) error {
 		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
 			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
-		if s.Rank(name) == argv.Variable && len(rules) < len(given[verdict]) {
-			s.Note("%s: left out where it does not fit %s", s.Origin(name), t.kind)
-		}
 		t.poller.Rules.Own = append(t.poller.Rules.Own, rules...)
 	}
 	t.readGone()
@@ -61,13 +55,11 @@ func (r *targetReader) readRules(t *target) error {
 		return slices.ContainsFunc(t.poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
 	}
 	if s.Each != "" && s.preset == nil && !has(status.Success) && !has(status.NotReady) {
-		return s.needsCondition() // those of variables are for others
+		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", s.Origin("each")).
+			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 	}
 	t.poller.Rules.Strict = s.Strict
-	if err := t.readPreset(); err != nil || has(status.Success) || t.poller.Rules.Preset != nil {
-		return err
-	}
-	return unmet
+	return t.readPreset()
 }
 
 // readDetail reads what of an answer is added to the reason.
@@ -145,11 +137,10 @@ func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	return codes, nil
 }
 
-// isForOthers reports whether a condition that a target cannot have is meant for others: if a
-// variable says it; and a TCP address gives no answer, so among several targets what is said
-// of all their answers is not said of it.
+// isForOthers reports whether a condition that a target cannot have is for other targets: a TCP address has no
+// response, and the line has targets of several kinds.
 func (r *targetReader) isForOthers(t *target, rank argv.Rank) bool {
-	return rank == argv.Variable || r.several && t.kind == status.KindTCP && rank < argv.Entry
+	return r.several && t.kind == status.KindTCP && rank < argv.Entry
 }
 
 // applies refuses a rule on variables that the probe does not set: it would
@@ -228,10 +219,8 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 // hasSuccess reports whether a condition says what is SUCCESS.
 func (s *Spec) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
 
-// listens reports whether each message is judged: a variable that says so is for waits with a condition.
-func (s *Spec) listens() bool {
-	return s.Stream && (s.hasSuccess() || s.Rank("stream") > argv.Variable)
-}
+// listens reports whether each message is evaluated.
+func (s *Spec) listens() bool { return s.Stream }
 
 // checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
 // several, and for a threshold that counts lines if no condition for SUCCESS can match a line.

@@ -111,8 +111,6 @@ func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
 		return 0, nil
 	case isOpen && !isShare:
 		n = math.MaxInt
-	case n == 0 && s.Rank("at-least") == argv.Variable:
-		return 0, nil
 	case n == 0:
 		return 0, argv.Usagef("%s %s: the number of elements is not known", s.Origin("at-least"), s.AtLeast).
 			Hint("--expect N says how many there are at least, and --targets FILE which")
@@ -144,25 +142,19 @@ type elementList struct {
 	size  int  // how many there are then, and otherwise at least
 }
 
-// refuseEach refuses a list that cannot be waited for.
+// refuseEach returns an error for a list that cannot be waited for.
 func (s *Spec) refuseEach() error {
 	each := s.Origin("each")
 	switch n := len(s.Operands); {
+	case s.Each == "":
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
 	case !s.IsCommand && n > 1:
 		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
 	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
 		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
-		return s.needsCondition()
 	}
 	return nil
-}
-
-func (s *Spec) needsCondition() error {
-	return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", s.Origin("each")).
-		Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 }
 
 // hasPlaceholder reports whether entries fill the URL or the command.

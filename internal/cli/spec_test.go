@@ -143,9 +143,9 @@ func TestVariables(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		{"empty is unset", []string{"ls"}, map[string]string{"POLL_TIMEOUT": "", "POLL_STRICT": ""}, ``},
-		{"one line each", []string{"ls"}, map[string]string{"POLL_UNTIL": "a,b\nc\n"}, `until=a,b until=c`},
-		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "0"}, `strict=true json=false`},
+		{"empty is unset", []string{"ls"}, map[string]string{"POLL_TIMEOUT": "", "POLL_QUIET": ""}, ``},
+		{"one line each", []string{"http://h"}, map[string]string{"POLL_HEADER": "A:b,c\nC:d\n"}, `header=A:b,c header=C:d`},
+		{"a switch", []string{"ls"}, map[string]string{"POLL_VERBOSE": "1", "POLL_QUIET": "0"}, `verbose=true quiet=false`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s`},
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
 		{"a hidden flag has none", []string{"http://h"}, map[string]string{"POLL_SILENT": "1"}, ``},

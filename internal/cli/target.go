@@ -239,7 +239,7 @@ func (r *targetReader) specOf(kind status.Kind, settings []targets.Setting) (s *
 			return nil, err
 		}
 	}
-	if given, err = s.validated(bitOf(kind), argv.Entry, true); err != nil {
+	if given, err = s.Validate(checkFor(bitOf(kind), argv.Entry, true)); err != nil {
 		return nil, err
 	}
 	return s.with(given, s.preset)
@@ -392,7 +392,7 @@ func (r *targetReader) refuseUnused() error {
 		}
 	}
 	learns := slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	_, err := r.run.validated(kinds, argv.Typed, learns)
+	_, err := r.run.Validate(checkFor(kinds, argv.Typed, learns))
 	return err
 }
 

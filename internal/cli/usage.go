@@ -29,7 +29,7 @@ func usageText(err error) string {
 	return b.String()
 }
 
-// badExpression names the flag or variable that an expression came from.
+// badExpression returns an error that names the flag of an expression.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		_, hint := argv.Advice(strings.TrimLeft(origin, "-") + " " + e.Source)
@@ -37,18 +37,6 @@ func badExpression(origin string, err error) error {
 		return argv.Usagef("%s, %w", origin, e) // which begins with a column
 	}
 	return argv.Usagef("%s: %w", origin, err)
-}
-
-// settingOf is what to type to set a flag or a variable to an expression.
-func settingOf(origin, expression string) string {
-	quoted := "'" + strings.ReplaceAll(expression, "'", `'\''`) + "'"
-	switch {
-	case strings.HasPrefix(origin, "-"):
-		return origin + " " + quoted
-	case strings.HasPrefix(origin, "POLL_"):
-		return origin + "=" + quoted
-	}
-	return quoted
 }
 
 // find matches a pattern, and its groups, against something mistyped. It compiles

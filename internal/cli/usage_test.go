@@ -77,14 +77,13 @@ func TestUsage(t *testing.T) {
 func TestUsage_json(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
-		"poll --json --bogus":                            true,
-		"poll --bogus 5s --json true":                    true,
-		"poll --json=true --bogus":                       true,
-		"poll eval --json --bogus":                       false,
-		"poll --bogus -- true --json":                    false,
-		"POLL_JSON=1 poll --bogus":                       true,
-		"POLL_JSON=1 poll --json=false --timeout 5 true": false,
-		"POLL_JSON=1 POLL_STRICT=perhaps poll true":      true,
+		"poll --json --bogus":                 true,
+		"poll --bogus 5s --json true":         true,
+		"poll --json=true --bogus":            true,
+		"poll eval --json --bogus":            false,
+		"poll --bogus -- true --json":         false,
+		"POLL_JSON=1 poll --timeout 5 true":   false,
+		"POLL_QUIET=perhaps poll --json true": true,
 	} {
 		process, out := processOf(t, line)
 		code := Run(t.Context(), process)

@@ -265,7 +265,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
 	}
-	if s.Rate != nil && *s.Rate > 0 && s.Share == "" {
+	if s.Rate != nil && *s.Rate > 0 && (s.Share == "" || s.IsCommand && s.ShareKey == "") {
 		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second) / *s.Rate)))
 		p.Schedule, p.Throttled = backoff.Max(p.Schedule, spaced), backoff.Max(p.Throttled, spaced)
 	}

@@ -34,10 +34,10 @@ type cost struct {
 // Table returns the table of the flags, which fill f.
 func (f *Learning) Table() argv.Flags {
 	return argv.Flags{
-		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, and poll when they end"},
-		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
+		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, and poll when they end"},
+		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
 		{Name: "age", Value: "D", Default: "0", To: argv.Var(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running"},
-		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "the directory of past runs"},
+		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "the directory of past runs"},
 		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.StartedAt), Needs: "learn", Usage: "when the operation started, from its last answer"},
 		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.FinishedAt), Needs: "started-at", Usage: "when the operation ended, from its last answer"},
 	}

@@ -56,7 +56,7 @@ func (q *scheduleQuery) flags() argv.Flags {
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.OptionalVar(&q.count, argv.ParseCount(0)), Usage: "how many attempts to show"},
-		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.OptionalVar(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
+		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(DefaultTimeout), To: argv.OptionalVar(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
 	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
 		{Name: "compare", Value: "LIST", Offers: offered, To: argv.Var(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
 	}, q.output.flags("write a chart"))

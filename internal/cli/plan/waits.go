@@ -68,17 +68,17 @@ type Waits struct {
 // Table returns the table of the flags, which fill w.
 func (w *Waits) Table() argv.Flags {
 	return argv.Flags{
-		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.TextVar(&w.Strategy), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
-		{Name: "base", Value: "D", Default: "100ms", To: argv.Var(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
-		{Name: "factor", Value: "F", Default: "2", To: argv.Var(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
-		{Name: "power", Value: "P", Default: "4", To: argv.Var(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
-		{Name: "max-wait", Value: "D", Default: "20s", To: argv.Var(&w.MaxWait, parseCap), Usage: "the longest wait that poll chooses; 0 = no cap"},
-		{Name: "interval", Value: "D", Brief: true, To: argv.OptionalVar(&w.Interval, argv.ParseDuration), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
-		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.Var(&w.Overshoot, argv.ParsePercent), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
-		{Name: "jitter", Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.TextVar(&w.Jitter), Usage: "auto, none, full, equal or decorrelated"},
-		{Name: "seed", Value: "N", WholeRun: true, To: argv.OptionalVar(&w.Seed, argv.ParseUint64), Usage: "the seed of the jitter, to repeat a run"},
-		{Name: "immediate", To: argv.OptionalVar(&w.Immediate, strconv.ParseBool), Usage: "ask at once, as --interval does unless =false"},
-		{Name: "initial-delay", Value: "D", Default: "0", To: argv.Var(&w.InitialDelay, argv.ParseDuration), Usage: "wait this long first"},
+		{Name: "strategy", HasVariable: true, Value: "S", Default: Exponential, Words: Strategies(), To: argv.TextVar(&w.Strategy), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
+		{Name: "base", HasVariable: true, Value: "D", Default: "100ms", To: argv.Var(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
+		{Name: "factor", HasVariable: true, Value: "F", Default: "2", To: argv.Var(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
+		{Name: "power", HasVariable: true, Value: "P", Default: "4", To: argv.Var(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
+		{Name: "max-wait", HasVariable: true, Value: "D", Default: "20s", To: argv.Var(&w.MaxWait, parseCap), Usage: "the longest wait that poll chooses; 0 = no cap"},
+		{Name: "interval", HasVariable: true, Value: "D", Brief: true, To: argv.OptionalVar(&w.Interval, argv.ParseDuration), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
+		{Name: "overshoot", HasVariable: true, Value: "PCT", Distinctive: true, To: argv.Var(&w.Overshoot, argv.ParsePercent), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "jitter", HasVariable: true, Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.TextVar(&w.Jitter), Usage: "auto, none, full, equal or decorrelated"},
+		{Name: "seed", HasVariable: true, Value: "N", WholeRun: true, To: argv.OptionalVar(&w.Seed, argv.ParseUint64), Usage: "the seed of the jitter, to repeat a run"},
+		{Name: "immediate", HasVariable: true, To: argv.OptionalVar(&w.Immediate, strconv.ParseBool), Usage: "ask at once, as --interval does unless =false"},
+		{Name: "initial-delay", HasVariable: true, Value: "D", Default: "0", To: argv.Var(&w.InitialDelay, argv.ParseDuration), Usage: "wait this long first"},
 	}
 }
 
