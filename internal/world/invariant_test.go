@@ -90,7 +90,8 @@ func (w *world) isDone(l *life) bool {
 			}
 		}
 	}
-	if w.List == nil && !w.Line.Twice && !(w.isLine() && w.cuts > 0) {
+	isOver := w.Line.Log != "" && len(w.Ops) > 1 // some in earlier runs, of which there is one more look
+	if w.List == nil && !w.Line.Twice && !(w.isLine() && (w.cuts > 0 || isOver)) {
 		return isMet
 	}
 	return wasMet

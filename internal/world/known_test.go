@@ -14,6 +14,9 @@ var known = []struct {
 	{"an ERROR that has to be confirmed is confirmed by the same copy of a cache", func(p *plan, b breach) bool {
 		return p.Cache != nil && p.Errors+int(p.Healing) > 0 && strings.Contains(b.what, "nothing said so")
 	}},
+	{"a run in slices takes a copy of a cache for another list", func(p *plan, b breach) bool {
+		return p.Cache != nil && p.isLine() && p.List != nil && p.Threshold+int(p.Steady) > 0 && (b.invariant == "true" || b.invariant == "whole")
+	}},
 	{"a 429 that --error-if makes an ERROR closes no host", func(p *plan, b breach) bool {
 		return p.Line.Patience > 0 && b.invariant == "polite"
 	}},

@@ -30,6 +30,7 @@ type lineFlags struct {
 	Full   bool   `json:",omitzero"` // the disk is full from a start to the end of its run
 	File   bool   `json:",omitzero"` // the header stands in a file
 
+	Other    bool          `json:",omitzero"` // between two runs there is a call for another account, with a --name
 	Strict   bool          `json:",omitzero"` // --strict
 	Patience time.Duration `json:",omitzero"` // after which --error-if gives up, 0 for never
 
@@ -145,6 +146,7 @@ type machine struct {
 	dir           string
 	before, files map[string][]byte // when a run began, and when it was killed
 	hints         map[string]hint   // when a run ended in order
+	isOther       bool              // the call is for the other account
 }
 
 // runLine runs the command line, again and again as long as its exit code asks for that, or it was
@@ -224,8 +226,11 @@ func (w *world) runLine() *result {
 			break
 		}
 		time.Sleep(drawn(r, time.Millisecond, 3*time.Second))
+		if w.Line.Other && !isKilled && !w.saw["another account"] {
+			m.callOther()
+		}
 	}
-	if w.Line.Log != "" && !w.Line.Full {
+	if w.Line.Log != "" && !w.Line.Full && !(w.Line.Twice && res.Code > 1) { // the other may still run
 		m.callAgain(res)
 	}
 	w.mu.Lock()
@@ -286,6 +291,26 @@ func (m *machine) callAgain(res *result) {
 	m.wholes, m.troubled, m.longest = wholes, troubled, longest
 }
 
+// hasOther reports whether Other fits the plan.
+func (p *plan) hasOther() bool {
+	l := p.Line
+	isSeveral := p.isLine() && l.Log == "slice" && (p.List != nil || len(p.Ops) > 1) && p.Ops[0].Method == "" && !p.isGone()
+	return isSeveral && !l.File && !l.Twice && !l.Strict && l.Patience == 0 && !p.User && p.Probe == "" && p.Stream == nil && p.Cache == nil && p.Most == 0 && !p.Unless
+}
+
+// callOther makes the same call for the other account, all operations of which run for ever.
+func (m *machine) callOther() {
+	m.isOther = true
+	code, isKilled, _, stderr := m.call(-1)
+	m.isOther = false
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saw["another account"] = true
+	if m.tell("called for another account: exit %d", code); code <= cli.ExitUsage && !isKilled {
+		m.blame("true", "exit %d for another account, whose operations run: %s", code, lastLine(stderr))
+	}
+}
+
 // keep notes what a later run knows, once a run has ended in order.
 func (m *machine) keep() {
 	m.hints = maps.Clone(m.world.hints)
@@ -316,7 +341,14 @@ func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stder
 		value, ok := map[string]string{"HOME": m.dir}[name]
 		return value, ok
 	}
-	code = cli.Run(ctx, cli.Process{Args: m.args(m.dir), Streams: streams, Lookup: lookup, Dial: p.dial})
+	args := m.args(m.dir)
+	if m.isOther {
+		args = append([]string{"--name", "other"}, args...)
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(arg, token, token+otherAccount)
+		}
+	}
+	code = cli.Run(ctx, cli.Process{Args: args, Streams: streams, Lookup: lookup, Dial: p.dial})
 	time.Sleep(time.Microsecond) // until all answers are noted
 	return code, p.isDead(), out.String(), errs.String()
 }

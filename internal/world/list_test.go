@@ -54,6 +54,9 @@ func isAbout(key string, id int) bool {
 func (w *world) listAnswer(q *request, rep *reply) {
 	var there []*life
 	for _, l := range w.lives {
+		if q.isOther {
+			l = w.running(l)
+		}
 		if q.starts || l.docAt(time.Now()) != "" && isAbout(q.key, l.ID) { // a start names all
 			there = append(there, l)
 		}

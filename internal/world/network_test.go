@@ -23,8 +23,10 @@ const (
 	password = "P4ss-S3cr3t"
 	basic    = "bWU6UDRzcy1TM2NyM3Q=" // me:password
 
-	renewed = "-2"           // behind the token that is valid in the end
-	stray   = "stray-cookie" // of another origin, or for who was led home by it
+	renewed      = "-2"     // behind the token that is valid in the end
+	otherAccount = "-other" // behind the token of another account
+
+	stray = "stray-cookie" // of another origin, or for who was led home by it
 )
 
 var secrets = []string{token, body, cookie, password, basic}

@@ -53,6 +53,9 @@ func (q *request) limited() string {
 
 // patience checks that a server is left alone for as long as it has asked for that.
 func (p *process) patience(q *request) {
+	if q.isOther { // another run with another job log
+		return
+	}
 	until := p.retries[q.key]
 	if h := p.hints[q.limited()]; h.until.After(until) && q.came.After(h.told.Add(time.Millisecond)) {
 		until = h.until

@@ -199,7 +199,10 @@ func (p *plan) drawWay() {
 			p.Line.Patience = drawn(r, time.Second, 20*time.Second).Round(time.Millisecond)
 		}
 	}
-	if maybe(6) && p.Probe == "" && p.Stream == nil {
+	if p.Line.Other = maybe(2); !p.hasOther() {
+		p.Line.Other = false
+	}
+	if maybe(6) && p.Probe == "" && p.Stream == nil && !p.Line.Other {
 		p.Cache = &cache{Fresh: drawn(r, time.Second, time.Minute), Deaf: maybe(3), Mute: maybe(3)}
 		if p.Ops[0].Method != "" && maybe(2) {
 			p.Cache.Old = drawn(r, 2*time.Second, time.Minute)

@@ -20,14 +20,15 @@ const home = "a.test:80"
 type request struct {
 	*world
 	*http.Request
-	host   string
-	came   time.Time
-	path   string // from the query if all URLs have one path
-	key    string
-	n      int
-	life   *life // nil if it is about none
-	starts bool
-	fault  *fault // nil for none
+	host    string
+	came    time.Time
+	path    string // from the query if all URLs have one path
+	key     string
+	n       int
+	life    *life // nil if it is about none
+	starts  bool
+	isOther bool   // it is of the other account
+	fault   *fault // nil for none
 }
 
 // A reply is what a server does about a request.
@@ -115,6 +116,12 @@ func (w *world) read(host string, r *http.Request) *request {
 	case kind == "list":
 		q.key = strings.TrimSpace("list " + r.URL.Query().Get("ids"))
 	}
+	if q.isOther = strings.HasSuffix(r.Header.Get("Authorization"), otherAccount); q.isOther {
+		q.key = "other/" + q.key
+		if q.life != nil {
+			q.life = w.running(q.life)
+		}
+	}
 	if w.List != nil && w.List.Start && strings.HasPrefix(q.key, "list") && r.Method != "GET" {
 		q.life = w.lives[0]
 	}
@@ -164,7 +171,7 @@ func (w *world) answer(q *request) *reply {
 		if rep.about(w, q.life, time.Now()); w.Stream != nil && rep.doc != "" {
 			rep.streams, rep.head = true, nil
 		}
-	case strings.HasPrefix(q.key, "list"):
+	case strings.HasPrefix(strings.TrimPrefix(q.key, "other/"), "list"):
 		w.listAnswer(q, rep)
 	case q.key == "/login":
 		rep.lie(pick(r, 200, 404, 200, 401), pick(r, "<html>sign in</html>", "not found", `{"login":true}`, `{"jobs":[]}`, ""))

@@ -105,7 +105,7 @@ func (p *plan) isSound() bool {
 		return false
 	case p.isLine() && (p.Ops[0].Answer == "204 self" && !p.Gone || p.Renewal > 0 && !p.Line.File): // which says no --follow, and has no other token
 		return false
-	case p.Head && !p.hasHead(), p.Text != 0 && !p.hasText(), p.Names != nil && !p.hasNaming(), p.Alias && !p.hasAlias(), p.Hung > 0 && (!p.hasHung() || p.Hung >= n), p.Cache != nil && (p.Cache.Fresh == 0 || p.Cache.Mute && !p.hasMute() || p.Probe != "" || p.Stream != nil):
+	case p.Head && !p.hasHead(), p.Line.Other && !p.hasOther(), p.Text != 0 && !p.hasText(), p.Names != nil && !p.hasNaming(), p.Alias && !p.hasAlias(), p.Hung > 0 && (!p.hasHung() || p.Hung >= n), p.Cache != nil && (p.Cache.Fresh == 0 || p.Cache.Mute && !p.hasMute() || p.Probe != "" || p.Stream != nil):
 		return false
 	case p.Line.Learn > 0 && isList && (p.List.Follow || p.List.Batch > 0):
 		return false

@@ -45,6 +45,13 @@ type life struct {
 	kept    int // of seen, what a later run of a command line knows
 }
 
+// running returns the life of an operation of the same ID that runs for ever.
+func (w *world) running(l *life) *life {
+	o := *l.operation
+	o.Phases = []phase{{0, "running"}}
+	return &life{operation: &o, started: w.began}
+}
+
 // A sighting is an answer about an operation.
 type sighting struct {
 	doc     string // what it truly was; "" if it was not there
