@@ -183,8 +183,10 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 	attempt := request.Attempt{Last: a.LastLook, NoCache: a.NoCache, Accept: a.Accept, Tell: a.tell()}
 	if around, ok := ctx.Value(lookContextKey{}).(*lookContext); ok {
 		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
-		if f := around.admit(ctx, s.Place()); f != nil {
-			return status.Observation{Kind: status.KindHTTP, Failure: f}
+		if around.pace != nil {
+			if f := around.pace.Wait(ctx, s.Place()); f != nil {
+				return status.Observation{Kind: status.KindHTTP, Failure: f}
+			}
 		}
 	}
 	return s.Session.Look(ctx, attempt)

@@ -139,10 +139,12 @@ func (s *source) reserve() {
 	s.granted, s.Reserved = !s.Due.After(time.Now()), true
 }
 
-// A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
+// A paced source spaces the requests of an attempt: each request takes a slot of the limiter. The loop has
+// taken the slot of the first request to the place of the source.
 type paced struct {
 	*source
-	sent atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
+	sent     atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
+	hasBegun atomic.Bool               // the first request to the place was sent
 }
 
 // errClosed is the cause of a failure if an origin is closed until after the deadline.
@@ -151,6 +153,9 @@ var errClosed = errors.New("the origin is closed")
 // Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
 // until after the deadline.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
+	if place == p.place.name && !p.hasBegun.Swap(true) {
+		return nil
+	}
 	var slot time.Time
 	for {
 		var closed string

@@ -232,12 +232,9 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
-	if isHTTP && w.streams() { // it holds until the header has come
+	_, isResult := w.probe.(resultProbe)
+	if isHTTP && w.streams() || pace != nil && (isHTTP || isResult) { // the limit is that of each request, or of a stream's header
 		limit = 0
-	} else if pace != nil {
-		if _, isResult := w.probe.(resultProbe); isHTTP || isResult {
-			limit = 0
-		}
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
@@ -246,13 +243,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
-	if _, isOwn := w.probe.(httpSession); pace != nil || !isOwn || w.streams() {
-		around := &lookContext{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending}
-		if p, ok := as[Placer](w.probe); ok {
-			around.admitted.Store(new(p.Place()))
-		}
-		ctx = context.WithValue(ctx, lookContextKey{}, around)
-	}
+	ctx = context.WithValue(ctx, lookContextKey{}, &lookContext{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending})
 	begun := time.Now()
 	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
 		Tell: func(o status.Observation) bool { return tell(ctx, o) }})

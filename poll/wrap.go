@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
@@ -120,19 +119,9 @@ func as[T any](p Probe) (able T, ok bool) {
 
 // A lookContext is the part of the context of an attempt that an HTTP reads: the limits of its requests.
 type lookContext struct {
-	pace     request.Pace // nil = none
-	timeout  time.Duration
-	anew     bool                   // a stream has to say again what it has said
-	admitted atomic.Pointer[string] // the place to which the first request may go at once; nil once one has gone
-}
-
-// admit waits until a request may go to a place. It returns the failure of a request that
-// must not go, nil once the request may go.
-func (s *lookContext) admit(ctx context.Context, place string) *status.Failure {
-	if first := s.admitted.Load(); s.pace == nil || first != nil && *first == place && s.admitted.CompareAndSwap(first, nil) {
-		return nil
-	}
-	return s.pace.Wait(ctx, place)
+	pace    request.Pace // nil = none
+	timeout time.Duration
+	anew    bool // a stream has to say again what it has said
 }
 
 type lookContextKey struct{}
