@@ -22,7 +22,7 @@ const tailSize = 64 << 10
 type outputs struct {
 	stdout  head
 	stderr  tail
-	both    lockedHead // both outputs as they come
+	both    head // both outputs as they come
 	readers []*os.File
 	done    chan struct{} // closed when nothing is read any more
 	open    [2]bool       // by output: poll ended its writer, or read no further
@@ -116,8 +116,10 @@ func (o *outputs) observe(obs *status.Observation) {
 // isHeld reports whether the end of an output is missing.
 func (o *outputs) isHeld() bool { return o.open[0] || o.open[1] }
 
-// A head keeps the beginning of what it reads and counts the rest.
+// A head keeps the beginning of the text that is written to it, and counts the rest. Several goroutines may
+// write to it.
 type head struct {
+	mu    sync.Mutex
 	limit int64 // how much is kept, in bytes
 	kept  []byte
 	size  int64
@@ -125,22 +127,11 @@ type head struct {
 
 // Write never fails, so that the program can continue.
 func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.kept = append(h.kept, p[:min(int64(len(p)), h.limit-int64(len(h.kept)))]...)
 	h.size += int64(len(p))
 	return len(p), nil
-}
-
-// A lockedHead is a head that several goroutines write to.
-type lockedHead struct {
-	head
-	mu sync.Mutex
-}
-
-// Write never fails, so that the program can continue.
-func (h *lockedHead) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.head.Write(p)
 }
 
 // A tail keeps the end of what is written to it.

@@ -22,7 +22,7 @@ func TestOutputs(t *testing.T) {
 		{"cut", "1abc 2def 1ghi", 5, status.Observation{Body: []byte("abcgh"), Size: 6, Stderr: []byte("def"), Output: []byte("abcde")}},
 		{"cut before stderr", "1abc 2d", 2, status.Observation{Body: []byte("ab"), Size: 3, Stderr: []byte("d"), Output: []byte("ab")}},
 	} {
-		o := &outputs{stdout: head{limit: test.limit}, both: lockedHead{head: head{limit: test.limit}}}
+		o := &outputs{stdout: head{limit: test.limit}, both: head{limit: test.limit}}
 		for write := range strings.FieldsSeq(test.writes) {
 			o.both.Write([]byte(write[1:]))
 			[]io.Writer{&o.stdout, &o.stderr}[write[0]-'1'].Write([]byte(write[1:]))
