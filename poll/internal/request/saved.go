@@ -37,15 +37,9 @@ type saved struct {
 // Save returns the state that a later session of the same request goes on from; nil if that
 // can as well begin anew.
 func (s *Session) Save() json.RawMessage {
-	k := s.saved()
-	if s.phase == following {
-		k.Cookies = s.client.cookies.save(s.at)
+	if s.phase == s.first && s.phase != startDue {
+		return nil
 	}
-	return s.marshal(k)
-}
-
-// saved returns all that is saved but for the cookies.
-func (s *Session) saved() saved {
 	k := saved{StartDue: s.phase == startDue, Sent: s.phase != s.first && s.first == unsent, Statement: s.statement}
 	if k.Led = len(s.led); s.phase == following || k.StartDue && k.Led > 0 {
 		k.At, k.Trusted, k.Monitor, k.Accepted = s.at.url.String(), s.at.trusted, s.monitor, s.accepted
@@ -53,12 +47,8 @@ func (s *Session) saved() saved {
 	if s.named.url != nil && s.namedErr == nil {
 		k.Result, k.ResultTrusted = s.named.url.String(), s.named.trusted
 	}
-	return k
-}
-
-func (s *Session) marshal(k saved) json.RawMessage {
-	if s.phase == s.first && s.phase != startDue {
-		return nil
+	if s.phase == following {
+		k.Cookies = s.client.cookies.save(s.at)
 	}
 	text, _ := json.Marshal(k) // it has only text and numbers
 	return text
