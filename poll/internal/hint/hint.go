@@ -48,27 +48,15 @@ func Read(o *status.Observation, now time.Time) {
 	o.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
 	o.Age = time.Duration(age) * time.Second
-	if hasHints(o.Header) {
-		r := reader{Observation: o, received: now}
-		o.ShouldRetry = r.shouldRetry()
-		for _, h := range retryAfterHeaders {
-			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
-		}
-		o.Hint = cmp.Or(o.Hint, r.rateLimit())
+	r := reader{Observation: o, received: now}
+	o.ShouldRetry = r.shouldRetry()
+	for _, h := range retryAfterHeaders {
+		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
 	}
+	o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
-}
-
-// hasHints reports whether one of the fields that Read knows may be there: most answers have none.
-func hasHints(header http.Header) bool {
-	for name := range header {
-		if strings.Contains(name, "Retry") || strings.Contains(name, "Rate") || strings.Contains(name, "Poll") {
-			return true
-		}
-	}
-	return false
 }
 
 type reader struct {
