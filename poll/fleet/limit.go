@@ -32,9 +32,8 @@ type limit struct {
 
 // An origin is the state of a place in this process. Times of slots are by the clock of this process.
 type origin struct {
-	key    string
-	joined time.Time
-	used   time.Time // guarded by Fleet.mu
+	key  string
+	used time.Time // guarded by Fleet.mu
 
 	turn chan struct{} // whoever has it may use what follows, and ask the store
 	pace.Given
@@ -105,7 +104,7 @@ func (f *Fleet) origin(name string) *origin {
 		if len(f.origins)%100 == 99 {
 			maps.DeleteFunc(f.origins, func(_ string, o *origin) bool { return time.Since(o.used) > life })
 		}
-		o = &origin{key: f.key("limit-", f.limitOf(name)), joined: time.Now(), turn: make(chan struct{}, 1), Given: pace.Given{}}
+		o = &origin{key: f.key("limit-", f.limitOf(name)), turn: make(chan struct{}, 1), Given: pace.Given{}}
 		f.origins[name] = o
 	}
 	o.used = time.Now()
