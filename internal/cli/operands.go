@@ -75,9 +75,13 @@ func checkFor(kinds argv.Kinds, least argv.Rank, inEntries bool) argv.Check {
 // checked returns a spec without the settings that give way to others, and without the variables that do not apply to
 // such a wait.
 func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
-	given, err := s.applicable()
+	check := checkFor(kinds, argv.Variable, s.Targets != "")
+	given, err := s.Validate(check)
 	if err == nil {
-		given, err = given.Validate(checkFor(kinds, argv.Variable, s.Targets != ""))
+		given, err = s.applicable(given)
+	}
+	if err == nil {
+		given, err = given.Validate(check) // a typed flag may need a variable that does not apply
 	}
 	if err != nil {
 		return nil, err
@@ -112,10 +116,9 @@ func (s *Spec) limitations() []limitation {
 	}
 }
 
-// applicable returns what is given without the variables that do not apply to such a wait. Any other flag that the wait
-// cannot have is an error.
-func (s *Spec) applicable() (argv.Given, error) {
-	given := s.Given
+// applicable returns given without the variables that do not apply to such a wait. Any other flag that the wait cannot
+// have is an error.
+func (s *Spec) applicable(given argv.Given) (argv.Given, error) {
 	if err := s.refuseEach(); err != nil {
 		return given, err
 	}

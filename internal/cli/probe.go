@@ -77,7 +77,7 @@ func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
 		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
 		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
-		Follow: s.Follow, FollowEach: s.followsEach(), Stream: s.listens(),
+		Follow: s.Follow, FollowEach: s.followsEach(), Stream: s.Stream,
 	}
 	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
@@ -244,7 +244,7 @@ func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 		r.nested = nestedCommand(r.process, s.Grace)
 	}
 	c := *r.nested
-	c.Foreground, c.MaxBody, c.Stream = s.Foreground, s.MaxBody, s.listens()
+	c.Foreground, c.MaxBody, c.Stream = s.Foreground, s.MaxBody, s.Stream
 	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
 	}

@@ -219,17 +219,18 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 // hasSuccess reports whether a condition says what is SUCCESS.
 func (s *Spec) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
 
-// listens reports whether each message is evaluated.
-func (s *Spec) listens() bool { return s.Stream }
-
 // checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
 // several, and for a threshold that counts lines if no condition for SUCCESS can match a line.
 func checkStream(t *target) error {
-	if s := t.spec; s.listens() && !s.hasSuccess() {
+	s := t.spec
+	if !s.Stream {
+		return nil
+	}
+	if !s.hasSuccess() {
 		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
 			Hint(`--stream --until '$output contains "Server started"' for a line of a command, --until '.state == "done"' for an event`)
 	}
-	if p := t.spec.preset; t.spec.listens() && p != nil && p.Match == "" && p.Stanzas() != nil {
+	if p := s.preset; p != nil && p.Match == "" && p.Stanzas() != nil {
 		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
 			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
 	}
@@ -237,8 +238,8 @@ func checkStream(t *target) error {
 	matchesLine := func(r status.Rule) bool {
 		return r.Status == status.Success && (!r.Expr.Reads("exit") || r.Expr.Reads("stdout", "stderr", "body"))
 	}
-	if t.spec.listens() && t.spec.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
-		return argv.Usagef("%s counts lines, and $exit is not known of a line", t.spec.Origin("success-threshold"))
+	if s.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
+		return argv.Usagef("%s counts lines, and $exit is not known of a line", s.Origin("success-threshold"))
 	}
 	return nil
 }
@@ -250,9 +251,9 @@ func streamNote(s *Spec) string {
 	}
 	name := programName(filepath.Base(s.Operands[0]))
 	switch follows := follows(name, s.Operands[1:]); {
-	case !s.listens() && follows:
+	case !s.Stream && follows:
 		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
-	case s.listens() && !follows && !isViewer(name):
+	case s.Stream && !follows && !isViewer(name):
 		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
 	}
 	return ""

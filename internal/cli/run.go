@@ -65,7 +65,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ended := endings{codes: make(map[poll.Ending]ExitCode)}
 	for event := range w.events(ctx, targets) {
 		long.Stop()
-		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.listens() {
+		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.Stream {
 			long.Reset(longCommand)
 		}
 		if w.spec.Slice > 0 {
