@@ -22,17 +22,17 @@ func TestVariables_ignored(t *testing.T) {
 	const needs = "POLL_RESUME=1 POLL_KEY=nofile POLL_POLL_COST=1% POLL_HISTORY=nodir POLL_SHARE_KEY=k POLL_POWER=3 "
 	const ofHTTP = "POLL_HEADER=@nofile POLL_OAUTH2_BEARER=@nofile POLL_NETRC=1 POLL_CACERT=nofile POLL_CERT=nofile POLL_PROXY=:: POLL_RESOLVE=x "
 	for name, line := range map[string]string{
-		"a command":     needs + ofHTTP + "POLL_SHARE=nodir POLL_RATE=50/s poll -- true",
+		"a command":     needs + ofHTTP + "POLL_SHARE=DIR POLL_RATE=50/s poll -- true",
 		"a TCP address": needs + ofHTTP + "poll " + strings.Replace(server.URL, "http", "tcp", 1),
 		"a URL":         needs + "poll --until '$status == 200' URL",
 		"several":       needs + "POLL_LEARN=one poll --until '$status == 200' URL URL/b",
 		"a list":        needs + "poll --each .items --expect 2 --until .ok URL",
 		"each element":  needs + "POLL_LEARN=one poll --each .items --expect 2 --follow /{.id} --until '$status == 200' URL",
-		"a stream":      needs + "POLL_SHARE=nodir poll --stream --until '$status == 200' URL",
+		"a stream":      needs + "POLL_SHARE=DIR poll --stream --until '$status == 200' URL",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			process, out := processOf(t, "POLL_MAX_WAIT=1ms "+strings.ReplaceAll(line, "URL", server.URL))
+			process, out := processOf(t, "POLL_MAX_WAIT=1ms "+strings.NewReplacer("URL", server.URL, "=DIR", "="+t.TempDir()).Replace(line))
 			if code := Run(t.Context(), process); code != ExitSuccess || strings.Contains(out.err.String(), "note:") {
 				t.Errorf("%s: exit code %d\n%s%s", line, code, &out.out, &out.err)
 			}
