@@ -152,8 +152,8 @@ func validate(rules []Rule) error {
 // has ended only $exit is enough. A rule whose result is unknown does not match, but one in Own for [NotReady]
 // keeps a wait going that has no rule for SUCCESS.
 //
-// A 404 or 410 after a redirect to another page, or of what a start has created, makes no
-// SUCCESS: where a rule takes it for one, it is NOT_READY.
+// A 404, a 410 or a failure after a redirect to another page, or at the URL of an object that a start has
+// created, makes no SUCCESS: where a rule takes it for one, it is NOT_READY.
 //
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.
@@ -331,11 +331,11 @@ func (r *Rule) isBarred(o *Observation) bool {
 	return o.Ended && (o.Exit == nil || !r.Expr.Reads("exit")) || r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != detail.MonitorGiven)
 }
 
-// isStray reports whether an answer says that something is not there, and is not of the page that
-// was asked for, but of one behind a redirect, or of what was created.
+// isStray reports whether a response says that something is not there, or there is no response, and the
+// request was not for the given page: it was for another page after a redirect, or for the created object.
 func (o *Observation) isStray() bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
-	return isAbsent && (o.Moved || o.Following.Monitor == detail.MonitorCreated)
+	return (isAbsent || o.Failure != nil) && (o.Moved || o.Following.Monitor == detail.MonitorCreated)
 }
 
 // ask asks a rule, and notes its answer.

@@ -64,7 +64,8 @@ type Answer struct {
 	// Elsewhere is true if another origin gave the answer, to which a redirect led.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Moved is true if a redirect led to another page: of another origin, another path (except for a
-	// slash at its end) or another query. That the page is not there, or does not hold something, says
+	// slash at its end) or another query (except for more parameters); or if the redirected request got no
+	// credentials, unlike the first request. That the page is not there, or does not hold something, says
 	// nothing of the requested page.
 	Moved bool `json:"moved,omitempty"`
 

@@ -233,11 +233,14 @@ func (c *client) describe(a *answer) {
 	from, to := a.asked.redirects[0].from, a.asked.redirects[n-1].to
 	first, last := from.url, to.url
 	a.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
-	a.Moved = from.leavesFor(to)
+	isWithheld := a.Failure == nil && !to.trusted && c.guards(from)
+	a.Moved = isWithheld || from.leavesFor(to)
 	if a.Redirect = urlName(last); !a.Elsewhere {
 		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
 	}
-	if a.Moved && !a.Elsewhere && first.Path == last.Path {
+	if isWithheld {
+		a.Redirect += " without the credentials"
+	} else if a.Moved && !a.Elsewhere && first.Path == last.Path {
 		a.Redirect += " with another query"
 	}
 	for _, r := range a.asked.redirects {

@@ -63,8 +63,8 @@ func (p location) same(q location) bool {
 // identity is equal for URLs whose requests are the same.
 func (p location) identity() string { return connect.Page(p.url) }
 
-// leavesFor reports whether a redirect from p to q leads to another page. An upgrade to TLS, and a slash at the
-// end of the path, lead to the same page.
+// leavesFor reports whether a redirect from p to q leads to another page. An upgrade to TLS, a slash at the
+// end of the path, and parameters after those of the query, as in ?lang=en, lead to the same page.
 func (p location) leavesFor(q location) bool {
 	from, to := *p.url, q.url
 	if upgraded(&from, to) {
@@ -72,6 +72,9 @@ func (p location) leavesFor(q location) bool {
 	}
 	if strings.TrimSuffix(from.EscapedPath(), "/") == strings.TrimSuffix(to.EscapedPath(), "/") {
 		from.Path, from.RawPath = to.Path, to.RawPath
+	}
+	if from.RawQuery == "" || strings.HasPrefix(to.RawQuery, from.RawQuery+"&") {
+		from.RawQuery = to.RawQuery
 	}
 	return connect.Page(&from) != connect.Page(to)
 }
