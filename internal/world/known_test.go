@@ -17,6 +17,9 @@ var known = []struct {
 	{"a run in slices takes a copy of a cache for another list", func(p *plan, b breach) bool {
 		return p.Cache != nil && p.isLine() && p.List != nil && p.Threshold+int(p.Steady) > 0 && (b.invariant == "true" || b.invariant == "whole")
 	}},
+	{"the Date of a page is not compared with that of the 303 of a start which led to the page", func(p *plan, b breach) bool {
+		return p.Cache != nil && p.Cache.Mute && p.Ops[0].Answer == "303" && b.invariant == "true"
+	}},
 	{"a 429 that --error-if makes an ERROR closes no host", func(p *plan, b breach) bool {
 		return p.Line.Patience > 0 && b.invariant == "polite"
 	}},
