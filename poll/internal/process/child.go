@@ -71,9 +71,9 @@ func (c *child) wait(grace time.Duration) {
 	close(c.finished)
 }
 
-func (c *child) ended() bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-c.exited:
+	case <-c:
 		return true
 	default:
 		return false
@@ -86,7 +86,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
 	case <-c.finished:
 	case <-ctx.Done():
-		if !c.ended() { // both may have happened
+		if !isClosed(c.exited) { // both may have happened
 			s.stop(ctx, c)
 			c.outputs.finish()
 			c.outputs.open = [2]bool{true, true}
@@ -109,7 +109,7 @@ func (s *Session) stop(ctx context.Context, c *child) {
 	if !c.gone(killTime, nil) {
 		// Another user's process survives that, and one that is stuck in the kernel. One
 		// that has ended may be left in the group until its parent reaps it.
-		c.unkillable = !c.ended() || errors.Is(c.kill(), fs.ErrPermission)
+		c.unkillable = !isClosed(c.exited) || errors.Is(c.kill(), fs.ErrPermission)
 	}
 }
 

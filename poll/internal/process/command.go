@@ -102,7 +102,7 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // otherwise the outputs may still be read
 		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
 	}
-	if c.ended() && !c.empty() {
+	if isClosed(c.exited) && !c.empty() {
 		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // without its outputs
 	}
 	if c.unkillable {

@@ -208,12 +208,7 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 // hasSaidAll reports whether a program has ended by itself, and nobody holds its outputs open. The last
 // line of any other may not be whole.
 func (c *child) hasSaidAll() bool {
-	select {
-	case <-c.outputs.done:
-		return c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
-	default:
-		return false
-	}
+	return isClosed(c.outputs.done) && c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
 }
 
 // end ends a program that has said enough, with all that it has started, at once.
