@@ -292,13 +292,17 @@ func (l *loop) begin(s *source) {
 	}
 }
 
-// dispatch runs the step of a source. The loop of a single wait does that
-// itself.
+// dispatch calls the limiter of a source at stepTurn, and makes the attempt at stepAttempt. Both emit no event,
+// and change only the source. The loop of a single wait does that itself.
 func (l *loop) dispatch(s *source) {
 	s.busy = true
 	l.busy++
 	work := func() {
-		s.runStep()
+		if s.step == stepTurn {
+			s.reserve()
+		} else {
+			s.look()
+		}
 		l.done <- s
 	}
 	if l.single {

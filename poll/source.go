@@ -79,17 +79,6 @@ func (s *source) advance() bool {
 	}
 }
 
-// runStep calls the limiter at stepTurn, and makes the attempt at stepAttempt. It emits no event and
-// changes only the source, so that it may run in another goroutine.
-func (s *source) runStep() {
-	switch s.step {
-	case stepTurn:
-		s.reserve()
-	case stepAttempt:
-		s.look()
-	}
-}
-
 // isLimited reports whether a limiter says when the next attempt may go.
 func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
