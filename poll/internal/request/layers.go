@@ -230,12 +230,6 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 	return a
 }
 
-// hide keeps values that were renewed out of errors.
-func (c *client) hide(values []string) {
-	c.renewed = slices.Concat(values, c.renewed)
-	c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
-}
-
 // renew takes header fields that have changed, if there are any. The remark says why some
 // could not be asked for, "" if all could.
 func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark string) {
@@ -253,8 +247,9 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 		maps.Copy(header, c.header) // which may be shared, or nil
 		header[name] = values
 		changed, c.header = true, header
-		if !goesAnywhere(name) {
-			c.hide(values)
+		if !goesAnywhere(name) { // no error may repeat these values
+			c.renewed = slices.Concat(values, c.renewed)
+			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}
 	}
 	return changed, remark
