@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +92,7 @@ func (o *Observation) unconditional(words string) Verdict {
 }
 
 // loginPage matches the path of a page on which people log in.
-var loginPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:log-?in|sign-?in|sso|saml|oauth2?|auth)\b`) })
+var loginPage = words.Pattern(`(?i)\b(?:log-?in|sign-?in|sso|saml|oauth2?|auth)\b`)
 
 // badHTTP judges by the status code: RFC 9110 section 15, RFC 6585 section 4 for
 // 429, and the custom of sending 503 and 403 with Retry-After.

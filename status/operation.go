@@ -5,13 +5,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -208,9 +207,7 @@ func (o *Observation) contradictions(condition *expr.Expr) (notes []string) {
 }
 
 // testsLittle matches a condition that only tests whether a member is there, or is 100.
-var testsLittle = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$|^[\w.]+ *[=>]= *100$`)
-})
+var testsLittle = words.Pattern(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$|^[\w.]+ *[=>]= *100$`)
 
 // say puts what a document says into words, such as `.state is "running"`.
 func say(s document.Statement) string { return s.Path + " is " + excerpt([]byte(s.Raw)) }

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -62,7 +61,7 @@ func constant(condition string) error {
 }
 
 // quotedField matches a path that was quoted like a text.
-var quotedField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'](\.[A-Za-z_][\w.\[\]]*)["']`) })
+var quotedField = words.Pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
 // ruled returns the statuses that rules are for, in the order in which the rules are asked.
 func ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }

@@ -8,15 +8,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -416,9 +415,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 
 // environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq
 // env.NAME, too.
-var environName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
-})
+var environName = words.Pattern(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
 
 // pageOf returns the page at a URL, or a text that is no URL.
 func pageOf(text string) string {

@@ -3,10 +3,8 @@ package ui
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -62,7 +60,7 @@ func (b *Board) commonest(most int) []group {
 
 // number is what differs between the reasons of targets: 41, 1m30s, 10.0.0.7, job-41. The
 // code of an answer does not.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`) })
+var number = words.Pattern(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
 
 // setReason notes what is said of a target.
 func (r *Row) setReason(words string) {

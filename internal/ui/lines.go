@@ -2,10 +2,8 @@ package ui
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -142,7 +140,7 @@ func textOf(row *Row, found reading) string {
 }
 
 // passing matches what is another at each attempt.
-var passing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`) })
+var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 
 // verdict reports what an attempt saw.
 func (l *logFace) verdict(row *Row, ev poll.Event, found reading) {

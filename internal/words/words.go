@@ -1,11 +1,13 @@
 // Package words formats durations, numbers, counts and foreign text, so that the whole
-// program writes them alike, and finds the word that is meant by a misspelled one.
+// program writes them alike, and finds the word that is meant by a misspelled one. It also compiles patterns of text.
 package words
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -103,4 +105,10 @@ func Shorten(s string, max int) string {
 		return short + "..."
 	}
 	return s
+}
+
+// Pattern returns a function that returns the regular expression of a source. It compiles the source at its
+// first call, since most runs need few of the expressions.
+func Pattern(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // maxDepth is the deepest nesting of lists and objects in an answer that is read. Some
@@ -207,7 +208,7 @@ func decodeText(b []byte) string {
 }
 
 // colors matches the sequences that set colors and styles in a terminal (SGR: ECMA-48, section 8.3.117).
-var colors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
+var colors = words.Pattern(`\x1b\[[0-9;:]*m`)
 
 // viewString is the text of b without a copy; b must not be changed.
 func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -31,7 +31,7 @@ var hintTable = sync.OnceValue(func() (rows []hintRow) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if !strings.HasPrefix(line, "#") && cells[1] != "" {
-			rows = append(rows, hintRow{cells[0], lazy(cells[1]), cells[2], cells[3]})
+			rows = append(rows, hintRow{cells[0], words.Pattern(cells[1]), cells[2], cells[3]})
 		}
 	}
 	return rows

@@ -80,7 +80,7 @@ func (p *parser) jqCompile(query *gojq.Query, at int) (code *gojq.Code, variable
 }
 
 // environVariable is how a program names a variable of the environment.
-var environVariable = lazy(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
+var environVariable = words.Pattern(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
 
 // jqEnviron gives a program the variables of the environment that it names. The loader is called for
 // each time that it reads the environment, which has to be by a name.
@@ -103,7 +103,7 @@ func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 // jqWithoutDocument matches a program that cannot read the document, so that it can decide where
 // that is unreadable: one that begins with $name |, or that has nothing but variables, constants and
 // operators, and functions behind a pipe.
-var jqWithoutDocument = lazy(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
+var jqWithoutDocument = words.Pattern(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
 	`(?:true|false|null|and|or)\b|\|\s*[a-z]\w*(?:\("[^"\\]*"\))?)+$)`)
 
 // jq runs a program. As a condition only true and false decide.

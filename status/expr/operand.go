@@ -3,15 +3,15 @@ package expr
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -93,16 +93,11 @@ func (p *parser) constant(v value, end int) *node {
 	return &node{op: opLiteral, from: from, to: end, literal: v}
 }
 
-// lazy returns a pattern, which is compiled when it is used for the first time.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // Texts in quotes: in double ones the escapes of JSON, in single ones only \' and \\.
 var (
-	quotedText = lazy(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
-	escapes    = lazy(`\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?`)
-	controls   = lazy(`[\x00-\x1f]`)
+	quotedText = words.Pattern(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
+	escapes    = words.Pattern(`\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?`)
+	controls   = words.Pattern(`[\x00-\x1f]`)
 )
 
 // quoted reads the text that begins at offset i with a quote of either kind. It returns the
@@ -136,7 +131,7 @@ func (p *parser) json() *node {
 }
 
 // quantity is a number, perhaps with a unit of time.
-var quantity = lazy(`^-?\d(?:[eE][-+]\d|[\w.])*`)
+var quantity = words.Pattern(`^-?\d(?:[eE][-+]\d|[\w.])*`)
 
 // number parses a number, or a duration, which is a number of seconds.
 func (p *parser) number() *node {

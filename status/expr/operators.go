@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // The operators. Those that compare by a sign stand in pairs, each with its negation.
@@ -17,7 +19,7 @@ const (
 	comparingWords = " in contains startswith endswith "
 )
 
-var operator = lazy(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
+var operator = words.Pattern(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
 // opposite returns the negation of an operator that compares, "" for another operator.
 func opposite(sign string) string {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A root says where a path begins.
@@ -57,11 +59,11 @@ type step struct {
 
 // Forms of steps. In a path without a dot a name may hold wildcards.
 var (
-	stepName = lazy(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
-	stepWild = lazy(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
-	escaped  = lazy(`\\(.)`)
+	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
+	stepWild = words.Pattern(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
+	escaped  = words.Pattern(`\\(.)`)
 
-	wholeNumber = lazy(`^-?\d+`)
+	wholeNumber = words.Pattern(`^-?\d+`)
 )
 
 // A pathParser reads one path. It ends at the first character that cannot continue the path.
@@ -325,7 +327,7 @@ type query struct {
 }
 
 // queryTest is the operator and the operand of a query. A text stands in double quotes.
-var queryTest = lazy(`^(==|!=|<=|>=|!%|=|<|>|%)\s*("(?:[^"\\]|\\.)*"|~true\b|~false\b|~null\b|~\*|true\b|false\b|-?\d[-+.\w]*)?`)
+var queryTest = words.Pattern(`^(==|!=|<=|>=|!%|=|<|>|%)\s*("(?:[^"\\]|\\.)*"|~true\b|~false\b|~null\b|~\*|true\b|false\b|-?\d[-+.\w]*)?`)
 
 // readQuery reads the (...) of #(...).
 func (p *pathParser) readQuery() *query {

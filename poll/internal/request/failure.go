@@ -92,7 +92,7 @@ func innermost(err error) error {
 }
 
 // quoted matches the quotes of an answer in an error.
-var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
+var quoted = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
 // clean returns the text of an error of net/http. That can hold the URL with its query, the
 // proxy's password, or bytes of the answer.

@@ -6,11 +6,10 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // maxURL is how long the URL may be that an answer names, in bytes: a server that leads to ever
@@ -136,22 +135,17 @@ func TargetName(s string) string {
 	return filepath.Base(s)
 }
 
-// lazily compiles a pattern at its first use: running a command needs none.
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 var (
 	// schemePrefix is how a URL with a scheme begins (RFC 3986 section 3.1).
-	schemePrefix = lazily(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+	schemePrefix = words.Pattern(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 	// pathParameter is a parameter of a path segment (RFC 3986 section 3.3), as in
 	// /cart;jsessionid=8F3A.
-	pathParameter = lazily(`;[^/=]*=[^/]*`)
+	pathParameter = words.Pattern(`;[^/=]*=[^/]*`)
 	// pathUserinfo is the userinfo of a URL that is the path of another, as in
 	// /fetch/https://me:secret@host/.
-	pathUserinfo = lazily(`//[^/@]*@`)
+	pathUserinfo = words.Pattern(`//[^/@]*@`)
 	// anyURL finds URLs in text.
-	anyURL = lazily(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	anyURL = words.Pattern(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 )
 
 // urlName returns scheme, host and path of u.

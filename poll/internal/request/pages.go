@@ -13,6 +13,7 @@ import (
 
 	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -240,12 +241,12 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 
 var (
 	// emptyList and fullList find a list without elements, and one with elements, in a JSON document.
-	emptyList = lazily(`\[\s*\]`)
-	fullList  = lazily(`\[\s*[^\s\]]`)
+	emptyList = words.Pattern(`\[\s*\]`)
+	fullList  = words.Pattern(`\[\s*[^\s\]]`)
 	// webLinks finds the links of a Link header field, each with its parameters (RFC 8288
 	// section 3), webParams these.
-	webLinks  = lazily(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
-	webParams = lazily(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
+	webLinks  = words.Pattern(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
+	webParams = words.Pattern(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )
 
 // nextLink returns the target of the first link to the next page in Link header fields.
