@@ -131,11 +131,12 @@ func leaves(err error) (all []error) {
 
 // weight orders the errors of the addresses of a host: the least weight decides. Nothing listens at a
 // host if all its addresses refuse connections. A name without addresses adds none to the addresses of
-// other names, and the IPv6 loopback address is no address of a machine without IPv6.
+// other names. An IPv6 address does not count on a machine without a route to that address: many machines
+// have no IPv6.
 func weight(err error) int {
 	class := meaningOfOne(err).Class
 	switch {
-	case isNoLoopback(err):
+	case hasNoRoute(err):
 		return 3
 	case class == detail.FailureDNS:
 		return 2
@@ -145,14 +146,22 @@ func weight(err error) int {
 	return 0
 }
 
-// isNoLoopback reports whether err is due to a connection to ::1 on a machine without that address.
-func isNoLoopback(err error) bool {
-	isLacking := errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
-	if host, _, _ := net.SplitHostPort(addressOf(err)); host != "::1" || !isLacking {
+// hasNoRoute reports whether err is due to a connection to an IPv6 address to which this machine has no route.
+// A socket for datagrams then cannot connect either. It sends nothing, so a router cannot be the reason.
+func hasNoRoute(err error) bool {
+	isLacking := func(err error) bool {
+		return slices.ContainsFunc([]error{syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENETUNREACH,
+			syscall.Errno(10047), syscall.Errno(10049), syscall.Errno(10051)}, // of Windows
+			func(known error) bool { return errors.Is(err, known) })
+	}
+	if !isLacking(err) {
 		return false
 	}
-	own, err := net.InterfaceAddrs()
-	return err == nil && !slices.ContainsFunc(own, func(a net.Addr) bool { return a.String() == "::1/128" })
+	conn, err := net.Dial("udp6", addressOf(err))
+	if err == nil {
+		conn.Close()
+	}
+	return isLacking(err)
 }
 
 // addressOf returns the address of the connection that err is about, "" without one.
