@@ -152,7 +152,7 @@ const promptness = 10 * time.Millisecond
 func checkPrompt(w *world, res *result) (exercised bool) {
 	isBroken := len(w.Faults) > 0 && w.Threshold+int(w.Steady) > 1 // by an attempt that failed, in a row of messages
 	isLed := func(f fault) bool { return slices.Contains([]string{"login", "elsewhere", "loop", "slash"}, f.Kind) }
-	if w.List != nil || isBroken || w.Stream == nil && (w.Steady > 0 || w.Alias || w.Unless || slices.ContainsFunc(w.Faults, isLed)) || w.saw["clock jumps"] || len(w.processes) > 1 && w.Caller != "step" || len(w.Kills) > 0 || w.isLine() && (len(w.Ops) > 1 || w.Line.Log == "slice") {
+	if w.List != nil || w.Line.Patience > 0 || isBroken || w.Stream == nil && (w.Steady > 0 || w.Alias || w.Unless || slices.ContainsFunc(w.Faults, isLed)) || w.saw["clock jumps"] || len(w.processes) > 1 && w.Caller != "step" || len(w.Kills) > 0 || w.isLine() && (len(w.Ops) > 1 || w.Line.Log == "slice") {
 		return false
 	}
 	for _, l := range w.lives {
