@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -634,5 +635,36 @@ func TestListIsNotAskedAnewForEachElement(t *testing.T) {
 	}
 	if n := looks(func(p *poll.Poller) { p.SuccessThreshold.Times = 5 }); n > most {
 		t.Errorf("SUCCESS five times takes %d looks, more than %d", n, most)
+	}
+}
+
+// Pages may be numbered from 0, and the Link of a response names a further page, too.
+func TestWholeLists(t *testing.T) {
+	for name, test := range map[string]struct {
+		link string
+		list string
+		want poll.Ending
+	}{
+		"numbers from 0":    {"", `{"page":0,"total_pages":2,"jobs":[]}|{"page":1,"total_pages":2,"jobs":[{"id":"a","state":"done"}]}`, poll.Succeeded},
+		"a page is missing": {"", `{"page":0,"total_pages":2,"jobs":[{"id":"a","state":"done"}]}`, poll.TimedOut},
+		"Link":              {`</2>; rel="next"`, jobs("a=done"), poll.TimedOut},
+		"Link to the start": {`</1>; rel="prev"`, jobs("a=done"), poll.Succeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := ofJobs(t, poll.Elements{Whole: true}, "a=done")
+				p.Probe, p.Timeout = poll.Wrap(answers(test.list), func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+					o := next(ctx, a)
+					o.Kind, o.Header = status.KindHTTP, http.Header{"Link": {test.link}}
+					return o
+				}), time.Minute
+				g := poll.Group{}
+				for e := range g.Events(t.Context(), slices.Values([]poll.Poller{p})) {
+					if e.Kind == poll.EventGoal && e.Summary.Ending != test.want {
+						t.Errorf("%s, want %s", e.Summary.Ending, test.want)
+					}
+				}
+			})
+		})
 	}
 }

@@ -142,7 +142,7 @@ func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
 	if len(bytes.TrimSpace(object.Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes())) {
 		return ""
 	}
-	return document.ReadPage(o.Body, o.Header).Next()
+	return document.ReadPage(o.Body, o.Header).Next(1)
 }
 
 // judgeAll judges each object. It returns first what has failed, and last what is done, and the verdict

@@ -422,8 +422,8 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 
 // isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).
 func (o *Observation) isOnePage() bool {
-	links := strings.ToLower(strings.Join(o.Header["Link"], ","))
-	return o.Within == nil && strings.Contains(strings.ReplaceAll(links, `"`, ""), "rel=next")
+	_, found := document.NextLink(o.Header["Link"])
+	return o.Within == nil && found
 }
 
 // firstText returns the first value that is a text, on one line, "" for none.

@@ -44,17 +44,21 @@ func ReadPage(document []byte, header http.Header) (p Page) {
 	return p
 }
 
-// fieldsOf returns header fields as members, in the order of their names.
+// fieldsOf returns header fields as members, in the order of their names, and the link to the next page as a member "next".
 func fieldsOf(header http.Header) (fields []member) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
-		value := header.Get(name)
-		if name == "Content-Range" && !strings.HasPrefix(value, "bytes") {
-			value = value[strings.LastIndex(value, "/")+1:]
+		for _, value := range header[name] {
+			if name == "Content-Range" && !strings.HasPrefix(value, "bytes") {
+				value = value[strings.LastIndex(value, "/")+1:]
+			}
+			if !json.Valid([]byte(value)) {
+				value = strconv.Quote(value)
+			}
+			fields = append(fields, member{name: name, path: name, raw: json.RawMessage(value)})
 		}
-		if !json.Valid([]byte(value)) {
-			value = strconv.Quote(value)
-		}
-		fields = append(fields, member{name: name, path: name, raw: json.RawMessage(value)})
+	}
+	if next, found := NextLink(header["Link"]); found {
+		fields = append(fields, member{name: "next", path: "Link", raw: json.RawMessage(strconv.Quote(next))})
 	}
 	return fields
 }
@@ -98,10 +102,10 @@ func (m member) number() int {
 }
 
 // Next returns the path of the member, or the name of the header field, that names a further page. It returns "" for the
-// last page.
-func (p Page) Next() (path string) {
+// last page. read is the number of pages that were read, with this page: the numbers of the pages may start at 0.
+func (p Page) Next(read int) (path string) {
 	for _, members := range p.objects {
-		if path = counted(members); path != "" {
+		if path = counted(members, read); path != "" {
 			return path
 		}
 		for _, m := range members {
@@ -120,9 +124,9 @@ var (
 	nextRelation = pattern(`"rel(?:ation)?"\s*:\s*"next"`)
 )
 
-// counted returns the path of the member with the number of pages if another member reports a lower number of this page.
-// Otherwise it returns the path of a position that no other member contradicts, or "".
-func counted(members []member) (path string) {
+// counted returns the path of the member with the number of pages if another member reports a lower number of this page,
+// and fewer pages were read. Otherwise it returns the path of a position that no other member contradicts, or "".
+func counted(members []member, read int) (path string) {
 	page, pages, position, more := -1, 0, "", true
 	for _, m := range members {
 		n := m.number()
@@ -140,7 +144,7 @@ func counted(members []member) (path string) {
 			more = false
 		}
 	}
-	if page >= 0 && page < pages {
+	if page >= 0 && max(page, read) < pages {
 		return path
 	}
 	if more {

@@ -89,7 +89,7 @@ func TestNextPage(t *testing.T) {
 		`{"nodes":[],"pageInfo":{"endCursor":"x"}}`:                                  ".pageInfo.endCursor",
 		`{"nodes":[],"pageInfo":{"endCursor":"x","hasNextPage":false}}`:              "",
 	} {
-		if have := document.ReadPage([]byte(text), nil).Next(); have != want {
+		if have := document.ReadPage([]byte(text), nil).Next(1); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}
@@ -115,11 +115,13 @@ func TestHeaderOfAPage(t *testing.T) {
 		{http.Header{"Content-Range": {"0-0/500"}}, "", 500},
 		{http.Header{"Content-Range": {"bytes 0-0/500"}}, "", 0},
 		{http.Header{"Content-Range": {"0-0/*"}}, "", 0},
-		{http.Header{"X-Ratelimit-Remaining": {"4999"}, "Link": {`</b>; rel="next"`}, "Retry-After": {"7"}, "Content-Length": {"900"}}, "", 0},
+		{http.Header{"X-Ratelimit-Remaining": {"4999"}, "Retry-After": {"7"}, "Content-Length": {"900"}}, "", 0},
+		{http.Header{"Link": {`</a>; rel="prev"`, `</b>; rel="next"`}}, "Link", 0},
+		{http.Header{"X-Total-Count": {"1", "500"}, "X-Has-More": {"false", "true"}}, "X-Has-More", 500},
 	} {
 		page := document.ReadPage([]byte(`[{"id":1}]`), test.header)
-		if _, total := page.Total(); page.Next() != test.next || total != test.total {
-			t.Errorf("%v: have %q and %d in all, want %q and %d", test.header, page.Next(), total, test.next, test.total)
+		if _, total := page.Total(); page.Next(1) != test.next || total != test.total {
+			t.Errorf("%v: have %q and %d in all, want %q and %d", test.header, page.Next(1), total, test.next, test.total)
 		}
 	}
 }

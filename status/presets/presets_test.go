@@ -431,7 +431,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		}
 	}
 	page := expr.NewDoc(list.Answer)
-	if kind == status.KindHTTP && flagOf(line, "--next") == "" && document.ReadPage(list.Answer, nil).Next() != "" {
+	if kind == status.KindHTTP && flagOf(line, "--next") == "" && document.ReadPage(list.Answer, nil).Next(1) != "" {
 		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
 	}
 	elements, _, problem := each.Elements(page)

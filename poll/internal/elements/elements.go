@@ -80,9 +80,10 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		if i > 0 {
 			header = nil
 		}
-		r.readPage("", page, header, held, i == len(pages)-1)
+		isLast := i == len(pages)-1
+		r.readPage("", page, header, held, i+1, isLast)
 		if within := r.within(); within != "" {
-			r.readPage(within, r.around(page), nil, held, i == len(pages)-1)
+			r.readPage(within, r.around(page), nil, held, i+1, isLast)
 		}
 	}
 	if len(pages) > 1 { // a rule knows how pages are named
@@ -111,9 +112,9 @@ func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	return nil, ""
 }
 
-// readPage notes each report of a page, or of the object at a path in the page, that elements are missing: held is the
+// readPage notes each report of page n, or of the object at a path in the page, that elements are missing: held is the
 // number of elements on all pages.
-func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held int, isLast bool) {
+func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held, n int, isLast bool) {
 	page := document.ReadPage(doc.Bytes(), header)
 	if path, total := page.Total(); total > held {
 		r.Partial = cmp.Or(r.Partial, fmt.Sprintf("%s counts %d in all", prefixed(at, path), total))
@@ -122,7 +123,7 @@ func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held int
 		r.Partial = cmp.Or(r.Partial, "there is "+prefixed(at, member))
 	}
 	if isLast {
-		r.Next = cmp.Or(r.Next, prefixed(at, page.Next()))
+		r.Next = cmp.Or(r.Next, prefixed(at, page.Next(n)))
 	}
 	r.Maybe = cmp.Or(r.Maybe, prefixed(at, page.Maybe(held)))
 }

@@ -2,13 +2,11 @@ package request
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/internal/detail"
@@ -135,6 +133,9 @@ func addPage(o *status.Observation, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
 	o.Age = max(o.Age, a.Age)
+	if isOlder := o.Date.IsZero() || a.Date.Before(o.Date); isOlder && a.Origin == o.Origin && !a.Date.IsZero() {
+		o.Date = a.Date
+	}
 	if a.Moved {
 		o.Moved, o.Redirect = true, a.Redirect
 	}
@@ -192,7 +193,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 		return location{}, nil
 	}
 	// A page is not the last one if its document or its header names a further page.
-	if member := document.ReadPage(a.Body, a.Header).Next(); member != "" {
+	if member := document.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = detail.AdviceNext
@@ -210,7 +211,7 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
-	target, found := nextLink(a.Header["Link"])
+	target, found := document.NextLink(a.Header["Link"])
 	if !found {
 		return location{}, &safeError{cause: errLastPage}
 	}
@@ -243,34 +244,4 @@ var (
 	// emptyList and fullList find a list without elements, and one with elements, in a JSON document.
 	emptyList = words.Pattern(`\[\s*\]`)
 	fullList  = words.Pattern(`\[\s*[^\s\]]`)
-	// webLinks finds the links of a Link header field, each with its parameters (RFC 8288
-	// section 3), webParams these.
-	webLinks  = words.Pattern(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
-	webParams = words.Pattern(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )
-
-// nextLink returns the target of the first link to the next page in Link header fields.
-func nextLink(fields []string) (target string, found bool) {
-	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
-		if isNext(link[2]) {
-			return link[1], true
-		}
-	}
-	return "", false
-}
-
-// isNext reports whether one of the relation types in the parameters of a link is "next". Of
-// a parameter that is there more than once, the first counts. A link with an anchor is about
-// something else than the answer.
-func isNext(params string) bool {
-	rel := ""
-	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
-		switch strings.ToLower(p[1]) {
-		case "rel":
-			rel = cmp.Or(rel, p[2]+p[3])
-		case "anchor":
-			return false
-		}
-	}
-	return slices.Contains(strings.Fields(strings.ToLower(rel)), "next")
-}

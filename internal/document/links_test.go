@@ -1,8 +1,10 @@
-package request
+package document_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/document"
 )
 
 func TestNextLink(t *testing.T) {
@@ -26,7 +28,7 @@ func TestNextLink(t *testing.T) {
 		{`<2>; rel=next; anchor="#x"`, "-"},
 		{`<2>; anchor=x; rel=next`, "-"},
 	} {
-		target, found := nextLink(strings.Split(test.fields, "\n"))
+		target, found := document.NextLink(strings.Split(test.fields, "\n"))
 		if want := test.want != "-"; found != want || found && target != test.want {
 			t.Errorf("%s: have %q %t, want %q", test.fields, target, found, test.want)
 		}
