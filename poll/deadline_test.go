@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // untilDeadline runs p in a bubble, with a context that has a deadline, and writes a line
@@ -70,5 +71,26 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 		if have, want := errors.Is(ending, context.DeadlineExceeded), ending == poll.TimedOut; have != want {
 			t.Errorf("%s: have %v, want %v", ending, have, want)
 		}
+	}
+}
+
+// The time that is kept for the last attempt is that of whole responses: a refusal takes less.
+func TestARefusalIsNoMeasure(t *testing.T) {
+	t.Parallel()
+	attempt := 0
+	probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+		if attempt++; attempt == 2 || attempt == 3 || attempt == 4 {
+			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Second))
+		}
+		select {
+		case <-time.After(3 * time.Second):
+			return poll.Observe(ctx, []byte(fmt.Sprintf(`{"done":%t}`, attempt > 4)), nil)
+		case <-ctx.Done():
+			return poll.Observe(ctx, nil, ctx.Err())
+		}
+	})
+	p := poll.Poller{Probe: probe, Rules: conditions(t, ".done"), Schedule: backoff.Fixed(9 * time.Second)}
+	if _, o, _ := untilDeadline(t, 47*time.Second, p); o.Ending != poll.Succeeded {
+		t.Errorf("%s after %d attempts: %s", o.Ending, attempt, o.Reason)
 	}
 }

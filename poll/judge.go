@@ -112,7 +112,9 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
 		took = w.stream.firstAfter
 	}
-	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
+	// A refusal, and a failure of one page, take less time than a whole response.
+	isPart := took < w.median() && (v.Status == status.Throttled || w.p.Elements != nil && !o.Good())
+	if !isPart && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
 }

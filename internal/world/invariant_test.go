@@ -357,6 +357,9 @@ func (p *plan) margin() time.Duration {
 		margin = 75 * time.Second
 	case p.List != nil:
 		margin = 10*time.Second + time.Duration(len(p.Ops))*(2*p.Lag+200*time.Millisecond)
+		if p.Rate > 0 { // two lists, whose pages come 2 s apart after a refusal
+			margin += 2 * 2 * time.Second * time.Duration(1+len(p.Ops)/max(1, p.List.Size))
+		}
 	case len(p.Ops) > 1:
 		margin += time.Duration(len(p.Ops)) * time.Second
 	}
