@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -18,7 +19,7 @@ type TCP struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Check returns an error if Address is not a host and a known port.
+// Check returns an error if Address is not a host in ASCII and a known port.
 func (p TCP) Check() error {
 	host, port, err := net.SplitHostPort(p.Address)
 	if err != nil || host == "" || port == "" {
@@ -26,6 +27,9 @@ func (p TCP) Check() error {
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return fmt.Errorf("%q is no port", port)
+	}
+	if !connect.IsASCII(host) {
+		return fmt.Errorf("the host %q is not in ASCII: its ASCII form begins with xn--", host)
 	}
 	return nil
 }

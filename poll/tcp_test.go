@@ -48,6 +48,7 @@ func TestTCPCheck(t *testing.T) {
 	}{
 		{"db:5432", true}, {"[::1]:80", true}, {"db:https", true},
 		{"db", false}, {":80", false}, {"db:", false}, {"db:99999", false}, {"db:nope", false}, {"", false},
+		{"bücher.test:80", false}, {"xn--bcher-kva.test:80", true},
 	} {
 		if err := (TCP{Address: test.address}).Check(); (err == nil) != test.ok {
 			t.Errorf("%q: %v", test.address, err)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -85,7 +86,10 @@ func route(routes *map[string][]string, form string, read func(value string) (fr
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 			return nil, argv.Usagef("%q is not %s", value, form)
 		}
-		from = strings.ToLower(from)
+		if !connect.IsASCII(value) { // net/http connects to the ASCII form, which no such route is for
+			return nil, argv.Usagef("%q has a host name that is not in ASCII", value).Hint("write the name in its ASCII form, xn--...")
+		}
+		from = strings.ToLower(strings.Replace(from, ".:", ":", 1))
 		return joined(*routes, map[string][]string{from: to}), nil
 	})
 }

@@ -213,7 +213,8 @@ func (o Options) routed(host, port string) (addresses []string) {
 	if len(o.Routes) == 0 {
 		return nil
 	}
-	for _, from := range [][2]string{{host, port}, {host, ""}, {"", port}, {"", ""}} {
+	named := strings.TrimSuffix(host, ".")
+	for _, from := range [][2]string{{named, port}, {named, ""}, {"", port}, {"", ""}} {
 		for _, to := range o.Routes[strings.ToLower(net.JoinHostPort(from[0], from[1]))] {
 			toHost, toPort, _ := net.SplitHostPort(to)
 			addresses = append(addresses, net.JoinHostPort(cmp.Or(toHost, host), cmp.Or(toPort, port)))

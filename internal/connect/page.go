@@ -33,10 +33,15 @@ func Origin(u *url.URL) string {
 // lower lowers a host name of ASCII letters. Unicode folds letters that are different in one
 // (ß and ẞ, s and ſ).
 func lower(host string) string {
-	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return host
+	if IsASCII(host) {
+		return strings.ToLower(host)
 	}
-	return strings.ToLower(host)
+	return host
+}
+
+// IsASCII reports whether a text has only ASCII characters. A resolver finds no other name.
+func IsASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func port(u *url.URL) string {

@@ -22,6 +22,7 @@ func TestRoutes(t *testing.T) {
 		"any":             {map[string][]string{":": {"10.0.0.7:8080"}}, "a.test:81", "10.0.0.7:8080"},
 		"the same port":   {map[string][]string{"a.test:": {"10.0.0.7:"}}, "A.test:81", "10.0.0.7:81"},
 		"the same host":   {map[string][]string{":80": {":8080"}}, "a.test:80", "a.test:8080"},
+		"a trailing dot":  {map[string][]string{"a.test:80": {"10.0.0.7:"}}, "a.test.:80", "10.0.0.7:80"},
 		"IPv6":            {map[string][]string{"[::1]:80": {"[::2]:"}}, "[::1]:80", "[::2]:80"},
 		"no other host":   {map[string][]string{"b.test:80": {"10.0.0.7:8080"}}, "a.test:80", "a.test:80"},
 		"no other port":   {map[string][]string{"a.test:81": {"10.0.0.7:8080"}}, "a.test:80", "a.test:80"},
