@@ -268,7 +268,8 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 		}
 		ended.Limit = s.Limit      // which is about other targets, too
 		if o.Ending == Succeeded { // its result may be looked at again
-			ended.Session, ended.Evidence = s.Session, s.Evidence
+			ended.progress = s.progress
+			ended.LastLook, ended.Reserved = false, false
 		}
 		return ended
 	}

@@ -67,7 +67,7 @@ func openJobLog(s *Spec, all []*target) (j *jobLog, err error) {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
 	for _, t := range all {
-		j.attach(&t.poller)
+		j.attach(&t.poller, s.Slice > 0 && !t.spec.Stream)
 	}
 	if found != nil && found.ModTime().Before(j.touched) {
 		j.touched = found.ModTime()
@@ -140,15 +140,16 @@ func startsAny(targets []*target) bool {
 	})
 }
 
-// attach makes a target go on with what the log says, and tell it before it starts something.
-func (j *jobLog) attach(p *poll.Poller) {
+// attach makes a target go on with what the log says, and tell it before it starts something. Unless the target is a
+// stream, whose message does not come again, a target that had succeeded may be checked again.
+func (j *jobLog) attach(p *poll.Poller, isChecked bool) {
 	name, id := p.Target, j.ids[p.Target]
 	if past, known := j.log.Past(id); known {
 		p.Past = j.resume(past)
 	}
 	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: withoutReason(s)}) }
 	if p.Elements == nil {
-		if j.isCompacted && p.Past != nil && p.Past.Ending == poll.Succeeded {
+		if isChecked && p.Past != nil && p.Past.Ending == poll.Succeeded {
 			j.earlier = append(j.earlier, checkedAgain(*p))
 		}
 		return
@@ -164,7 +165,7 @@ func (j *jobLog) attach(p *poll.Poller) {
 			p.Elements.Past[key] = *j.resume(e)
 		}
 	}
-	if isEarlier := func(s poll.State) bool { return s.Ending == poll.Succeeded }; j.isCompacted {
+	if isEarlier := func(s poll.State) bool { return s.Ending == poll.Succeeded }; isChecked {
 		again := *p.Elements
 		again.Past = maps.Clone(again.Past)
 		maps.DeleteFunc(again.Past, func(_ string, s poll.State) bool { return !isEarlier(s) })
@@ -179,20 +180,21 @@ func (j *jobLog) attach(p *poll.Poller) {
 // checkedAgain returns the wait that makes one more attempt at what had succeeded, and starts nothing.
 func checkedAgain(p poll.Poller) poll.Poller {
 	again := func(s poll.State) poll.State {
-		s.Start, s.Due, s.Ending = time.Time{}, time.Now(), ""
+		s.Due, s.Ending = time.Now(), ""
 		return s
-	}
-	if p.Elements != nil {
-		for key, s := range p.Elements.Past {
-			s.Attempts = 0 // the limit is that of the list
-			p.Elements.Past[key] = again(s)
-		}
 	}
 	past := poll.State{}
 	if p.Past != nil {
 		past = *p.Past
 	}
+	if p.Elements != nil {
+		for key, s := range p.Elements.Past {
+			s.Attempts = min(s.Attempts, past.Attempts) // the limit is that of the list
+			p.Elements.Past[key] = again(s)
+		}
+	}
 	p.Past, p.MaxAttempts, p.SuccessThreshold = new(again(past)), past.Attempts+1, poll.Threshold{}
+	p.Start = time.Now() // of its Timeout; $elapsed counts from the Start of the Past
 	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	return p
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"net/http"
@@ -161,8 +162,9 @@ func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string 
 }
 
 // checkAgain makes one more attempt at each target that succeeded in an earlier slice: the same line may be of
-// another account by now. A target is open again if a successful response reports that; the slice then lasts to its
-// end. Attempts for which no time is left are those of the next slice, which makes as many as it can.
+// another account by now. A target is open again if a successful response reports that. The slice then lasts to its
+// end, and the next slice goes on with the target. Attempts for which no time is left are those of the next slice,
+// which makes as many as it can.
 func (w *wait) checkAgain(ctx context.Context, goal *poll.Summary, ended *endings) {
 	began := time.Now()
 	defer func() { goal.Elapsed += time.Since(began) }()
@@ -171,27 +173,32 @@ func (w *wait) checkAgain(ctx context.Context, goal *poll.Summary, ended *ending
 		if e.Kind != poll.EventEnd || e.N == 0 || e.Outcome.Ending == poll.Succeeded {
 			continue
 		}
-		o, how := e.Outcome.Observation, poll.TimedOut
-		isSeen := o != nil && o.Good() && o.Presence == 0 // an element is there
-		if isSeen {
+		o, how := e.Outcome.Observation, e.Outcome.Ending
+		isCut := how == poll.Interrupted || how == poll.TimedOut && goal.Attempts > 0
+		if isSeen := o != nil && o.Good() && o.Presence == 0; isSeen { // an element is there
 			ended.reopened = e.Target
+			w.log.log.End(w.log.entry(e)) // its end does not hold
+		} else if !isCut {
+			continue
 		}
-		if isSeen && e.Outcome.Ending == poll.Failed {
-			how = poll.Failed
+		if how != poll.Failed {
+			how = poll.TimedOut
 		}
-		if isSeen || e.Outcome.Ending == poll.TimedOut && goal.Attempts > 0 {
-			goal.Endings[poll.Succeeded]--
-			goal.Endings[how]++
-		}
+		goal.Endings[poll.Succeeded]--
+		goal.Endings[how]++
 	}
 	ended.codes[poll.TimedOut], ended.codes[poll.Failed] = ExitTimeout, ExitError
 	switch {
 	case goal.Endings[poll.Succeeded] >= goal.Need:
-	case goal.Endings[poll.TimedOut] > 0:
+		return
+	case goal.Endings[poll.TimedOut]+goal.Endings[poll.Cancelled] > 0: // the goal may be reached yet
 		<-ctx.Done()
 		goal.Ending = poll.TimedOut
 	default:
 		goal.Ending = poll.Failed
+	}
+	if signal, isSignal := errors.AsType[*system.SignalError](context.Cause(ctx)); isSignal {
+		goal.Ending, goal.Cause, ended.codes[poll.Interrupted] = poll.Interrupted, signal, exitCode(signal)
 	}
 }
 

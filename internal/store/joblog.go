@@ -382,7 +382,7 @@ func checkHeader(text []byte) error {
 
 var errNoLine = errors.New("not a line of a job log")
 
-// take reads a line. Nothing comes after an end, and nothing that precedes it after a start.
+// take reads a line. Nothing that precedes a start comes after the start. What comes after an end goes on.
 func (l *Log) take(text []byte) error {
 	var e Entry
 	if json.Unmarshal(text, &e) != nil {
@@ -401,8 +401,6 @@ func (l *Log) take(text []byte) error {
 		key = *e.Key
 	}
 	switch {
-	case l.past[e.ID][key].State.Ended():
-		return nil
 	case e.Event == EventStart:
 		l.sent[e.ID] = e.State.Sent + 1
 	case l.precedes(e):

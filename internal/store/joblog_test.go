@@ -63,8 +63,7 @@ func starting(id string) store.Entry {
 	return store.Entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
 }
 
-// sample writes a log with lines of every kind. What an end says, holds: no later line makes a target
-// go on.
+// sample writes a log with lines of every kind. The last line about a target or element holds: y goes on after its end.
 func sample(t testing.TB, path string) (l *store.Log, want map[string]store.Entry) {
 	t.Helper()
 	l = openLog(t, path)
@@ -72,7 +71,7 @@ func sample(t testing.TB, path string) (l *store.Log, want map[string]store.Entr
 	l.Follow(waiting("a"))
 	l.End(ended("a"))
 	check(t, l.Start(starting("b")))
-	for _, e := range []store.Entry{waiting("a"), waiting("list"), waiting("of", "x"), ended("of", "x"), waiting("of", "y"), ended("of", "")} {
+	for _, e := range []store.Entry{waiting("list"), waiting("of", "x"), ended("of", "x"), ended("of", "y"), waiting("of", "y"), ended("of", "")} {
 		l.End(e)
 	}
 	return l, map[string]store.Entry{
