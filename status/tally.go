@@ -141,9 +141,9 @@ func (t *Tally) failureHints(o *Observation) []string {
 }
 
 // acceptToo returns the value of --accept that makes the exit code of a command which printed something
-// that of a successful response, "" if the response is successful.
+// that of a successful response, "" if the response is successful, or not whole.
 func acceptToo(o *Observation) string {
-	if o.Exit == nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
+	if o.Exit == nil || o.Failure != nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
 		return ""
 	}
 	codes := append(slices.Clone(o.Accept), *o.Exit)

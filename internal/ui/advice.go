@@ -30,7 +30,7 @@ func advice(o *poll.Outcome) []string {
 	if name := o.Observation.Following.Offered; name != "" {
 		list = append(list, "to request that URL from now on: --follow '$header."+name+"'")
 	}
-	if o.Observation.Size > int64(len(o.Observation.Body)) {
+	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // as Gap says, or the output
 		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}
 	if seen := o.Observation; seen.Exit != nil && (seen.StdoutOpen || seen.StderrOpen) {

@@ -71,7 +71,7 @@ func answerCode(o *status.Observation) string {
 
 func sizeWords(o *status.Observation) string {
 	s := words.Count(int(max(o.Size, int64(len(o.Body)))), "byte")
-	if o.Size > int64(len(o.Body)) {
+	if o.Truncated && o.Size > int64(len(o.Body)) {
 		s += fmt.Sprintf(", of which %d were kept", len(o.Body))
 	}
 	return s
