@@ -439,3 +439,16 @@ func TestGroupOwnLimiters(t *testing.T) {
 		}
 	})
 }
+
+// A share that is a whole number of targets is not rounded up.
+func TestPercentOfMany(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) })
+		g := poll.Group{Percent: 4.4}
+		for e := range g.Events(t.Context(), slices.Values(slices.Repeat([]poll.Poller{{Probe: probe}}, 750))) {
+			if e.Kind == poll.EventGoal && e.Summary.Need != 33 {
+				t.Errorf("%d of %d are needed, want 33", e.Summary.Need, e.Summary.Targets)
+			}
+		}
+	})
+}

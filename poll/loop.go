@@ -145,7 +145,7 @@ func (l *loop) needed() int {
 	if l.Percent <= 0 {
 		return l.AtLeast
 	}
-	return int(math.Ceil(l.Percent * float64(l.Targets+l.missing) / 100))
+	return int(math.Ceil(l.Percent*float64(l.Targets+l.missing)/100 - 1e-9)) // 4.4% of 750 are 33, and not 33.000000000000007
 }
 
 // await waits until a task is done, or a source wakes.

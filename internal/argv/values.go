@@ -110,7 +110,7 @@ func ParseShare(s string, total int, things string) (int, error) {
 	digits, isShare := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
 	if isShare {
-		n = math.Ceil(n * float64(total) / 100)
+		n = math.Ceil(n*float64(total)/100 - 1e-9) // 4.4% of 750 are 33, and not 33.000000000000007
 	}
 	switch {
 	case !ok || n <= 0 || n != math.Trunc(n):

@@ -73,6 +73,7 @@ func TestShare(t *testing.T) {
 		return func(text string) (int, error) { return ParseShare(text, total, "things") }
 	}
 	values(t, of(5000), map[string]any{"95%": 4750})
+	values(t, of(750), map[string]any{"4.4%": 33, "4.5%": 34})
 	values(t, of(3), like(map[string]any{
 		"1": 1, "33%": 1, "34%": 2, "4": "4 of 3 things is more than all",
 	}, "neither a whole number nor a percentage, e.g. 3 or 95%", "0", "1.5"))
