@@ -21,20 +21,23 @@ type evidence struct {
 // by its Age, or by the Date of the same server. It returns "" if the response counts. begun is the earliest time
 // at which the response can have been made. A server's clock is never compared with this machine's clock.
 func (w *wait) outdated(o *status.Observation, begun time.Time) string {
-	older := "the response is older than an earlier response"
+	older := "the response may be older than an earlier response"
 	isStarting := w.Began.IsZero() // the start may have been redirected to a page that a cache has
 	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
-		older = "the response is older than the start"
+		older = "the response may be older than the start"
 	}
 	switch e := w.Evidence; {
-	case o.Failure != nil, o.Following.Start, e == nil && !isStarting:
-	case o.Age > 0 && (isStarting || begun.Before(e.At)):
+	case o.Failure != nil, o.Following.Start, o.RefusedForLoad(), e == nil && !isStarting:
+	case isAged(o) && (isStarting || begun.Before(e.At)):
 		return fmt.Sprintf("%s by its Age of %d s", older, o.Age/time.Second)
 	case e != nil && o.Origin == e.Origin && !o.Date.IsZero() && o.Date.Before(e.Date):
 		return older + " by its Date"
 	}
 	return ""
 }
+
+// isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
+func isAged(o *status.Observation) bool { return o.Age > 0 || o.Header.Get("Age") != "" }
 
 // noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS,
 // a complete list, or the absence of an element; or the response was a 202, which comes before the result.

@@ -76,7 +76,7 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 // judge gives an observation its verdict.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
-	if o.Age > 0 {
+	if isAged(o) {
 		j.begun = j.begun.Add(-o.Age - time.Second) // the Age counts whole seconds
 	}
 	v, outdated := &j.verdict, w.outdated(o, j.begun)
