@@ -155,7 +155,7 @@ func (s impossible) Look(context.Context, Attempt) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
-// Look makes the first attempt of a new session. With the context of an attempt, as in a [ProbeFunc], its
+// Look checks the operation once, in a new session. With the context of an attempt, as in a [ProbeFunc], its
 // requests wait for the [Limiter]. An HTTP that starts or follows an operation then sends nothing, and its
 // observation is an ERROR: each attempt would start the operation again. [Wrap] such an HTTP.
 func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {

@@ -206,7 +206,7 @@ func (p resultProbe) Place() string { return p.place }
 // lookForResult waits for the result from now on, if the last attempt said that the operation is
 // done and the result is another document. The first look is part of that attempt. The rules are
 // about the operation: any good answer is the result, and the verdict on the operation holds.
-func (w *wait) lookForResult(pace request.Pace) {
+func (w *wait) lookForResult(pace request.Pace, place string) {
 	f, ok := as[Finisher](w.probe)
 	if !ok || w.Status != status.Success || !w.decided() {
 		return
@@ -225,10 +225,6 @@ func (w *wait) lookForResult(pace request.Pace) {
 		}
 		v.Reason = missing + ": " + v.Reason
 		return v
-	}
-	place := ""
-	if p, ok := as[Placer](w.probe); ok {
-		place = p.Place()
 	}
 	w.probe = resultProbe{look, place}
 	w.Streak = 0

@@ -99,7 +99,7 @@ func (s *source) look() {
 		s.endClosed(o.Failure.Reason)
 	}
 	if s.list == nil {
-		s.lookForResult(pace)
+		s.lookForResult(pace, s.place.name)
 	}
 	if pace != nil {
 		s.Limit = cmp.Or(limited.feedBack(s.place.name, s.last.observation, s.last.verdict), s.Limit)

@@ -233,7 +233,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	limit := w.p.AttemptTimeout
 	_, isHTTP := as[httpSession](w.probe)
 	_, isResult := w.probe.(resultProbe)
-	if isHTTP && w.streams() || pace != nil && (isHTTP || isResult) { // the limit is that of each request, or of a stream's header
+	if isHTTP && w.streams() || pace != nil && (isHTTP || isResult) { // each request has the limit, or the header of a stream
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
