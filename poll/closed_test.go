@@ -98,3 +98,41 @@ func TestRequestsInAFunctionAreLimited(t *testing.T) {
 		}
 	})
 }
+
+// An origin to which redirects lead does not hold up the targets at the redirecting origin while it is closed.
+func TestAClosedOriginHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var targets []poll.Poller
+		start, requests, last := time.Now(), 0, time.Duration(0)
+		for i := range 8 {
+			path, attempts := "/", 0
+			if i < 4 {
+				path = "/moved/"
+			}
+			transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				code, header, body := 200, make(http.Header), `{"state":"done"}`
+				switch attempts++; {
+				case r.URL.Host == "a.example.com" && i < 4:
+					code, header = 302, http.Header{"Location": {"http://b.example.com" + r.URL.Path}}
+				case r.URL.Host == "a.example.com" && attempts < 3:
+					body = `{"state":"running"}`
+				case i < 4 && time.Since(start) < 30*time.Second:
+					requests++
+					code, header = 429, http.Header{"Retry-After": {"30"}}
+				}
+				return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+			})
+			probe := poll.HTTP{URL: fmt.Sprint("http://a.example.com", path, i), Transport: transport}
+			targets = append(targets, poll.Poller{Probe: probe, Rules: conditions(t, `.state == "done"`), Schedule: backoff.Fixed(time.Second)})
+		}
+		g := poll.Group{Timeout: time.Minute, Limiter: &poll.Pacer{PerSecond: 10, Rand: rand.New(still{})}, ParallelPlace: func(string) int { return 2 }}
+		for e := range g.Events(t.Context(), slices.Values(targets)) {
+			switch {
+			case e.Kind == poll.EventEnd && !strings.Contains(e.Target, "moved"):
+				last = e.Elapsed
+			case e.Kind == poll.EventGoal && (e.Summary.Ending != poll.Succeeded || last > 10*time.Second || requests > 2):
+				t.Errorf("%v, %d early requests, the last target without a redirect ended after %s", e.Summary.Err(), requests, last)
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package poll
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -94,10 +93,12 @@ func (s *source) look() {
 	if s.stream.isUncounted {
 		s.count(s.complete)
 	}
-	s.answered(o, took)
-	if o.Stopped() && o.Failure.Err == errClosed {
+	if c, ok := closingOf(&o); ok && s.opensInTime(c.until) {
+		o.Hint = &status.Hint{Wait: time.Until(c.until), Source: c.reason}
+	} else if ok {
 		s.endClosed(o.Failure.Reason)
 	}
+	s.answered(o, took)
 	if s.list == nil {
 		s.lookForResult(pace, s.place.name)
 	}
@@ -136,11 +137,31 @@ type paced struct {
 	hasBegun atomic.Bool               // the first request to the place was sent
 }
 
-// errClosed is the cause of a failure if an origin is closed until after the deadline.
-var errClosed = errors.New("the origin is closed")
+// A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
+// origin that is closed for long.
+type closing struct {
+	until  time.Time
+	reason string
+}
+
+func (c *closing) Error() string { return "the origin is closed" }
+
+// closingOf returns the closing that is the cause of a failure.
+func closingOf(o *status.Observation) (c *closing, ok bool) {
+	if o.Stopped() {
+		c, ok = o.Failure.Err.(*closing)
+	}
+	return c, ok
+}
+
+// opensInTime reports whether an origin that is closed until a time opens before the deadline.
+func (w *wait) opensInTime(until time.Time) bool {
+	return w.deadline.IsZero() || !until.After(w.deadline)
+}
 
 // Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
-// until after the deadline.
+// until after the deadline. It fails, too, if a place to which a redirect led is closed for longer than slowAfter:
+// the attempt would count for its own place meanwhile, and hold up targets there that need no redirect.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	if place == p.place.name && !p.hasBegun.Swap(true) {
 		return nil
@@ -155,8 +176,8 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil
-		case closed != "" && !p.deadline.IsZero() && slot.After(p.deadline):
-			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: errClosed}
+		case closed != "" && (!p.opensInTime(slot) || wait > slowAfter && p.place.name != "" && p.place.name != place):
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{slot, closed}}
 		default:
 			select {
 			case <-time.After(wait):
