@@ -253,7 +253,6 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.
 func (w *wait) readAlone(p *poll.Poller) error {
 	s := w.spec
-	p.Start = w.process.began
 	if s.Timeout > 0 {
 		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
 	}
@@ -294,7 +293,7 @@ func (w *wait) open(targets []*target) (err error) {
 	}
 	w.reporter = ui.New(w.report)
 	for _, t := range targets {
-		t.poller.Finalize = w.finalize
+		t.poller.Finalize, t.poller.Start = w.finalize, w.process.began  // of its Timeout: that is of one run
 		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
 			c.Stderr = w.reporter.Stderr()
 		}
