@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -133,8 +134,8 @@ func (s *source) reserve() {
 // taken the slot of the first request to the place of the source.
 type paced struct {
 	*source
-	sent     atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
-	hasBegun atomic.Bool               // the first request to the place was sent
+	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
+	visited sync.Map                  // the places of the requests of this attempt
 }
 
 // A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
@@ -160,12 +161,16 @@ func (w *wait) opensInTime(until time.Time) bool {
 }
 
 // Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
-// until after the deadline. It fails, too, if a place to which a redirect led is closed for longer than slowAfter:
-// the attempt would count for its own place meanwhile, and hold up targets there that need no redirect.
+// until after the deadline. It fails, too, if a redirect leads to a place that is closed for longer than slowAfter:
+// the attempt would count for its own place meanwhile, and hold up targets there that need no redirect. An attempt that
+// has been at that place before, as for another page of a list, waits.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
-	if place == p.place.name && !p.hasBegun.Swap(true) {
+	_, again := p.visited.LoadOrStore(place, true)
+	if place == p.place.name && !again {
 		return nil
 	}
+	_, isHTTP := as[httpSession](p.probe)
+	ends := isHTTP && !again
 	var slot time.Time
 	for {
 		var closed string
@@ -176,7 +181,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil
-		case closed != "" && (!p.opensInTime(slot) || wait > slowAfter && p.place.name != "" && p.place.name != place):
+		case closed != "" && (!p.opensInTime(slot) || ends && wait > slowAfter):
 			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{slot, closed}}
 		default:
 			select {
