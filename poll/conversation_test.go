@@ -418,6 +418,8 @@ func (c *conversation) set(text string) (err error) {
 		if c.poller.SuccessThreshold.Times, err = strconv.Atoi(value); err != nil {
 			c.poller.SuccessThreshold.For, err = time.ParseDuration(value)
 		}
+	case "--error-threshold":
+		c.poller.ErrorThreshold.Times, err = strconv.Atoi(value)
 	case "--max-attempts":
 		c.poller.MaxAttempts, err = strconv.Atoi(value)
 	case "--timeout":

@@ -30,7 +30,8 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	case o.Failure != nil, o.Following.Start, o.RefusedForLoad(), e == nil && !isStarting:
 	case isAged(o) && (isStarting || begun.Before(e.At)):
 		return fmt.Sprintf("%s by its Age of %d s", older, o.Age/time.Second)
-	case e != nil && o.Origin == e.Origin && !o.Date.IsZero() && o.Date.Before(e.Date):
+	case o.Date.IsZero():
+	case o.Date.Before(o.Started), e != nil && o.Origin == e.Origin && o.Date.Before(e.Date):
 		return older + " by its Date"
 	}
 	return ""
@@ -39,14 +40,23 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 // isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
 func isAged(o *status.Observation) bool { return o.Age > 0 || o.Header.Get("Age") != "" }
 
-// noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS,
-// a complete list, or the absence of an element; or the response was a 202, which comes before the result.
+// noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS or
+// ERROR, a complete list, or the absence of an element; or the response was a 202, which comes before the result.
 func (s *source) noteEvidence() {
 	o := s.last.observation
-	isAbsent := func(w *wait) bool { return w.Absent > 0 }
+	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }
 	switch {
 	case o.Code == nil, s.last.isOutdated:
-	case *o.Code == http.StatusAccepted, s.confirmStreak() > 0, !s.Listed.IsZero(), s.list != nil && slices.ContainsFunc(s.list.waiting, isAbsent):
-		s.Evidence = &evidence{s.Last, o.Origin, o.Date}
+	case *o.Code == http.StatusAccepted, !s.Listed.IsZero(), slices.ContainsFunc(s.all(), isOpen):
+		s.Evidence = s.evidence()
 	}
+}
+
+// evidence returns the time of the last response, or of the start that was redirected to it, if that is later.
+func (w *wait) evidence() *evidence {
+	e := &evidence{w.Last, w.last.observation.Origin, w.last.observation.Date}
+	if started := w.last.observation.Started; e.Date.Before(started) {
+		e.Date = started
+	}
+	return e
 }

@@ -51,7 +51,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.Sent++
 		if !w.startDue() {
 			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
-			w.Evidence = &evidence{w.Last, o.Origin, o.Date}
+			w.Evidence = w.evidence()
 		}
 	}
 	if s, ok := as[Resumer](w.probe); ok {

@@ -341,7 +341,7 @@ func (l *list) checkComplete(lastLook bool) bool {
 		return false
 	}
 	if l.lead.Listed.IsZero() {
-		l.lead.Listed, lastLook = time.Now(), false
+		l.lead.Listed, l.lead.Evidence, lastLook = time.Now(), l.lead.evidence(), false
 	}
 	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay || l.forks != nil && l.lead.Sent > 0
 }

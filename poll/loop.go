@@ -339,6 +339,7 @@ func (l *loop) conclude(s *source) {
 		s.isSlow = false
 		l.slow--
 	}
+	s.noteEvidence() // before the events, whose States have it
 	if s.list == nil {
 		l.concludeWaits(s)
 	} else if l.concludeList(s); s.list.forked {
@@ -346,9 +347,6 @@ func (l *loop) conclude(s *source) {
 		// have those of the elements by then: their first events come before that of the look.
 		l.openNew()
 		l.emit(s.event(EventAttempt, time.Now()))
-	}
-	if !s.over {
-		s.noteEvidence()
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)

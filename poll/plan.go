@@ -201,7 +201,10 @@ func (w *wait) confirmStreak() int {
 }
 
 // isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
-func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.Streak > 0 }
+func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnconfirmed() }
+
+// isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
+func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
 
 // toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
 func (w *wait) toHold() time.Duration {

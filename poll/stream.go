@@ -71,10 +71,10 @@ func (w *wait) countsSeen() bool {
 }
 
 // isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response
-// is outdated after such a response: neither ends the count.
+// is outdated after a response that is SUCCESS or ERROR: neither ends the count.
 func (w *wait) isBetween(j *judgement) bool {
 	isLine := w.stream.countsSeen && j.observation.Message && j.verdict.Rule == ""
-	return (isLine || j.isOutdated) && w.isToConfirm() && j.verdict.Status == status.NotReady
+	return j.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || j.isOutdated && w.isUnconfirmed())
 }
 
 // ended notes how an attempt has ended that no message has decided.

@@ -188,8 +188,9 @@ func (c *client) do(ctx context.Context, next call) *answer {
 type redirect struct {
 	code     int
 	from, to location
-	toGET    bool // it made a GET of the request
-	start    bool // the request was to start the operation
+	toGET    bool      // it made a GET of the request
+	start    bool      // the request was to start the operation
+	date     time.Time // of the response, zero if the server sent none
 }
 
 // redirect returns where an answer leads, nil if it is not followed. The failure says that it
@@ -200,7 +201,7 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
 		return nil, nil
 	}
-	r := &redirect{code: a.code, from: asked.at, start: asked.start}
+	r := &redirect{code: a.code, from: asked.at, start: asked.start, date: a.Date}
 	r.toGET = a.code == http.StatusSeeOther && asked.method != http.MethodHead // RFC 9110 section 15.4.4
 	var err error
 	r.to, err = c.refer(r.from, a.Header.Get("Location"))
@@ -244,6 +245,9 @@ func (c *client) describe(a *answer) {
 		a.Redirect += " with another query"
 	}
 	for _, r := range a.asked.redirects {
+		if r.start && r.toGET && r.from.origin() == a.Origin {
+			a.Started = r.date
+		}
 		if a.Failure == nil {
 			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
 		}

@@ -74,7 +74,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
 		s.at, s.monitor, s.accepted = at, k.Monitor, k.Accepted
-		s.led = slices.Repeat([]redirect{{http.StatusTemporaryRedirect, s.client.given, at, false, true}}, min(max(k.Led, 0), maxSends))
+		s.led = slices.Repeat([]redirect{{code: http.StatusTemporaryRedirect, from: s.client.given, to: at, start: true}}, min(max(k.Led, 0), maxSends))
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == detail.MonitorBuilt { // a fork was there
 			s.each, s.next = false, nil
