@@ -212,7 +212,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 // a redirect led to another host, for the place of the request. It returns the time for which the origin is
 // closed, nil if the origin is open.
 func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
-	refused := v.Status == status.Throttled
+	refused := v.Status == status.Throttled || o.RefusedForLoad() // whatever a rule makes of the response
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil
 	}

@@ -118,6 +118,13 @@ func (l *limit) left(now time.Time) time.Duration {
 // with.
 func (s State) Ended() bool { return s.Ending != "" }
 
+// restore reports a closing of an earlier run to a Limiter, if there is one: the origin stays closed for all waits.
+func (l *limit) restore(to Limiter) {
+	if left := l.left(time.Now()); left > 0 && to != nil {
+		to.Done(l.Place, Feedback{Sent: l.At, Refused: true, Wait: left, Reason: l.Reason})
+	}
+}
+
 const stateVersion = 2
 
 // A keptState is the JSON form of a State, of whose fields it is made.

@@ -11,15 +11,13 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// add adds the source of a wait. An origin that an earlier run has found closed stays closed for all waits.
+// add adds the source of a wait.
 func (l *loop) add(w *wait) *source {
 	limiter := w.p.Limiter
 	if limiter == nil {
 		limiter = l.Limiter
 	}
-	if left := w.Limit.left(time.Now()); left > 0 && limiter != nil {
-		limiter.Done(w.Limit.Place, Feedback{Sent: w.Limit.At, Refused: true, Wait: left, Reason: w.Limit.Reason})
-	}
+	w.Limit.restore(limiter)
 	s := &source{wait: w, limiter: limiter, order: len(l.sources), agendaIndex: notInAgenda}
 	l.sources = append(l.sources, s)
 	return s
@@ -126,7 +124,11 @@ func (l *loop) addList(lead *wait) {
 	list.asked = len(list.waiting)
 	l.numberNew(list)
 	lead.classify, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.confirmStreak
-	l.add(lead).list = list
+	s := l.add(lead)
+	s.list = list
+	for _, past := range list.Past {
+		past.Limit.restore(s.limiter)
+	}
 	l.lists++
 }
 

@@ -9,12 +9,6 @@ var known = []struct {
 	{"no time is kept before the deadline for the turns that --rate gives the last looks of others", func(p *plan, b breach) bool {
 		return p.Rate > 0 && len(p.Ops) > 1 && p.List == nil && b.invariant == "awake"
 	}},
-	{"a 429 that --error-if makes an ERROR closes no host", func(p *plan, b breach) bool {
-		return p.Line.Patience > 0 && b.invariant == "polite"
-	}},
-	{"the limit of an element that is looked at alone is not kept for the next list", func(p *plan, b breach) bool {
-		return p.isLine() && p.List != nil && p.List.Follow && b.invariant == "polite"
-	}},
 }
 
 // newFaults returns the breaches that are of no known fault, and names the known ones.
