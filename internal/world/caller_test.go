@@ -133,7 +133,9 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		if o.Method != "" && o.Method != "DELETE" {
 			h.Body = []byte(`{"secret":"` + body + `"}`)
 		}
-		one.Probe, one.Target = p.probe(h), strconv.Itoa(o.ID)
+		if one.Probe, one.Target = p.probe(h), strconv.Itoa(o.ID); p.Stream != nil { // streams that end at the same moment have no order
+			one.Rand = p.dice("jitter "+one.Target, len(p.processes))
+		}
 		all = append(all, one)
 	}
 	return all
