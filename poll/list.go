@@ -385,6 +385,15 @@ func (l *list) confirmStreak() int {
 	return l.completeAnswers - l.firstUnconfirmed + 1
 }
 
+// toHold returns how much longer the verdicts of all elements have to hold. The schedule would else have a look for
+// each element.
+func (l *list) toHold() (hold time.Duration) {
+	for _, w := range l.waiting {
+		hold = max(hold, w.toHold())
+	}
+	return hold
+}
+
 // mayHaveMore reports whether there may be more to wait for than is known.
 func (l *list) mayHaveMore() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil

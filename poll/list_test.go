@@ -605,6 +605,17 @@ func TestListGrowsEvenly(t *testing.T) {
 	}
 }
 
+// The list is requested once the SUCCESS of its elements has held, whatever the schedule.
+func TestElementsHaveToHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofJobs(t, poll.Elements{Expect: 2}, "a=done b=run", "a=done b=done")
+		p.Immediate, p.Schedule, p.SuccessThreshold.For = true, backoff.Fixed(8*time.Second), 5*time.Second
+		if lines, _ := told(poll.Group{}, p); !strings.HasPrefix(endings(lines), "5s 1 a ends after 2") || !strings.Contains(endings(lines), "\n10s 2 b ends after 3") {
+			t.Error(endings(lines))
+		}
+	})
+}
+
 // Elements that are done one after another have the schedule begin anew once, and not for each.
 func TestListIsNotAskedAnewForEachElement(t *testing.T) {
 	t.Parallel()

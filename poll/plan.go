@@ -206,9 +206,13 @@ func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnc
 // isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
 func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
 
-// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
+// toHold returns how much longer the verdict that was seen has to hold, of all elements of a list if the wait leads
+// one; 0 or less if no longer.
 func (w *wait) toHold() time.Duration {
-	if w.Streak == 0 {
+	switch {
+	case w.listHold != nil:
+		return w.listHold()
+	case w.Streak == 0:
 		return 0
 	}
 	return w.threshold().For - time.Since(w.Since)

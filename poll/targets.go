@@ -123,7 +123,7 @@ func (l *loop) addList(lead *wait) {
 	}
 	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.classify, lead.confirmAt, lead.listStreak = list.classify, list.confirmAt, list.confirmStreak
+	lead.classify, lead.confirmAt, lead.listStreak, lead.listHold = list.classify, list.confirmAt, list.confirmStreak, list.toHold
 	s := l.add(lead)
 	s.list = list
 	for _, past := range list.Past {

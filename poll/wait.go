@@ -33,9 +33,11 @@ type wait struct {
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
 	classify func(context.Context, *judgement) status.Verdict
 	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
-	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak.
+	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak, and
+	// listHold its toHold.
 	confirmAt          func() time.Time
 	listStreak         func() int
+	listHold           func() time.Duration
 	last               *judgement // the last attempt
 	complete           *judgement // the last attempt that ended by itself
 	final              *Outcome   // what Finalize made of a SUCCESS that ends the wait, nil for none
