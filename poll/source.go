@@ -94,10 +94,12 @@ func (s *source) look() {
 	if s.stream.isUncounted {
 		s.count(s.complete)
 	}
-	if c, ok := closingOf(&o); ok && s.opensInTime(c.until) {
-		o.Hint = &status.Hint{Wait: time.Until(c.until), Source: c.reason}
-	} else if ok {
-		s.endClosed(o.Failure.Reason)
+	if o.Stopped() {
+		if c, ok := o.Failure.Err.(*closing); ok && s.isPastDeadline(c.Wait) {
+			s.endClosed(o.Failure.Reason)
+		} else if ok {
+			o.Hint = &c.Hint
+		}
 	}
 	s.answered(o, took)
 	if s.list == nil {
@@ -140,24 +142,13 @@ type paced struct {
 
 // A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
 // origin that is closed for long.
-type closing struct {
-	until  time.Time
-	reason string
-}
+type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// closingOf returns the closing that is the cause of a failure.
-func closingOf(o *status.Observation) (c *closing, ok bool) {
-	if o.Stopped() {
-		c, ok = o.Failure.Err.(*closing)
-	}
-	return c, ok
-}
-
-// opensInTime reports whether an origin that is closed until a time opens before the deadline.
-func (w *wait) opensInTime(until time.Time) bool {
-	return w.deadline.IsZero() || !until.After(w.deadline)
+// isPastDeadline reports whether a wait from now on lasts longer than the deadline allows.
+func (w *wait) isPastDeadline(wait time.Duration) bool {
+	return !w.deadline.IsZero() && wait > time.Until(w.deadline)
 }
 
 // Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
@@ -181,8 +172,8 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil
-		case closed != "" && (!p.opensInTime(slot) || ends && wait > slowAfter):
-			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{slot, closed}}
+		case closed != "" && (p.isPastDeadline(wait) || ends && wait > slowAfter):
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
 		default:
 			select {
 			case <-time.After(wait):
