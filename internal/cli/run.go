@@ -175,7 +175,7 @@ func (w *wait) checkAgain(ctx context.Context, goal *poll.Summary, ended *ending
 		}
 		o, how := e.Outcome.Observation, e.Outcome.Ending
 		isCut := how == poll.Interrupted || how == poll.TimedOut && goal.Attempts > 0
-		if isSeen := o != nil && o.Good() && o.Presence == 0; isSeen { // an element is there
+		if isSeen := o != nil && o.Good() && o.Doubt == "" && o.Presence == 0; isSeen { // an element is there
 			ended.reopened = e.Target
 			w.log.log.End(w.log.entry(e)) // its end does not hold
 		} else if !isCut {

@@ -425,7 +425,7 @@ func checkPolite(w *world, res *result) bool {
 func checkTold(w *world, res *result) bool {
 	isLine := res.Code >= 0
 	for name, ends := range res.Ends {
-		if len(ends) > 1+w.cuts && !(isLine && w.Line.Print == "json") {
+		if len(ends) > 1+w.cuts && !(isLine && w.Line.Print == "json") && !w.mayReopen(name) {
 			w.blame("told", "%s ended %d times", name, len(ends))
 		}
 		if slices.Contains(ends, poll.Cancelled) && res.How != poll.Succeeded && !w.FailFast {
@@ -437,6 +437,19 @@ func checkTold(w *world, res *result) bool {
 		w.blame("told", "no end, exit code %d", res.Code)
 	}
 	return true
+}
+
+// mayReopen reports whether a later slice may find a target open again: the target was done, and is not done later.
+func (w *world) mayReopen(id string) bool {
+	l, wasDone := w.lifeOf(id), false
+	for _, ph := range l.Phases {
+		isDone := w.isSuccess(sighting{doc: l.doc(ph.State, 0), honest: true})
+		if wasDone && !isDone {
+			return w.Line.Log == "slice"
+		}
+		wasDone = wasDone || isDone
+	}
+	return false
 }
 
 // checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
