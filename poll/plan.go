@@ -154,7 +154,11 @@ func (w *wait) scheduledWait() time.Duration {
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
 	wait := duration.Add(delay, w.Previous)
-	if hold := w.toHold(); hold > 0 {
+	hold := w.toHold()
+	if w.listHold != nil {
+		hold = w.listHold()
+	}
+	if hold > 0 {
 		wait = min(wait, hold)
 	}
 	return wait
@@ -206,13 +210,9 @@ func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnc
 // isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
 func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
 
-// toHold returns how much longer the verdict that was seen has to hold, of all elements of a list if the wait leads
-// one; 0 or less if no longer.
+// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
 func (w *wait) toHold() time.Duration {
-	switch {
-	case w.listHold != nil:
-		return w.listHold()
-	case w.Streak == 0:
+	if w.Streak == 0 {
 		return 0
 	}
 	return w.threshold().For - time.Since(w.Since)
