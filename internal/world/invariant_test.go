@@ -188,7 +188,8 @@ func checkWhole(w *world, res *result) bool {
 	done, shown := 0, 0
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
-		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
+		isRead := func(a whole) bool { return !a.part || slices.Contains([]string{"", "auto"}, w.List.Next) } // a part is a failure if --next is given
+		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && isRead(a) })
 		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0 && w.List.Next == "") }) // with Next a part is a failure
 		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
