@@ -185,11 +185,10 @@ func checkWhole(w *world, res *result) bool {
 	if w.List == nil || res.How != poll.Succeeded || w.Line.Twice { // of which each has seen other lists
 		return false
 	}
-	done, shown := 0, 0
+	done, shown, known := 0, 0, 0
 	for _, l := range w.lives {
 		isDone := w.isDone(l)
-		isRead := func(a whole) bool { return !a.part || slices.Contains([]string{"", "auto"}, w.List.Next) } // a part is a failure if --next is given
-		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && isRead(a) })
+		isShown := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" })
 		isListed := slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && (!a.part || w.List.Expect > 0 && w.List.Next == "") }) // with Next a part is a failure
 		isWanted := isListed && w.List.Known == nil || slices.Contains(w.List.Known, l.ID)
 		if isDone {
@@ -197,6 +196,9 @@ func checkWhole(w *world, res *result) bool {
 		}
 		if isShown {
 			shown++
+		}
+		if slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && !a.part }) { // a part may be a failure
+			known++
 		}
 		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
 		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
@@ -218,8 +220,8 @@ func checkWhole(w *world, res *result) bool {
 	switch {
 	case n == 0:
 		w.blame("whole", "SUCCESS, and no whole list was delivered")
-	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*shown:
-		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, shown, w.Percent)
+	case w.Percent > 0 && res.Runs == 0 && done*100 < w.Percent*known:
+		w.blame("whole", "SUCCESS, and %d of %d are done, of which %d%% are needed", done, known, w.Percent)
 	case done < w.AtLeast, shown < w.List.Expect && w.AtLeast == 0:
 		w.blame("whole", "SUCCESS, %d shown of %d expected, %d done of %d", shown, w.List.Expect, done, w.AtLeast)
 	case isOpen && isEarly && wholes[n-1].made.Sub(wholes[settled].last) < lag-w.blur():
