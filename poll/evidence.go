@@ -21,18 +21,18 @@ type evidence struct {
 // by its Age, or by the Date of the same server. It returns "" if the response counts. begun is the earliest time
 // at which the response can have been made. A server's clock is never compared with this machine's clock.
 func (w *wait) outdated(o *status.Observation, begun time.Time) string {
-	older := "the response may be older than an earlier response"
+	older := "a cache may have stored the response before an earlier response"
 	isStarting := w.Began.IsZero() // the start may have been redirected to a page that a cache has
 	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
-		older = "the response may be older than the start"
+		older = "a cache may have stored the response before the start"
 	}
 	switch e := w.Evidence; {
 	case o.Failure != nil, o.Following.Start, o.RefusedForLoad(), e == nil && !isStarting:
 	case isAged(o) && (isStarting || begun.Before(e.At)):
-		return fmt.Sprintf("%s by its Age of %d s", older, o.Age/time.Second)
+		return fmt.Sprintf("%s: its Age is %d s", older, o.Age/time.Second)
 	case o.Date.IsZero():
 	case o.Date.Before(o.Started), e != nil && o.Origin == e.Origin && o.Date.Before(e.Date):
-		return older + " by its Date"
+		return older + ", by its Date"
 	}
 	return ""
 }
