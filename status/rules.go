@@ -212,7 +212,7 @@ func (r Rules) decide(e *evaluation, o *Observation) Verdict {
 	if why := o.absence(); why != "" {
 		return Verdict{Status: NotReady, Reason: why, answers: e.answers}
 	}
-	if o.Moved && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
+	if o.Moved && !o.RefusedForLoad() && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
 		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, answers: e.answers}
 	}
 	want := cmp.Or(e.words, e.want())

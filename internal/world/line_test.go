@@ -277,7 +277,8 @@ func (m *machine) callAgain(res *result) {
 		code, _, _, _ := m.call(-1)
 		m.mu.Lock()
 		m.saw[fmt.Sprint("again after exit ", res.Code)] = true
-		isKept := m.Line.Log == "joblog" && m.List == nil && res.Code <= 1 && m.Most == 0 && !m.Line.Twice && !m.Line.Strict && m.Line.Patience == 0
+		isRejected := slices.ContainsFunc(m.Faults, func(f fault) bool { return f.Kind == "4xx" }) // which ends no operation
+		isKept := !isRejected && m.Line.Log == "joblog" && m.List == nil && res.Code <= 1 && m.Most == 0 && !m.Line.Twice && !m.Line.Strict && m.Line.Patience == 0
 		if m.tell("called again: exit %d", code); int(code) != res.Code && isKept && (res.Code == 0 || len(m.Ops) == 1 && (lives[0].Method == "" || lives[0].told)) {
 			m.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
 		}
@@ -295,7 +296,7 @@ func (m *machine) callAgain(res *result) {
 func (p *plan) hasOther() bool {
 	l := p.Line
 	isSeveral := p.isLine() && l.Log == "slice" && (p.List != nil || len(p.Ops) > 1) && p.Ops[0].Method == "" && !p.isGone()
-	return isSeveral && !l.File && !l.Twice && !l.Strict && l.Patience == 0 && !p.User && p.Probe == "" && p.Stream == nil && p.Cache == nil && p.Most == 0 && !p.Unless
+	return isSeveral && !l.File && !l.Twice && !l.Strict && l.Patience == 0 && !p.User && p.Probe == "" && p.Stream == nil && p.Cache == nil && p.Most == 0 && !p.Unless && !p.Alias // a redirect drops the account
 }
 
 // callOther makes the same call for the other account, all operations of which run for ever.
