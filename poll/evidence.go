@@ -2,6 +2,7 @@ package poll
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -9,12 +10,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An evidence is the time of a response, by this machine's clock and by the clock of its server. A later response
-// counts only if it is newer: a cache may hold an older one.
+// An evidence is the time of a response by this machine's clock, and the newest Date of each origin up to then.
+// A later response counts only if it is not older: a cache may hold a copy from before.
 type evidence struct {
-	At     time.Time `json:"at"`
-	Origin string    `json:"origin,omitempty"`
-	Date   time.Time `json:"date,omitzero"`
+	At    time.Time            `json:"at"`
+	Dates map[string]time.Time `json:"dates,omitempty"`
 }
 
 // outdated returns the reason if a response is older than the start, or than the response that it has to follow:
@@ -31,7 +31,7 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	case isAged(o) && (isStarting || begun.Before(e.At)):
 		return fmt.Sprintf("%s: its Age is %d s", older, o.Age/time.Second)
 	case o.Date.IsZero():
-	case o.Date.Before(o.Started), e != nil && o.Origin == e.Origin && o.Date.Before(e.Date):
+	case o.Date.Before(o.Started[o.Origin]), e != nil && o.Date.Before(e.Dates[o.Origin]):
 		return older + ", by its Date"
 	}
 	return ""
@@ -52,11 +52,15 @@ func (s *source) noteEvidence() {
 	}
 }
 
-// evidence returns the time of the last response, or of the start that was redirected to it, if that is later.
+// evidence returns the time of the last attempt, with the Dates of its responses and of the evidence before.
 func (w *wait) evidence() *evidence {
-	e := &evidence{w.Last, w.last.observation.Origin, w.last.observation.Date}
-	if started := w.last.observation.Started; e.Date.Before(started) {
-		e.Date = started
+	o, e := w.last.observation, &evidence{At: w.Last, Dates: make(map[string]time.Time)}
+	if w.Evidence != nil {
+		maps.Copy(e.Dates, w.Evidence.Dates)
+	}
+	maps.Copy(e.Dates, o.Started)
+	if o.Date.After(e.Dates[o.Origin]) {
+		e.Dates[o.Origin] = o.Date
 	}
 	return e
 }

@@ -39,9 +39,9 @@ type Answer struct {
 	// since then, as a cache reports it; 0 if the response did not come from a cache.
 	Date time.Time     `json:"-"`
 	Age  time.Duration `json:"-"`
-	// Started is the Date of the response of the same origin that redirected the start to this response; zero
-	// without such a redirect.
-	Started time.Time `json:"-"`
+	// Started has the Dates of the responses that redirected the start, by their origins; empty without such a
+	// redirect.
+	Started map[string]time.Time `json:"-"`
 
 	// Renewed is true if the credentials that were refused with a 401 have been renewed
 	// since, so that the next attempt may be let in.

@@ -244,14 +244,16 @@ func (c *client) describe(a *answer) {
 	} else if a.Moved && !a.Elsewhere && first.Path == last.Path {
 		a.Redirect += " with another query"
 	}
+	started := make(map[string]time.Time)
 	for _, r := range a.asked.redirects {
-		if r.start && r.toGET && r.from.origin() == a.Origin {
-			a.Started = r.date
+		if r.start {
+			started[r.from.origin()] = r.date
 		}
 		if a.Failure == nil {
 			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
 		}
 	}
+	a.Started = started
 }
 
 // isRedirect reports whether code is that of a redirect. 300 and 304 are not.
