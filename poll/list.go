@@ -385,8 +385,8 @@ func (l *list) confirmStreak() int {
 	return l.completeAnswers - l.firstUnconfirmed + 1
 }
 
-// toHold returns how much longer the verdicts of all elements have to hold. The schedule would else have a look for
-// each element.
+// toHold returns how much longer the verdicts of all elements have to hold, 0 if they need not. One attempt then
+// confirms all elements.
 func (l *list) toHold() (hold time.Duration) {
 	for _, w := range l.waiting {
 		hold = max(hold, w.toHold())

@@ -165,10 +165,10 @@ func (j *jobLog) attach(p *poll.Poller, isChecked bool) {
 			p.Elements.Past[key] = *j.resume(e)
 		}
 	}
-	if isEarlier := func(s poll.State) bool { return s.Ending == poll.Succeeded }; isChecked {
+	if isChecked {
 		again := *p.Elements
 		again.Past = maps.Clone(again.Past)
-		maps.DeleteFunc(again.Past, func(_ string, s poll.State) bool { return !isEarlier(s) })
+		maps.DeleteFunc(again.Past, func(_ string, s poll.State) bool { return s.Ending != poll.Succeeded })
 		if again.Known = slices.Collect(maps.Keys(again.Past)); len(again.Known) > 0 {
 			list := *p
 			list.Elements = &again
@@ -177,7 +177,7 @@ func (j *jobLog) attach(p *poll.Poller, isChecked bool) {
 	}
 }
 
-// checkedAgain returns the wait that makes one more attempt at what had succeeded, and starts nothing.
+// checkedAgain returns a wait that makes one more attempt after a SUCCESS of an earlier run, and starts nothing.
 func checkedAgain(p poll.Poller) poll.Poller {
 	again := func(s poll.State) poll.State {
 		s.Due, s.Ending = time.Now(), ""

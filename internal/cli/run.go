@@ -46,10 +46,10 @@ type endings struct {
 	codes       map[poll.Ending]ExitCode // of the first with each ending
 	undelivered []store.Entry            // for the job log, once all results are written
 
-	isResumable  bool // one has Failed, and a later run may continue it
-	isUnfinished bool // an operation was started, and its end is not known
+	isResumable  bool // a target has Failed, and a later run may continue its wait
+	isUnfinished bool // an operation was started, and no response has reported its end
 
-	reopened string // one that succeeded in an earlier slice and is not done now, "" for none
+	reopened string // a target that succeeded in an earlier slice and is open now; "" without such a target
 }
 
 // run waits, reports what happens and writes the results to stdout.

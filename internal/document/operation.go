@@ -46,16 +46,16 @@ func (s Statement) Final() string {
 // A Report is what a document says about its operation. Sign says that it is not done, where State
 // is unknown; Wrong, that something failed; Aside, that something failed in an object that may be about
 // anything. Other is a state in such an object, or too deep to count. Result is the state of the result in its envelope.
-// IsResult reports that the document may be the result of an operation: an object with a member or a list with an
-// element, without a member, in it or in an object of it, that may report that the operation is running or has failed.
+// IsResult is true if the document may be the result of an operation. It is false for an empty object or list, and
+// if a member may report that the operation is running or has failed.
 type Report struct {
 	State, Sign, Wrong, Aside, Other, Result Statement
 	IsResult                                 bool
 }
 
 // Read returns what the document of an answer with a status code says about its operation: at the top
-// level or in one envelope. A state that stands deeper, or in any other object, is never a state of done. A
-// text without JSON is a state if it is one known word.
+// level or in one envelope. A deeper state, or a state in any other object, never reports success. A
+// text without JSON is a state if the text is one known word.
 func Read(text []byte, code int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
