@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -72,22 +73,37 @@ func IsUsage(err error) bool {
 //go:embed hints.txt
 var hints string
 
+// A hintRow is a row of hints.txt.
+type hintRow struct {
+	pattern       func() *regexp.Regexp
+	meaning, hint string
+}
+
+// hintTable returns the rows of hints.txt by the first word of their patterns.
+var hintTable = sync.OnceValue(func() map[string][]hintRow {
+	table := make(map[string][]hintRow)
+	for line := range strings.Lines(hints) {
+		subject, _, _ := strings.Cut(line, " ")
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if subject != "#" {
+			table[subject] = append(table[subject], hintRow{words.Pattern("^(?s:" + columns[0] + ")$"), columns[1], columns[2]})
+		}
+	}
+	return table
+})
+
 // Advice returns what a mistyped text means and a hint, from the first row whose pattern matches
-// all of it; "" for what the row does not have.
+// the whole text. It returns "" for what the row does not have.
 func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
-	for row := range strings.Lines(hints) {
-		if !strings.HasPrefix(row, subject+" ") {
-			continue
-		}
-		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if m := regexp.MustCompile("^(?s:" + columns[0] + ")$").FindStringSubmatch(about); m != nil {
+	for _, row := range hintTable()[subject] {
+		if m := row.pattern().FindStringSubmatch(about); m != nil {
 			var groups []string
 			for i, group := range m {
 				groups = append(groups, fmt.Sprintf("{%d}", i), group)
 			}
 			filled := strings.NewReplacer(groups...)
-			return filled.Replace(columns[1]), filled.Replace(columns[2])
+			return filled.Replace(row.meaning), filled.Replace(row.hint)
 		}
 	}
 	return "", ""

@@ -32,6 +32,7 @@ type Process struct {
 	guard   *guard // nil for none
 	release func() // stops catching signals; nil if none are caught
 	began   time.Time
+	presets *presetCache
 }
 
 func (p Process) getenv(name string) string {
@@ -95,7 +96,7 @@ func (p Process) commands() (all []*argv.Command) {
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
 func Run(ctx context.Context, p Process) ExitCode {
-	p.began = time.Now()
+	p.began, p.presets = time.Now(), newPresetCache()
 	s := newSpec()
 	sub, err := p.run(ctx, s, func(ctx context.Context, checked *Spec) error {
 		s = checked

@@ -14,8 +14,44 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/presets"
 )
+
+// A presetCache holds the presets that a run has read. An entry of a targets file may name a preset, so thousands
+// of targets may have the same one.
+type presetCache struct {
+	files    map[string][]presets.Preset // by the path of the file
+	named    map[string]*presets.Preset  // by the value of --preset
+	compiled map[compilation]compiledPreset
+}
+
+// A compilation holds the arguments of [presets.Preset.Compile].
+type compilation struct {
+	preset    *presets.Preset
+	kind      status.Kind
+	ofElement bool
+}
+
+// A compiledPreset holds the results of [presets.Preset.Compile].
+type compiledPreset struct {
+	preset *status.Preset
+	unfit  []string
+}
+
+func newPresetCache() *presetCache {
+	return &presetCache{make(map[string][]presets.Preset), make(map[string]*presets.Preset), make(map[compilation]compiledPreset)}
+}
+
+// compile compiles a preset, once for equal arguments.
+func (c *presetCache) compile(args compilation) (compiledPreset, error) {
+	if known, ok := c.compiled[args]; ok {
+		return known, nil
+	}
+	preset, unfit, err := args.preset.Compile(args.kind, args.ofElement)
+	c.compiled[args] = compiledPreset{preset, unfit}
+	return c.compiled[args], err
+}
 
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
 // one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
@@ -111,8 +147,11 @@ func groupOf(list []presets.Preset) (group string) {
 	return group
 }
 
-// readPresets reads the presets of a file, and checks how they say to wait.
+// readPresets reads the presets of a file, once for each run, and checks their settings.
 func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
+	if known := p.presets.files[file]; known != nil {
+		return known, nil
+	}
 	text, err := p.readRegular(file)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
@@ -123,12 +162,13 @@ func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
 	}
 	for _, preset := range list {
 		if err == nil {
-			_, err = newSpec().withSettings(preset, ofAll, argv.Typed)
+			_, err = newSpec().withSettings(&preset, ofAll, argv.Typed)
 		}
 	}
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
 	}
+	p.presets.files[file] = list
 	return list, nil
 }
 
@@ -137,12 +177,17 @@ func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, e
 	if s.Preset == "" {
 		return s, nil
 	}
-	preset, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
-	if err != nil {
-		return nil, err
-	}
-	if err := refuseOfStanza(preset); err != nil {
-		return nil, err
+	preset := p.presets.named[s.Preset]
+	if preset == nil {
+		found, err := p.findPreset(s.Line, s.Origin("preset"), s.Preset)
+		if err == nil {
+			err = refuseOfStanza(found)
+		}
+		if err != nil {
+			return nil, err
+		}
+		preset = &found
+		p.presets.named[s.Preset] = preset
 	}
 	return s.withSettings(preset, kinds, rank)
 }
@@ -161,7 +206,7 @@ func refuseOfStanza(group presets.Preset) error {
 }
 
 // withSettings returns a spec that has the settings of a preset, too, of flags that are not set.
-func (s *Spec) withSettings(p presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+func (s *Spec) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
 	given := s.Given
 	for _, setting := range p.Settings {
 		f := s.Flags.Named(setting.Key)
@@ -174,7 +219,7 @@ func (s *Spec) withSettings(p presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 			}
 		}
 	}
-	return s.with(given, &p)
+	return s.with(given, p)
 }
 
 // leastInterval is how often a preset, which may be another's, makes poll ask at most.

@@ -59,7 +59,7 @@ func (r *targetReader) readRules(t *target) error {
 			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 	}
 	t.poller.Rules.Strict = s.Strict
-	return t.readPreset()
+	return r.readPreset(t)
 }
 
 // readDetail reads what of an answer is added to the reason.
@@ -158,30 +158,36 @@ func applies(x *expr.Expr, kind status.Kind, element bool) error {
 	return nil
 }
 
-func (t *target) readPreset() error {
+// readPreset reads the rules of --preset.
+func (r *targetReader) readPreset(t *target) error {
 	s := t.spec
 	if s.preset == nil || t.kind == status.KindTCP { // among several
 		return nil
 	}
 	p, ofElement := s.preset, s.Each != "" && !s.followsEach()
-	objects, err := expr.CompileObjects(cmp.Or(p.Object, "."))
-	if err == nil && ofElement && p.File != "" && p.Object != "" && !objects.Has(strings.TrimSuffix(s.Each, "[]")+"[]") {
+	if ofElement && p.File != "" && p.Object != "" && !isObject(p.Object, strings.TrimSuffix(s.Each, "[]")+"[]") {
 		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	preset, omitted, err := p.Compile(t.kind, ofElement)
+	compiled, err := r.process.presets.compile(compilation{p, t.kind, ofElement})
 	if err != nil {
 		return argv.Usagef("%w", err)
 	}
-	if omitted != nil {
-		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(omitted, "; "))
+	if compiled.unfit != nil {
+		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(compiled.unfit, "; "))
 	}
 	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
 	if t.kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
 		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
 	}
-	t.poller.Rules.Preset = preset
+	t.poller.Rules.Preset = compiled.preset
 	return nil
+}
+
+// isObject reports whether a path is among the objects of a preset.
+func isObject(objects, path string) bool {
+	paths, err := expr.CompileObjects(objects)
+	return err == nil && paths.Has(path)
 }
 
 // unknownPreset refuses a name, with the presets of the service that it may stand for.

@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +20,8 @@ import (
 func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	process := Process{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	process := Process{Args: args, Streams: streams, presets: newPresetCache(),
+		Lookup: func(string) (string, bool) { return "", false }}
 	var targets []*target
 	_, err := process.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
 		targets, err = (&wait{spec: s, process: process}).read(ctx)
@@ -26,6 +31,25 @@ func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 		tb.Fatal(err)
 	}
 	return targets
+}
+
+// A run reads and compiles a preset once for each kind of target.
+func TestTargets_presetOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "mine.txt")
+	if err := os.WriteFile(file, []byte("name: mine\nuntil: .done\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var entries strings.Builder
+	for i, preset := range []string{file, "github-run", "k8s", file, "github-run", "k8s"} {
+		fmt.Fprintf(&entries, `{"url":"http://a/%d","preset":%q,"timeout":"%dm"}`+"\n", i, preset, i+1)
+	}
+	all := readTargets(t, entries.String(), "--targets=-")
+	for i := range 3 {
+		if all[i].poller.Rules.Preset != all[i+3].poller.Rules.Preset {
+			t.Errorf("preset %d is compiled twice", i)
+		}
+	}
 }
 
 // What targets have in common is there once: a transport, and the conditions of entries that
