@@ -432,7 +432,7 @@ func (c *conversation) set(text string) (err error) {
 		return err
 	case "--renewed":
 		var renewed http.Header // once it was refused
-		c.probe.Refresh = func(_ context.Context, refused bool) (http.Header, error) {
+		c.probe.Refresh = func(_ *http.Request, refused bool) (http.Header, error) {
 			if refused {
 				renewed = http.Header{"authorization": {value}}
 			}

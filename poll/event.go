@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -165,6 +166,14 @@ func (o Outcome) Err() error {
 	return &Error{Outcome: o}
 }
 
+// how returns the ending and the reason. A reason that starts with the ending is enough.
+func (o Outcome) how() string {
+	if strings.HasPrefix(o.Reason, string(o.Ending)) {
+		return o.Reason
+	}
+	return fmt.Sprintf("%s: %s", o.Ending, o.Reason)
+}
+
 // An Error is the error of a wait that did not end in SUCCESS. It unwraps to its
 // [Ending] and to the causes, if there are any.
 type Error struct{ Outcome Outcome }
@@ -173,9 +182,9 @@ type Error struct{ Outcome Outcome }
 func (e *Error) Error() string {
 	o := e.Outcome
 	if o.Target == "" {
-		return fmt.Sprintf("wait: %s: %s", o.Ending, o.Reason)
+		return "wait: " + o.how()
 	}
-	return fmt.Sprintf("wait for %s: %s: %s", o.Target, o.Ending, o.Reason)
+	return fmt.Sprintf("wait for %s: %s", o.Target, o.how())
 }
 
 // Unwrap returns the ending and the causes.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -26,6 +28,54 @@ func ExampleGetJSON() {
 	built, err := poll.GetJSON[job](context.Background(), server.URL, `.state == "done"`)
 	fmt.Println(built.Artifact, err)
 	// Output: app.tar.gz <nil>
+}
+
+// Start an operation, wait until it is done, and decode the last response.
+func ExampleStart() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			fmt.Println(r.Header.Get("Content-Type"), string(body))
+			w.Header().Set("Location", "/exports/7")
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		fmt.Fprint(w, `{"state": "done", "rows": 3}`)
+	}))
+	defer server.Close()
+
+	type export struct{ Rows int }
+	users, err := poll.Start[export](context.Background(), server.URL, map[string]string{"table": "users"}, `.state == "done"`)
+	fmt.Println(users.Rows, err)
+	// Output:
+	// application/json {"table":"users"}
+	// 3 <nil>
+}
+
+// Wait for several jobs, and decode the response of each one. The group fails if one job fails.
+func ExampleDecode() {
+	jobs := map[string]string{"1": `{"state": "done", "rows": 3}`, "2": `{"state": "failed", "rows": 1}`}
+	var targets []poll.Poller
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		targets = append(targets, poll.Poller{
+			Target: id,
+			Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				return poll.Observe(ctx, []byte(jobs[id]), nil)
+			}),
+			Rules: status.MustUntil(`.state == "done"`).ErrorIf(`.state == "failed"`),
+		})
+	}
+	type job struct{ Rows int }
+	outcomes, err := new(poll.Group).Run(context.Background(), slices.Values(targets))
+	fmt.Println(err)
+	for _, outcome := range outcomes {
+		done, err := poll.Decode[job](outcome)
+		fmt.Println(outcome.Target, done.Rows, err)
+	}
+	// Output:
+	// 1 of 2 targets succeeded, all needed; 2 failed: .state is "failed"
+	// 1 3 <nil>
+	// 2 0 wait for 2: failed: .state is "failed"
 }
 
 // A build is a probe of one's own that starts something: once, however often it is looked at.

@@ -76,15 +76,38 @@ func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
 	}
-	err := fmt.Errorf("wait for %s: %d succeeded, %d needed: %w",
-		words.Count(s.Targets, "target"), s.Endings[Succeeded], s.Need, s.Ending)
-	if s.Cause != nil {
-		return fmt.Errorf("%w: %w", err, s.Cause)
+	return &groupError{s}
+}
+
+// A groupError is the error of a group whose goal was not reached.
+type groupError struct{ Summary }
+
+// Error returns the counts, and the Cause or how the first targets ended that did not succeed.
+func (e *groupError) Error() string {
+	need := fmt.Sprint(e.Need)
+	if e.Need == e.Targets {
+		need = "all"
 	}
-	for _, failure := range s.Failures {
-		err = fmt.Errorf("%w; %w", err, failure)
+	text := fmt.Sprintf("%d of %s succeeded, %s needed", e.Endings[Succeeded], words.Count(e.Targets, "target"), need)
+	if e.Cause != nil {
+		return fmt.Sprintf("%s; %s: %v", text, e.Ending, e.Cause)
 	}
-	return err
+	for _, failure := range e.Failures {
+		how := failure.Error()
+		if f, ok := errors.AsType[*Error](failure); ok && f.Outcome.Target != "" {
+			how = f.Outcome.Target + " " + f.Outcome.how()
+		}
+		text += "; " + how
+	}
+	return text
+}
+
+// Unwrap returns the Ending, and the Cause or the Failures.
+func (e *groupError) Unwrap() []error {
+	if e.Cause != nil {
+		return []error{e.Ending, e.Cause}
+	}
+	return append([]error{e.Ending}, e.Failures...)
 }
 
 // Run waits for the targets and returns how each of them ended, in their order, with the elements

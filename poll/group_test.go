@@ -272,7 +272,7 @@ func TestGroupIsInterrupted(t *testing.T) {
 			fmt.Fprintln(&b, groupLine(e))
 		}
 		outcomes, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
-		if !errors.Is(err, poll.Interrupted) || len(outcomes) != 1 || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
+		if !errors.Is(err, poll.Interrupted) || len(outcomes) != 1 || err.Error() != "0 of 1 target succeeded, all needed; interrupted: a signal" {
 			t.Errorf("have %v of %+v", err, outcomes)
 		}
 	})
@@ -376,8 +376,8 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
 	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
 	for want, p := range map[string]poll.Poller{
-		"wait for 0 targets: 0 succeeded, 1 needed: failed; wait for jobs: failed: the elements have no Each": list,
-		"wait for 1 target: 0 succeeded, 1 needed: failed; wait for b: failed: a rule has no Expr":            ruled,
+		"0 of 0 targets succeeded, 1 needed; jobs failed: the elements have no Each": list,
+		"0 of 1 target succeeded, all needed; b failed: a rule has no Expr":          ruled,
 	} {
 		outcomes, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
 		if err == nil || err.Error() != want || len(outcomes) > 0 && outcomes[0].State.Attempts != 0 {

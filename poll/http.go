@@ -48,13 +48,14 @@ type HTTP struct {
 	// not be changed during a run.
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
-	// the same names, such as an Authorization that expires. It is called before each
-	// request, redirects aside, and, with refused true, after an answer of 401: if what it
-	// returns is new, that 401 is NOT_READY and not ERROR. An error, which must hold no
-	// secret, becomes a remark on the attempt. Fields that are not returned stay as they
+	// the same names, such as an Authorization that expires, or the signature of the request.
+	// It is called before each request, except redirects, with the request that would be sent
+	// now; its context is that of the attempt. After a response of 401 it is called with
+	// refused true: if a field is new, that 401 is NOT_READY and not ERROR. An error, which must
+	// hold no secret, becomes a remark on the attempt. Fields that are not returned stay as they
 	// are; one without values is no longer sent. Runs of the same HTTP may call it at once.
 	// Nil means that Header holds for the whole run.
-	Refresh func(ctx context.Context, refused bool) (http.Header, error)
+	Refresh func(r *http.Request, refused bool) (http.Header, error)
 	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
 	// means none. An Authorization in Header overrides both.
 	User *url.Userinfo

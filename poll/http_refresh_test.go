@@ -1,8 +1,9 @@
 package poll_test
 
 import (
-	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func TestHTTPRefreshFails(t *testing.T) {
 	renewed, failure := http.Header{"Authorization": {"renewed"}}, error(nil)
 	session := poll.HTTP{
 		URL: "https://api.example.com/", Header: http.Header{"Authorization": {"old"}}, Transport: transport,
-		Refresh: func(context.Context, bool) (http.Header, error) { return renewed, failure },
+		Refresh: func(*http.Request, bool) (http.Header, error) { return renewed, failure },
 	}.Session()
 	for want, change := range map[string]func(){
 		"the value of header Authorization contains a line break": func() { renewed = http.Header{"Authorization": {"a\nb"}} },
@@ -37,6 +38,29 @@ func TestHTTPRefreshFails(t *testing.T) {
 	}
 	if !slices.Equal(sent, []string{"old", "old"}) {
 		t.Errorf("sent %q", sent)
+	}
+}
+
+// Refresh gets the request that would be sent, with its fields, before the request and after a 401.
+func TestHTTPRefreshSigns(t *testing.T) {
+	t.Parallel()
+	var signed []string
+	session := poll.HTTP{
+		URL: "https://api.example.com/jobs?id=1", Method: "PUT", Body: []byte("table=users"), Header: http.Header{"X-Table": {"users"}},
+		Transport: roundTrip(func(r *http.Request) *http.Response {
+			signed = append(signed, "sent "+r.Header.Get("Authorization"))
+			return &http.Response{StatusCode: 401, Header: http.Header{}, Body: http.NoBody}
+		}),
+		Refresh: func(r *http.Request, refused bool) (http.Header, error) {
+			body, _ := io.ReadAll(r.Body)
+			signed = append(signed, fmt.Sprint(r.Method, " ", r.URL, " ", r.Header.Get("X-Table"), " ", string(body), " ", refused, " ", r.Context().Err()))
+			return http.Header{"Authorization": {fmt.Sprint(len(signed))}}, nil
+		},
+	}.Session()
+	session.Look(t.Context(), poll.Attempt{Number: 1})
+	request := "PUT https://api.example.com/jobs?id=1 users table=users "
+	if want := []string{request + "false <nil>", "sent 1", request + "true <nil>"}; !slices.Equal(signed, want) {
+		t.Errorf("have %q, want %q", signed, want)
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -181,31 +181,73 @@ const maxKeeping = 5 * time.Second
 // expression of package status/expr such as `.state == "done"`, and returns that answer. The
 // first request comes after 100 ms. Without a deadline in ctx, Get waits for as long as it takes;
 // an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
-// condition, or that the answer was cut; the last answer comes with it, if there was one.
+// condition, or that the response was cut; the last response comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
-	rules, err := status.Until(condition)
-	if err != nil {
-		return nil, err
-	}
-	p := Poller{Probe: HTTP{URL: url}, Rules: rules}
-	outcome, err := p.Run(ctx)
+	outcome, err := untilMet(ctx, HTTP{URL: url}, condition)
 	if outcome.Observation == nil {
 		return nil, err
 	}
-	if err == nil && outcome.Observation.Truncated {
-		err = fmt.Errorf("the answer has more than the %d bytes that are kept", len(outcome.Observation.Body))
-	}
-	return outcome.Observation.Body, err
+	return outcome.Observation.Body, cmp.Or(err, checkWhole(outcome.Observation))
 }
 
-// GetJSON returns the response of [Get], decoded as encoding/json does, without a byte order mark.
+// untilMet waits until the response to a request meets a condition.
+func untilMet(ctx context.Context, probe HTTP, condition string) (Outcome, error) {
+	rules, err := status.Until(condition)
+	if err != nil {
+		return Outcome{}, err
+	}
+	p := Poller{Probe: probe, Rules: rules}
+	return p.Run(ctx)
+}
+
+// checkWhole returns an error if a response was cut.
+func checkWhole(o *status.Observation) error {
+	if o.Truncated {
+		return fmt.Errorf("the response has more than the %d bytes that are kept", len(o.Body))
+	}
+	return nil
+}
+
+// GetJSON returns the response of [Get], decoded by [Decode].
 func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
-	body, err := Get(ctx, url, condition)
+	return decodeMet[T](ctx, HTTP{URL: url}, condition)
+}
+
+// Start sends body as JSON to url, by POST, and follows the operation that this starts, see [HTTP.Follow]. It
+// returns the response that meets a condition, decoded by [Decode]. The request is sent once. Errors are those
+// of [Get].
+func Start[T any](ctx context.Context, url string, body any, condition string) (value T, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return value, fmt.Errorf("encode the body of the start request: %w", err)
+	}
+	return decodeMet[T](ctx, HTTP{URL: url, Body: text, Header: http.Header{"Content-Type": {"application/json"}}}, condition)
+}
+
+// decodeMet waits until the response to a request meets a condition, and decodes the response.
+func decodeMet[T any](ctx context.Context, probe HTTP, condition string) (value T, err error) {
+	outcome, err := untilMet(ctx, probe, condition)
 	if err != nil {
 		return value, err
 	}
-	if err = json.Unmarshal(expr.NewDoc(body).Bytes(), &value); err != nil { // as the condition reads it: without a byte order mark
-		err = fmt.Errorf("the answer of %s: %w", request.TargetName(url), err)
+	return Decode[T](outcome)
+}
+
+// Decode decodes the JSON document of the response that ended a wait: the body of an HTTP response, the output
+// of a command, or an element of a list. A byte order mark is left out. Decode returns the error of a wait that
+// did not succeed, and an error for a response that was cut or that an earlier run received.
+func Decode[T any](o Outcome) (value T, err error) {
+	switch err = o.Err(); {
+	case err != nil:
+		return value, err
+	case o.Observation == nil:
+		return value, errEarlierRun
+	}
+	if err = checkWhole(o.Observation); err == nil {
+		err = json.Unmarshal(expr.NewDoc(o.Observation.Body).Bytes(), &value)
+	}
+	if err != nil {
+		err = fmt.Errorf("the response of %s: %w", o.Target, err)
 	}
 	return value, err
 }
@@ -239,9 +281,12 @@ func UntilWith[T any](
 	})
 	outcome, err := p.Run(ctx)
 	if err == nil && outcome.Resumed {
-		err = errors.New("the wait succeeded in an earlier run, whose value is not known")
+		err = errEarlierRun
 	}
 	return value, err
 }
 
-var errNotDone = errors.New("not done yet")
+var (
+	errNotDone    = errors.New("not done yet")
+	errEarlierRun = errors.New("the wait succeeded in an earlier run, whose value is not known")
+)

@@ -144,7 +144,7 @@ func TestTheRequestForAResultIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signatures := 0
 		p := poll.Poller{Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST",
-			Refresh: func(context.Context, bool) (http.Header, error) {
+			Refresh: func(*http.Request, bool) (http.Header, error) {
 				signatures++
 				return http.Header{"X-Signature": {fmt.Sprint(signatures)}}, nil
 			},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"testing"
 
@@ -25,10 +26,10 @@ func TestUntilWith(t *testing.T) {
 		want    string
 		took    time.Duration
 	}{
-		"not done":               {want: "wait for it: timed out: timed out after 10s; last: not done yet", is: poll.TimedOut, took: 9975 * time.Millisecond},
-		"an error":               {err: fs.ErrNotExist, done: true, is: fs.ErrNotExist, want: "wait for it: timed out: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
+		"not done":               {want: "wait for it: timed out after 10s; last: not done yet", is: poll.TimedOut, took: 9975 * time.Millisecond},
+		"an error":               {err: fs.ErrNotExist, done: true, is: fs.ErrNotExist, want: "wait for it: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
 		"permanent":              {err: poll.Permanent(fs.ErrNotExist), is: fs.ErrNotExist, want: "wait for it: failed: file does not exist", took: time.Second},
-		"throttled":              {err: poll.Throttled(fs.ErrNotExist, 0), is: fs.ErrNotExist, want: "wait for it: timed out: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
+		"throttled":              {err: poll.Throttled(fs.ErrNotExist, 0), is: fs.ErrNotExist, want: "wait for it: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
 		"throttled for too long": {err: poll.Throttled(fs.ErrNotExist, time.Minute), is: poll.HintTooLong, want: "wait for it: throttled past the deadline: file does not exist, the probe asks for 1m, and 9s are left before the deadline", took: time.Second},
 		"permanently throttled":  {err: poll.Throttled(poll.Permanent(fs.ErrNotExist), 0), is: poll.Failed, want: "wait for it: failed: file does not exist", took: time.Second},
 		"done":                   {done: true, took: time.Second},
@@ -141,6 +142,25 @@ func TestGetJSONReadsAByteOrderMark(t *testing.T) {
 	}
 }
 
+// Decode has no value of a wait that failed, of an earlier run, of a response that was cut, or of another type.
+func TestDecodeFails(t *testing.T) {
+	t.Parallel()
+	whole := &status.Observation{Body: []byte(`[]`)}
+	for want, o := range map[string]poll.Outcome{
+		"wait for a: timed out after 1s": {Target: "a", Ending: poll.TimedOut, Reason: "timed out after 1s", Observation: whole},
+		"an earlier run":                 {Ending: poll.Succeeded, Resumed: true},
+		"the response of a: the response has more than the 2 byte": {Target: "a", Ending: poll.Succeeded, Observation: &status.Observation{Body: []byte(`{}`), Truncated: true}},
+		"the response of a: json: cannot unmarshal array":          {Target: "a", Ending: poll.Succeeded, Observation: whole},
+	} {
+		if value, err := poll.Decode[struct{ State string }](o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("have %v, %v, want %s", value, err, want)
+		}
+	}
+	if _, err := poll.Start[any](t.Context(), "http://a.invalid", make(chan int), ".a"); err == nil || !strings.HasPrefix(err.Error(), "encode the body of the start request: ") {
+		t.Errorf("have %v", err)
+	}
+}
+
 // An answer that was cut is no answer.
 func TestGetFailsOnACutAnswer(t *testing.T) {
 	t.Parallel()
@@ -151,7 +171,7 @@ func TestGetFailsOnACutAnswer(t *testing.T) {
 	}))
 	defer server.Close()
 	body, err := poll.Get(t.Context(), server.URL, "$status == 200")
-	if err == nil || err.Error() != "the answer has more than the 67108864 bytes that are kept" || len(body) != 64<<20 {
+	if err == nil || err.Error() != "the response has more than the 67108864 bytes that are kept" || len(body) != 64<<20 {
 		t.Errorf("have %v with %d bytes", err, len(body))
 	}
 }

@@ -81,6 +81,7 @@ func TestSenseless(t *testing.T) {
 		"timed out":              {poller: poll.Poller{Timeout: -time.Second}},
 		"a negative MaxAttempts": {poller: poll.Poller{MaxAttempts: -1}},
 		"a rule has no Expr":     {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
+		"= is not an operator":   {poller: poll.Poller{Rules: status.MustUntil(".a").ErrorIf(".b", ".a = 1")}},
 		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
 		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach("."))}}},
 		"there are none":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
@@ -106,6 +107,10 @@ func TestSenseless(t *testing.T) {
 	if _, err := status.Until(); err == nil {
 		t.Error("Until accepts no condition: any response would be SUCCESS")
 	}
+	func() {
+		defer func() { recover() }()
+		t.Error("MustUntil returns rules of a wrong condition:", status.MustUntil(".a = 1"))
+	}()
 	if _, err := status.NewRule("success", `.state == "done"`); err == nil {
 		t.Error("NewRule accepts a status that has no rules")
 	}
@@ -162,7 +167,7 @@ func waits() map[string]subject {
 	const body = `{"state":"done","items":[{"id":1,"state":"done"}]}`
 	web := poll.HTTP{
 		URL: "http://127.0.0.1:1/jobs", Method: "GET", Header: http.Header{"Accept": {"*/*"}}, User: url.User("me"), MaxBody: 1 << 20, MaxRedirects: 5, Follow: "none", Next: "auto",
-		Refresh:   func(context.Context, bool) (http.Header, error) { return nil, nil },
+		Refresh:   func(*http.Request, bool) (http.Header, error) { return nil, nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil

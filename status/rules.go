@@ -89,6 +89,8 @@ type Rules struct {
 	// Detail are expressions for the answer's own words. The first value that is a text is added
 	// to the reason of a verdict that is not SUCCESS, in place of that of a rule's Detail.
 	Detail []*expr.Expr
+
+	err error // of a condition of ErrorIf
 }
 
 // Until returns rules by which an answer that meets any of the conditions is SUCCESS. An
@@ -97,24 +99,46 @@ func Until(conditions ...string) (Rules, error) {
 	if len(conditions) == 0 {
 		return Rules{}, errors.New("there is no condition: any successful response would be SUCCESS")
 	}
-	var rules Rules
-	for _, condition := range conditions {
-		rule, err := NewRule(Success, condition)
-		if err != nil {
-			return Rules{}, fmt.Errorf("the condition: %w", err)
-		}
-		rules.Own = append(rules.Own, rule)
+	rules := Rules{}.with(Success, conditions)
+	if rules.err != nil {
+		return Rules{}, rules.err
 	}
 	return rules, nil
 }
 
-// Validate returns an error if the rules cannot be evaluated: a rule without an Expr or with a Status that
-// has no rules, a preset without rules, or a nil expression.
+// MustUntil is like [Until], and panics where Until returns an error. It is for constant conditions.
+func MustUntil(conditions ...string) Rules {
+	rules, err := Until(conditions...)
+	if err != nil {
+		panic(err)
+	}
+	return rules
+}
+
+// ErrorIf returns r with a rule for each condition, by which a response that meets the condition is an ERROR.
+// [Rules.Validate] returns the error of a wrong condition, so a wait with the rules fails before its first attempt.
+func (r Rules) ErrorIf(conditions ...string) Rules { return r.with(Error, conditions) }
+
+// with returns r with the rules for s of some conditions.
+func (r Rules) with(s Status, conditions []string) Rules {
+	r.Own = slices.Clip(r.Own)
+	for _, condition := range conditions {
+		rule, err := NewRule(s, condition)
+		if err != nil {
+			r.err = cmp.Or(r.err, fmt.Errorf("the condition: %w", err))
+		}
+		r.Own = append(r.Own, rule)
+	}
+	return r
+}
+
+// Validate returns an error if the rules cannot be evaluated: a wrong condition of [Rules.ErrorIf], a rule
+// without an Expr or with a Status that has no rules, a preset without rules, or a nil expression.
 func (r Rules) Validate() error {
 	if slices.Contains(r.Detail, nil) {
 		return errors.New("an expression for the detail is nil")
 	}
-	return cmp.Or(validate(r.Own), r.Preset.validate())
+	return cmp.Or(r.err, validate(r.Own), r.Preset.validate())
 }
 
 // validate returns an error if one of the rules cannot be evaluated.

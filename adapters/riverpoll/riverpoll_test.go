@@ -117,7 +117,7 @@ func TestStep(t *testing.T) {
 0s snooze 30s, attempt 0 
 30s snooze 9.95s, attempt 1 NOT_READY
 39.95s snooze 25ms, attempt 2 NOT_READY
-39.975s end: JobCancelError: wait for job: timed out: timed out after 40s; last: HTTP 202 Accepted
+39.975s end: JobCancelError: wait for job: timed out after 40s; last: HTTP 202 Accepted
 `},
 		"a program that is not here": {
 			"", nil, func(p *poll.Poller) { p.Immediate, p.Probe = true, poll.Command{Args: []string{"/nowhere/kubectl"}} }, `

@@ -146,7 +146,7 @@ func TestStep(t *testing.T) {
 0s again after 30s, benign: true, NOT_READY: the first look is not due yet
 30s again after 9.95s, benign: true, NOT_READY: HTTP 202 Accepted
 39.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
-39.975s final, timed out: wait for job: timed out: timed out after 40s; last: HTTP 202 Accepted
+39.975s final, timed out: wait for job: timed out after 40s; last: HTTP 202 Accepted
 `},
 		"that of the activity, if it is shorter": {
 			"GET", []string{"202"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
@@ -155,7 +155,7 @@ func TestStep(t *testing.T) {
 0s again after 30s, benign: true, NOT_READY: the first look is not due yet
 30s again after 14.95s, benign: true, NOT_READY: HTTP 202 Accepted
 44.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
-44.975s final, timed out: wait for job: timed out: timed out after 45s; last: HTTP 202 Accepted
+44.975s final, timed out: wait for job: timed out after 45s; last: HTTP 202 Accepted
 `},
 		"a program that is not on this worker": {
 			"", nil, func(p *poll.Poller, o *workflow.ActivityOptions) {

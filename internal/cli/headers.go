@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,7 +34,7 @@ type headerSource struct {
 }
 
 // refresh is the Refresh of a [poll.HTTP].
-type refresh = func(ctx context.Context, refused bool) (http.Header, error)
+type refresh = func(r *http.Request, refused bool) (http.Header, error)
 
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
@@ -139,7 +138,7 @@ func (r *headerReader) header() http.Header {
 
 // renew returns the headers as they are now. While a file is missing or not
 // written in full, its last content holds, and the error says so.
-func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
+func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var wrong error

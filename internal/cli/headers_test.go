@@ -50,7 +50,7 @@ func TestRenewedHeaders(t *testing.T) {
 		{"X-Key: 44\n", false, "44", ""},
 	} {
 		write(step.text)
-		header, err := again(t.Context(), step.refused)
+		header, err := again(nil, step.refused)
 		if header.Get("X-Key") != step.want || header.Get("X-Other") != "x" {
 			t.Errorf("%q: have %v, want %s", step.text, header, step.want)
 		}
@@ -60,7 +60,7 @@ func TestRenewedHeaders(t *testing.T) {
 	}
 	// A field that is removed from the file has no values, and is not sent.
 	write("Authorization: new\n")
-	header, err := again(t.Context(), false)
+	header, err := again(nil, false)
 	if err != nil {
 		t.Error(err)
 	}
@@ -84,12 +84,12 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("X-Key: 2")
-	if header, err := again(t.Context(), false); header.Get("X-Key") != "2" || err != nil {
+	if header, err := again(nil, false); header.Get("X-Key") != "2" || err != nil {
 		t.Errorf("have %v and %v", header, err)
 	}
 	// While it is new, it may be half written, at first, too.
 	for _, read := range []func() (http.Header, error){
-		func() (http.Header, error) { return again(t.Context(), false) },
+		func() (http.Header, error) { return again(nil, false) },
 		func() (http.Header, error) {
 			header, _, err := headersOf(t, "poll -H @"+name+" http://h")
 			return header, err
@@ -141,7 +141,7 @@ func TestRenewedBearer(t *testing.T) {
 		if err := os.WriteFile(name, []byte("two\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if header, err = again(t.Context(), true); err != nil || header.Get("Authorization") != test.then {
+		if header, err = again(nil, true); err != nil || header.Get("Authorization") != test.then {
 			t.Errorf("have %v and %v, want %s", header, err, test.then)
 		}
 	}

@@ -95,7 +95,7 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		h.Header = nil
 	}
 	if p.Renewal > 0 {
-		h.Refresh = func(context.Context, bool) (http.Header, error) {
+		h.Refresh = func(*http.Request, bool) (http.Header, error) {
 			if time.Since(p.world.began) < p.Renewal-100*time.Millisecond {
 				return nil, nil
 			}

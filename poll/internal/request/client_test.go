@@ -1,8 +1,6 @@
 package request
 
 import (
-	"context"
-
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,12 +32,12 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestRenewedSecrets(t *testing.T) {
 	t.Parallel()
 	n := -1
-	c := clientOf(t, Request{URL: "http://h/", Header: http.Header{"X-Key": {"first-key"}}, Refresh: func(context.Context, bool) (http.Header, error) {
+	c := clientOf(t, Request{URL: "http://h/", Header: http.Header{"X-Key": {"first-key"}}, Refresh: func(*http.Request, bool) (http.Header, error) {
 		n++
 		return http.Header{"X-Key": {fmt.Sprintf("key-%d.", n)}, "Accept": {fmt.Sprint("any-", n)}}, nil
 	}})
 	for range maxRenewed + 1 {
-		renewed{c, c}.renew(t.Context(), false)
+		renewed{c, c}.renew(t.Context(), call{at: c.given}, false)
 	}
 	have := c.clean(errors.New("first-key key-0. key-1. key-64. any-64"), c.given.url)
 	if want := "*** key-0. *** *** any-64"; have != want {

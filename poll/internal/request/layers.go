@@ -220,11 +220,11 @@ type renewed struct {
 }
 
 func (r renewed) do(ctx context.Context, next call) *answer {
-	_, remark := r.renew(ctx, false)
+	_, remark := r.renew(ctx, next, false)
 	a := r.layer.do(ctx, next)
 	a.remark(remark)
 	if a.code == http.StatusUnauthorized && !a.Good() {
-		a.Renewed, remark = r.renew(ctx, true)
+		a.Renewed, remark = r.renew(ctx, next, true)
 		a.remark(remark)
 	}
 	return a
@@ -232,9 +232,9 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 
 // renew takes header fields that have changed, if there are any. The remark says why some
 // could not be asked for, "" if all could.
-func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark string) {
+func (r renewed) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
 	c := r.client
-	fields, err := c.Refresh(ctx, refused)
+	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
 		remark = "not all of the header is renewed: " + redact(err.Error(), c.secrets())

@@ -13,7 +13,6 @@ package request
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -40,7 +39,7 @@ type Request struct {
 	Method          string
 	Body            []byte
 	Header          http.Header
-	Refresh         func(ctx context.Context, refused bool) (http.Header, error)
+	Refresh         func(r *http.Request, refused bool) (http.Header, error)
 	User            *url.Userinfo
 	MaxBody         int64
 	MaxRedirects    int
