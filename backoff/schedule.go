@@ -28,7 +28,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // DefaultBase is the first wait of most strategies. With the factor 2 it is that of the
@@ -57,14 +57,14 @@ type Step struct {
 
 // slowed returns a constant wait, doubled for each refusal up to the bound of the step.
 func (s Step) slowed(wait time.Duration) time.Duration {
-	doubled := duration.Round(float64(wait) * power(2, s.Refusals))
+	doubled := words.Nanoseconds(float64(wait) * power(2, s.Refusals))
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
 }
 
 // slowest returns the bound of a constant wait that has no [Cap]: DefaultMaxWait, or twice the wait if
 // that is longer.
 func slowest(wait time.Duration) time.Duration {
-	return max(DefaultMaxWait, duration.Add(wait, wait))
+	return max(DefaultMaxWait, words.Sum(wait, wait))
 }
 
 // A Schedule computes the wait before each attempt.
@@ -96,7 +96,7 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 			if !yield(wait) {
 				return
 			}
-			step = Step{N: step.N + 1, Elapsed: duration.Add(step.Elapsed, wait), Previous: wait}
+			step = Step{N: step.N + 1, Elapsed: words.Sum(step.Elapsed, wait), Previous: wait}
 		}
 	}
 }
@@ -111,7 +111,7 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 func Cap(s Schedule, longest time.Duration) Schedule {
 	switch {
 	case longest < 0:
-		longest = duration.Longest
+		longest = words.Longest
 	case longest == 0:
 		longest = DefaultMaxWait
 	}
@@ -150,7 +150,7 @@ func Max(a, b Schedule) Schedule {
 func Throttled(s Schedule) Schedule {
 	of := known(s)
 	return of.then(func(plain time.Duration, r *rand.Rand) time.Duration {
-		doubled := min(duration.Add(plain, plain), of.longest)
+		doubled := min(words.Sum(plain, plain), of.longest)
 		return between(max(plain, doubled/2), doubled, r)
 	})
 }
@@ -167,11 +167,11 @@ func known(s Schedule) bounded {
 	case bounded:
 		return s
 	case nil:
-		return bounded{Exponential{}, duration.Longest}
+		return bounded{Exponential{}, words.Longest}
 	case Fixed:
 		return bounded{s, slowest(max(0, time.Duration(s)))}
 	default:
-		return bounded{s, duration.Longest}
+		return bounded{s, words.Longest}
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // Exponential waits Base * Factor^N. The zero value is the 2^n * 100 ms of the AWS
@@ -23,9 +23,9 @@ type Exponential struct {
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	base, factor := e.parameters()
 	if factor == 1 {
-		return s.slowed(duration.Round(base))
+		return s.slowed(words.Nanoseconds(base))
 	}
-	return duration.Round(base * power(factor, s.N))
+	return words.Nanoseconds(base * power(factor, s.N))
 }
 
 // power returns x^n for n >= 0, by squaring. It computes what math.Pow does, in a third
@@ -67,7 +67,7 @@ type Linear struct {
 
 // Wait returns Base * (N+1).
 func (l Linear) Wait(s Step, _ *rand.Rand) time.Duration {
-	return duration.Round(baseOr(l.Base) * (float64(s.N) + 1))
+	return words.Nanoseconds(baseOr(l.Base) * (float64(s.N) + 1))
 }
 
 // Fibonacci waits Base times the Fibonacci numbers 1, 1, 2, 3, 5, ... In the long
@@ -83,7 +83,7 @@ func (f Fibonacci) Wait(s Step, _ *rand.Rand) time.Duration {
 	for n := 0; n < s.N && wait < math.MaxInt64; n++ { // at most 92 turns
 		wait, next = next, wait+next
 	}
-	return duration.Round(wait)
+	return words.Nanoseconds(wait)
 }
 
 // Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power of 4 and
@@ -109,7 +109,7 @@ func (p Polynomial) Wait(s Step, r *rand.Rand) time.Duration {
 	if p.Spread > 0 {
 		wait += term * p.Spread * r.Float64()
 	}
-	return duration.Round(baseOr(p.Base) * wait)
+	return words.Nanoseconds(baseOr(p.Base) * wait)
 }
 
 // Full returns the schedule that draws each wait evenly from 0 to v, the wait of s. When
@@ -151,7 +151,7 @@ type Decorrelated struct {
 // Wait returns U(Base, 3 * Previous). A previous wait below Base counts as Base.
 func (d Decorrelated) Wait(s Step, r *rand.Rand) time.Duration {
 	base := baseOr(d.Base)
-	return between(duration.Round(base), duration.Round(3*max(base, float64(s.Previous))), r)
+	return between(words.Nanoseconds(base), words.Nanoseconds(3*max(base, float64(s.Previous))), r)
 }
 
 // baseOr returns base in nanoseconds, DefaultBase if it is not set.
@@ -173,6 +173,6 @@ func positiveOr(x, def float64) float64 {
 // between draws evenly from low to high, both included. The larger the number drawn, the
 // longer the wait.
 func between(low, high time.Duration, r *rand.Rand) time.Duration {
-	drawn := duration.Round(r.Float64() * float64(high-low))
-	return min(duration.Add(low, drawn), high) // float64 may round a long span up
+	drawn := words.Nanoseconds(r.Float64() * float64(high-low))
+	return min(words.Sum(low, drawn), high) // float64 may round a long span up
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // ExampleExponential and ExampleCap have those of Exponential.
@@ -48,7 +48,7 @@ func TestExponential_isMathPow(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0.3, 1, 1.000001, 1.1, 1.5, math.Phi, 2, 3, 1e10, math.Inf(1)} {
 		for n := range 1100 {
-			want := duration.Round(1e9 * math.Pow(factor, float64(n)))
+			want := words.Nanoseconds(1e9 * math.Pow(factor, float64(n)))
 			if got := (Exponential{Base: s, Factor: factor}).Wait(Step{N: n}, nil); got != want {
 				t.Fatalf("%v^%d s = %v, want %v", factor, n, got, want)
 			}
@@ -71,7 +71,7 @@ func TestJitters(t *testing.T) {
 	} {
 		const draws = 10_000
 		r := random(1)
-		shortest, longest, mean := duration.Longest, time.Duration(0), time.Duration(0)
+		shortest, longest, mean := words.Longest, time.Duration(0), time.Duration(0)
 		for range draws {
 			wait := tt.of.Wait(Step{N: 2, Previous: 200 * ms}, r)
 			shortest, longest, mean = min(shortest, wait), max(longest, wait), mean+wait/draws

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -225,7 +225,7 @@ func TestCommandHurry(t *testing.T) {
 				return len(p), nil
 			})
 			began := time.Now()
-			obs := c.Look(host.With(ctx, host.Host{Hurry: hurry}), poll.Attempt{Number: 1})
+			obs := c.Look(connect.WithCaller(ctx, connect.Caller{Hurry: hurry}), poll.Attempt{Number: 1})
 			wantStopped(t, obs, status.FailureStopped)
 			if took := time.Since(began); took > slack || !strings.HasSuffix(string(obs.Body), "\n1\n2\n") {
 				t.Errorf("have %q after %v, want SIGTERM twice", obs.Body, took)

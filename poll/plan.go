@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -66,7 +66,7 @@ func (w *wait) waitWithoutDeadline(now time.Time) time.Duration {
 			share = 1
 		}
 		spread := time.Duration(w.p.Rand.Float64() * share * float64(hint))
-		wait = duration.Add(max(wait, hint), spread)
+		wait = words.Sum(max(wait, hint), spread)
 	}
 	return wait
 }
@@ -148,12 +148,12 @@ func (w *wait) scheduledWait() time.Duration {
 	if starts {
 		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
 	}
-	step.Elapsed = duration.Add(step.Elapsed, delay)
+	step.Elapsed = words.Sum(step.Elapsed, delay)
 	if streak := w.confirmStreak(); streak > 0 && !w.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule begins anew
 		step.N = min(step.N, streak-1)
 	}
 	w.Previous = schedule.Wait(step, w.p.Rand)
-	wait := duration.Add(delay, w.Previous)
+	wait := words.Sum(delay, w.Previous)
 	hold := w.toHold()
 	if w.listHold != nil {
 		hold = w.listHold()
@@ -180,14 +180,14 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
 		for n := 0; n < success.Times-1 && takes < most; n++ {
 			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: w.Refusals}, random)
-			takes = duration.Add(takes, duration.Add(wait, look))
+			takes = words.Sum(takes, words.Sum(wait, look))
 		}
 	}
 	if success.For > 0 {
 		takes = max(takes, success.For+look)
 	}
 	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
-		takes = duration.Add(takes, confirmDelay+look)
+		takes = words.Sum(takes, confirmDelay+look)
 	}
 	return takes
 }

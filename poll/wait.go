@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -130,7 +130,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if w.Hint != nil {
 		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
 	}
-	if latest := now.Add(duration.Add(w.p.InitialDelay, longest)); w.Due.After(latest) {
+	if latest := now.Add(words.Sum(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the limiter is asked anew
 	}
 	w.last = &judgement{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // FuzzFit reads runs from bytes. Whatever they are, and whatever the options, the
@@ -49,7 +49,7 @@ func FuzzFit(f *testing.F) {
 		}
 		m := fit(t, runs, o)
 		least := max(o.Base, time.Microsecond)
-		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = duration.Add(2*min(elapsed, math.MaxInt64/2), 1) {
+		for elapsed := time.Duration(0); elapsed < math.MaxInt64; elapsed = words.Sum(2*min(elapsed, math.MaxInt64/2), 1) {
 			wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)
 			if wait < least || o.MaxWait > 0 && wait > max(o.MaxWait, least) {
 				t.Fatalf("%+v, %+v: the wait at %v is %v", runs, o, elapsed, wait)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
@@ -103,8 +103,8 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 	part = min(max(part, 0), 1)
 	return backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
 		wait := m.Wait(s, r)
-		next := m.Wait(backoff.Step{Elapsed: duration.Add(max(s.Elapsed, 0), wait)}, r)
-		return min(duration.Add(wait, toDuration(r.Float64()*part*next.Seconds())), m.maxWait)
+		next := m.Wait(backoff.Step{Elapsed: words.Sum(max(s.Elapsed, 0), wait)}, r)
+		return min(words.Sum(wait, toDuration(r.Float64()*part*next.Seconds())), m.maxWait)
 	})
 }
 
@@ -114,7 +114,7 @@ func (m *Model) Runs() int { return m.runs }
 // Age returns the age of the operation at the given time since the wait for it
 // started.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
-	return duration.Add(m.start, max(elapsed, 0))
+	return words.Sum(m.start, max(elapsed, 0))
 }
 
 // Done returns the chance, from 0 to 1, that a run has ended by the given age.

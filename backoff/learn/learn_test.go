@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // known returns runs whose durations in seconds are known exactly.
@@ -47,7 +47,7 @@ func ages(m *learn.Model, n int) []time.Duration {
 	var list []time.Duration
 	elapsed := time.Duration(0)
 	for wait := range backoff.Waits(m, nil) {
-		elapsed = duration.Add(elapsed, wait)
+		elapsed = words.Sum(elapsed, wait)
 		list = append(list, m.Age(elapsed))
 		if len(list) == n || elapsed == math.MaxInt64 {
 			break

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
@@ -69,5 +69,5 @@ func (r Run) bracket() (low, high float64) {
 // toDuration converts seconds to a duration, which saturates. It rounds up, so
 // that no wait ends before the moment it aims at.
 func toDuration(seconds float64) time.Duration {
-	return duration.Round(math.Ceil(seconds * 1e9))
+	return words.Nanoseconds(math.Ceil(seconds * 1e9))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An outcome is the result of one trial, as in a [Result].
@@ -142,11 +142,11 @@ func (w *worker) twoMessages() float64 {
 
 // wait returns how long the client, which was just turned away, waits, in ms.
 func (w *worker) wait(c *client) float64 {
-	c.step.Elapsed = duration.Round(c.at * float64(time.Millisecond))
+	c.step.Elapsed = words.Nanoseconds(c.at * float64(time.Millisecond))
 	wait := w.schedule.Wait(c.step, w.rand)
 	c.step.N++
 	c.step.Previous = wait
-	if wait == duration.Longest {
+	if wait == words.Longest {
 		return math.Inf(1)
 	}
 	return milliseconds(wait)

@@ -13,17 +13,15 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// leaf and sums are packages that all may use. They have neither flags nor output.
+// The leaves have neither flags nor output, and import no package of the module.
 const (
-	leaf = "internal/words"
-	sums = "internal/duration"
-)
-
-// These are for all that make, judge or show observations. They import nothing of the house.
-const (
+	leaf     = "internal/words"
 	document = "internal/document"
 	detail   = "internal/detail"
 )
+
+// leaves are the packages under internal/ that the public packages, and those under poll/internal, may import.
+var leaves = []string{leaf, "internal/connect", document, detail}
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
@@ -32,8 +30,8 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/cmdexe", "internal/connect", "internal/host", "status/presets", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, sums, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
@@ -44,9 +42,9 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
-	{"poll", []string{"poll/internal/hint", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, sums, "internal/connect", "status", "status/expr", "backoff", detail}},
+	{"poll", []string{"poll/internal/hint", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr", "backoff", detail}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
-	{"poll/internal/process", []string{"poll/internal/stream", "poll/internal/cause", leaf, "internal/cmdexe", "internal/host", "status", detail}},
+	{"poll/internal/process", []string{"poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", "status", detail}},
 	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
@@ -55,16 +53,13 @@ var floors = []struct {
 	{"status/presets", []string{"status", "status/expr"}},
 	{"status", []string{"status/expr", document, leaf, detail}},
 	{"status/expr", []string{leaf}},
-	{"backoff/learn", []string{"backoff", sums}},
-	{"backoff/simulate", []string{"backoff", sums}},
-	{"backoff", []string{sums}},
+	{"backoff/learn", []string{"backoff", leaf}},
+	{"backoff/simulate", []string{"backoff", leaf}},
+	{"backoff", []string{leaf}},
 	{document, nil},
 	{detail, nil},
 	{leaf, nil},
-	{sums, nil},
-	{"internal/cmdexe", nil},
 	{"internal/connect", nil},
-	{"internal/host", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -121,6 +116,26 @@ func TestArrows_pointDown(t *testing.T) {
 		for _, below := range floor.below {
 			if height(below) <= i {
 				t.Errorf("%s stands above %s, which may import it", below, floor.pkg)
+			}
+		}
+	}
+}
+
+// The public packages import few packages of internal/, and those import none of the module.
+func TestArrows_leaves(t *testing.T) {
+	t.Parallel()
+	for _, floor := range floors {
+		_, ofLine := strings.CutPrefix(floor.pkg, "internal/")
+		switch {
+		case slices.Contains(leaves, floor.pkg):
+			if floor.below != nil {
+				t.Errorf("%s is a leaf, and may import %q", floor.pkg, floor.below)
+			}
+		case !ofLine && floor.pkg != "":
+			for _, below := range floor.below {
+				if strings.HasPrefix(below, "internal/") && !slices.Contains(leaves, below) {
+					t.Errorf("%s may import %s, which is not a leaf", floor.pkg, below)
+				}
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/pollcli/poll/internal/cmdexe"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // become runs a program, since Windows has no exec, and returns its exit code. Ctrl-C
@@ -20,7 +20,7 @@ func become(path string, args []string) (ExitCode, error) {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	program, line, err := cmdexe.CommandLine(path, args)
+	program, line, err := words.CommandLine(path, args)
 	if err != nil {
 		return ExitUsage, fmt.Errorf("%s: %w", programName(args[0]), err)
 	}

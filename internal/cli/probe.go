@@ -16,7 +16,6 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/host"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
@@ -280,7 +279,7 @@ func (w *wait) withHost(ctx context.Context) context.Context {
 	if w.process.getenv(killAfter) != "" {
 		grace /= 2
 	}
-	return host.With(ctx, host.Host{
+	return connect.WithCaller(ctx, connect.Caller{
 		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
 		Hurry:       hurried(w.process.Hurry, grace),
 	})

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 )
 
 // A second signal sends TERM once more, and KILL after a fixed time. A poll under another poll kills first.
@@ -17,7 +17,7 @@ func TestHurried(t *testing.T) {
 			close(hurry)
 			w := &wait{spec: newSpec(), process: Process{Hurry: hurry, Lookup: func(string) (string, bool) { return outer, outer != "" }}}
 			began := time.Now()
-			sooner := host.Of(w.withHost(t.Context())).Hurry
+			sooner := connect.CallerOf(w.withHost(t.Context())).Hurry
 			_, again := <-sooner
 			_, still := <-sooner
 			if took := time.Since(began); !again || still || took != want {

@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/detail"
-	"github.com/pollcli/poll/internal/duration"
 	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -173,10 +173,10 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 	run := &store.Record{End: time.Now(), Outcome: outcome}
 	unfinished := r.latest.next
 	if outcome.Finished() {
-		unfinished, run.Hi = r.end.unfinished, duration.Add(r.age, r.end.finished)
+		unfinished, run.Hi = r.end.unfinished, words.Sum(r.age, r.end.finished)
 	}
 	if unfinished > 0 {
-		run.Lo = duration.Add(r.age, unfinished)
+		run.Lo = words.Sum(r.age, unfinished)
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/duration"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A table tabulates a schedule, for attempts that take no time.
@@ -39,9 +39,9 @@ func (t table) rows() iter.Seq[row] {
 			r.Attempt = n + 1
 			if n > 0 || !t.immediate {
 				r.Wait, r.Min, r.Max = waits.next(n, r.At)
-				r.At = duration.Add(r.At, r.Wait)
-				r.Earliest = duration.Add(r.Earliest, r.Min)
-				r.Latest = duration.Add(r.Latest, r.Max)
+				r.At = words.Sum(r.At, r.Wait)
+				r.Earliest = words.Sum(r.Earliest, r.Min)
+				r.Latest = words.Sum(r.Latest, r.Max)
 			}
 			if t.timeout > 0 && r.At > t.timeout || !yield(r) {
 				return
@@ -96,7 +96,7 @@ func (e *estimator) distribute(step backoff.Step, previous []mass) time.Duration
 	var bins [1 + 63*binsPerOctave]mass
 	var mean float64
 	for _, m := range previous {
-		before, weight := duration.Round(m.total/m.weight), m.weight/strata
+		before, weight := words.Nanoseconds(m.total/m.weight), m.weight/strata
 		for i := range strata {
 			wait := float64(e.wait(step, before, (number(i)+0.5)/strata))
 			bin := &bins[int(binsPerOctave*math.Log2(max(1, wait)))]
@@ -106,7 +106,7 @@ func (e *estimator) distribute(step backoff.Step, previous []mass) time.Duration
 		}
 	}
 	e.previous = slices.DeleteFunc(bins[:], func(m mass) bool { return m.weight == 0 })
-	return duration.Round(mean)
+	return words.Nanoseconds(mean)
 }
 
 // wait returns the wait at step if these are the previous wait and the number drawn.

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 )
 
 const (
@@ -102,7 +102,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 
 // stop ends the program and its group. Who cannot be asked gets no time to end.
 func (s *Session) stop(ctx context.Context, c *child) {
-	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, host.Of(ctx).Hurry) {
+	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, connect.CallerOf(ctx).Hurry) {
 		return
 	}
 	c.kill()

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 )
 
 // becomeSubreaper makes this process the parent of its descendants' orphans.
@@ -45,7 +45,7 @@ func TestCommandReapOrphans(t *testing.T) {
 	// The shell waits until the orphans have closed their output, which they do when they end.
 	script := `for i in 1 2 3; do ended=$(true & setsid true &); done; exit $POLL_ATTEMPT`
 	session := NewSession(Command{Args: []string{"sh", "-c", script}})
-	ctx := host.With(t.Context(), host.Host{ReapOrphans: true})
+	ctx := connect.WithCaller(t.Context(), connect.Caller{ReapOrphans: true})
 	for n := 1; n <= 30; n++ {
 		if obs := session.Run(ctx, n, fmt.Sprint("POLL_ATTEMPT=", n)); obs.Exit == nil || *obs.Exit != n {
 			t.Fatalf("have %+v, want exit %d", obs, n)

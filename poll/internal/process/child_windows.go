@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/pollcli/poll/internal/cmdexe"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // prepare returns the command that starts the program at path. The error says why it cannot be given
 // its arguments.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
-	program, line, err := cmdexe.CommandLine(path, args)
+	program, line, err := words.CommandLine(path, args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(args[0]), err)
 	}

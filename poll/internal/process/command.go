@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -65,7 +65,7 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 		obs.Failure = endedFailure(ctx, began)
 		return obs
 	}
-	if host.Of(ctx).ReapOrphans {
+	if connect.CallerOf(ctx).ReapOrphans {
 		reap(-1)
 	}
 	s.left = slices.DeleteFunc(s.left, (*child).empty)

@@ -22,7 +22,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/pollcli/poll/internal/host"
+	"github.com/pollcli/poll/internal/connect"
 
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -214,7 +214,7 @@ func TestStopLeavesNobody(t *testing.T) {
 						// Only Ctrl-Break asks it, and it stays even so.
 						hurry := make(chan struct{})
 						close(hurry)
-						ctx = host.With(ctx, host.Host{Hurry: hurry})
+						ctx = connect.WithCaller(ctx, connect.Caller{Hurry: hurry})
 					}
 					obs := NewSession(c).Run(ctx, 1)
 					if what == "tree" && (obs.Failure == nil || !errors.Is(obs.Failure.Err, why)) || len(obs.Remarks) > 0 {

@@ -1,4 +1,4 @@
-package cmdexe
+package words
 
 import (
 	"errors"

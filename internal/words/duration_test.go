@@ -1,4 +1,4 @@
-package duration
+package words
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAdd(t *testing.T) {
+func TestSum(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ a, b, want time.Duration }{
 		{0, 0, 0},
@@ -18,19 +18,19 @@ func TestAdd(t *testing.T) {
 		{-1, 1, 1},
 		{1, math.MinInt64, 1},
 	} {
-		if got := Add(tt.a, tt.b); got != tt.want {
-			t.Errorf("Add(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)
+		if got := Sum(tt.a, tt.b); got != tt.want {
+			t.Errorf("Sum(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }
 
-func TestRound(t *testing.T) {
+func TestNanoseconds(t *testing.T) {
 	t.Parallel()
 	for ns, want := range map[float64]time.Duration{
 		math.Inf(-1): 0, -1: 0, 0.5: 0, 1.5: 2, 2.5: 2, 1e9: time.Second, math.MaxInt64: Longest, math.Inf(1): Longest, math.NaN(): Longest,
 	} {
-		if got := Round(ns); got != want {
-			t.Errorf("Round(%v) = %d, want %d", ns, got, want)
+		if got := Nanoseconds(ns); got != want {
+			t.Errorf("Nanoseconds(%v) = %d, want %d", ns, got, want)
 		}
 	}
 }

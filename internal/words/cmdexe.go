@@ -1,6 +1,4 @@
-// Package cmdexe makes the command line of a cmd.exe, and of one that runs a batch file. Neither reads
-// the quoting of other programs.
-package cmdexe
+package words
 
 import (
 	"errors"
@@ -9,27 +7,27 @@ import (
 	"strings"
 )
 
-// mostBytes is how long a command line is at most. cmd.exe reads 8191 UTF-16 units, but its
-// own part of them is not told; a text has at least as many bytes as units.
+// mostBytes is the longest command line. cmd.exe reads 8191 UTF-16 units, and uses some of them itself; nobody
+// documents how many. A string has at least as many bytes as units.
 const mostBytes = 8000
 
 var (
-	// errUnfit is the error of an argument that a batch file cannot be given. A line break ends
-	// what cmd.exe reads. A quote has no spelling that all programs read alike behind it.
+	// errUnfit is the error of an argument that no batch file can get. A line break ends the command line for
+	// cmd.exe. Programs read a quote, and the text after it, in different ways.
 	errUnfit = errors.New(`an argument holds a quote or a line break, which is not safe for a batch file`)
-	// errLines is the error of a script that is more than the one line that cmd.exe reads.
+	// errLines is the error of a script of several lines: cmd.exe reads one line.
 	errLines = errors.New("cmd.exe runs one line only")
-	// errLong is the error of a command line that cmd.exe would not read to its end.
+	// errLong is the error of a command line of which cmd.exe would read the beginning only.
 	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )
 
-// unfit reports whether an argument is one that a batch file cannot be given.
+// unfit reports whether no batch file can get an argument.
 func unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
 
-// CommandLine returns the program to start for the one at path, and its command line, "" for that
-// of the C runtime. args[0] is the name of the program. path is as Windows has found it: it
-// says whether that is cmd.exe, or a batch file, which cmd.exe is started for: unlike other
-// programs they do not read the quoting of the C runtime.
+// CommandLine returns the program to start for the file at path, and its command line, which is "" for the
+// quoting of the C runtime. args[0] is the name of the program. path is the file that Windows has found. If it is
+// cmd.exe or a batch file, which cmd.exe runs, the command line is quoted for cmd.exe, which does not read the
+// quoting of the C runtime.
 func CommandLine(path string, args []string) (program, line string, err error) {
 	switch name := baseName(path); {
 	case name == "cmd.exe":
@@ -52,15 +50,14 @@ func CommandLine(path string, args []string) (program, line string, err error) {
 	return program, line, err
 }
 
-// baseName returns the name of a file in lower case, without the dots and blanks at its end,
-// which Windows does not see.
+// baseName returns the name of a file in lower case. Dots and blanks at its end are left out, since Windows
+// ignores them.
 func baseName(path string) string {
 	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
 }
 
-// scriptLine returns the command line of a cmd.exe that runs what follows a /c or /k among
-// args, "" if there is none. Of the quotes around all that follows cmd.exe takes the first
-// and the last away.
+// scriptLine returns the command line of a cmd.exe that runs the arguments after a /c or /k, or "" without such
+// a flag. cmd.exe removes the first and the last of the quotes.
 func scriptLine(args []string) string {
 	for i, arg := range args {
 		at := scriptFlag(arg)
