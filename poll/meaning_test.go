@@ -1,0 +1,162 @@
+package poll_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// The verdict without a condition is about the document that a function made of the response.
+func TestADocumentThatAFunctionDecodes(t *testing.T) {
+	for sent, want := range map[string]string{
+		`{"state":"failed","inner":{"state":"done"}}`: `NOT_READY: .state is "running" | SUCCESS: .state is "done"`,
+		`{"state":"done","inner":{"state":"failed"}}`: `NOT_READY: .state is "running" | ERROR: .state is "failed"`,
+		`{"inner":{"state":"done","error":"cut"}}`:    `NOT_READY: .state is "running" | ERROR: .state is "done": cut`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			bodies := []string{"", `{"state":"done","inner":{"state":"running"}}`, sent}
+			transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				code, header := http.StatusOK, http.Header{"Location": {"/jobs/1"}}
+				if r.Method == "POST" {
+					code = http.StatusAccepted
+				}
+				body := io.NopCloser(strings.NewReader(bodies[0]))
+				bodies = bodies[1:]
+				return &http.Response{StatusCode: code, Header: header, Body: body, Request: r}, nil
+			})
+			decode := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+				var outer struct{ Inner json.RawMessage }
+				json.Unmarshal(next(ctx, a).Body, &outer)
+				return poll.Observe(ctx, outer.Inner, nil)
+			}
+			start := poll.HTTP{URL: "http://api.example.com/jobs", Method: "POST", Transport: transport}
+			p := poll.Poller{Probe: poll.Wrap(start, decode), Schedule: backoff.Fixed(time.Second)}
+			var verdicts []string
+			for e := range p.Events(t.Context()) {
+				if e.Kind == poll.EventAttempt && e.State.Attempts > 1 {
+					reason, _, _ := strings.Cut(e.Verdict.Reason, ", which is no known")
+					verdicts = append(verdicts, string(e.Verdict.Status)+": "+reason)
+				}
+			}
+			if have := strings.Join(verdicts, " | "); have != want {
+				t.Errorf("%s:\nhave %s\nwant %s", sent, have, want)
+			}
+		})
+	}
+}
+
+// A response that a function makes by hand is evaluated as that of poll's own probes: an error is not a SUCCESS.
+func TestAResponseMadeByHand(t *testing.T) {
+	const done = `{"state":"done"}`
+	for name, test := range map[string]struct {
+		o       status.Observation
+		want    string // without a condition
+		ifDone  status.Status
+		ifCoded status.Status // with a condition that reads $status or $exit
+	}{
+		"200":                {status.Observation{Kind: status.KindHTTP, Code: new(200)}, "SUCCESS: HTTP 200 OK", status.Success, status.Success},
+		"200 of no kind":     {status.Observation{Code: new(200)}, "SUCCESS: HTTP 200 OK", status.Success, status.Success},
+		"202":                {status.Observation{Kind: status.KindHTTP, Code: new(202)}, "NOT_READY: HTTP 202 Accepted", status.Success, status.Success},
+		"404":                {status.Observation{Kind: status.KindHTTP, Code: new(404)}, "ERROR: HTTP 404 Not Found", status.Error, status.Success},
+		"500":                {status.Observation{Kind: status.KindHTTP, Code: new(500)}, "NOT_READY: HTTP 500 Internal Server Error", status.NotReady, status.Success},
+		"500 of no kind":     {status.Observation{Code: new(500)}, "NOT_READY: HTTP 500 Internal Server Error", status.NotReady, status.Success},
+		"429 of a command":   {status.Observation{Kind: status.KindCommand, Code: new(429)}, "THROTTLED: HTTP 429 Too Many Requests", status.Throttled, status.Success},
+		"no code":            {status.Observation{Kind: status.KindHTTP}, "NOT_READY: the probe reports no failure", status.NotReady, status.NotReady},
+		"exit 0":             {status.Observation{Kind: status.KindCommand, Exit: new(0)}, "SUCCESS: exit code 0", status.Success, status.Success},
+		"exit 1":             {status.Observation{Kind: status.KindCommand, Exit: new(1)}, "NOT_READY: exit code 1: " + done, status.NotReady, status.Success},
+		"exit 1 of no kind":  {status.Observation{Exit: new(1)}, "NOT_READY: exit code 1: " + done, status.NotReady, status.Success},
+		"exit 127":           {status.Observation{Exit: new(127)}, "ERROR: exit code 127 (command not found): " + done, status.Error, status.Success},
+		"no exit code":       {status.Observation{Kind: status.KindCommand}, "NOT_READY: the probe reports no failure", status.NotReady, status.NotReady},
+		"a connection":       {status.Observation{Kind: status.KindTCP}, "SUCCESS: connected", status.Success, status.NotReady},
+		"nothing":            {status.Observation{}, "SUCCESS: the probe reports no failure", status.Success, status.NotReady},
+		"a failure and 200":  {status.Observation{Code: new(200), Failure: &status.Failure{Reason: "cut"}}, "NOT_READY: cut", status.NotReady, status.Success},
+		"a failure":          {status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Reason: "cut"}}, "NOT_READY: cut", status.NotReady, status.NotReady},
+		"a hopeless failure": {status.Observation{Failure: &status.Failure{Kind: status.FailureHopeless, Reason: "lost"}}, "ERROR: lost", status.Error, status.Error},
+	} {
+		test.o.Body = []byte(done)
+		verdict := func(rules ...status.Rule) status.Verdict {
+			p := poll.Poller{MaxAttempts: 1, Immediate: true, Rules: status.Rules{Own: rules}}
+			p.Probe = poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation { return test.o })
+			o, err := p.Run(t.Context())
+			if err != nil && !errors.Is(err, poll.AttemptsExhausted) && !errors.Is(err, poll.Failed) && !errors.Is(err, poll.CannotRun) {
+				t.Errorf("%s: %v", name, err)
+			}
+			return o.Verdict
+		}
+		if v := verdict(); string(v.Status)+": "+v.Reason != test.want {
+			t.Errorf("%s: have %s: %s, want %s", name, v.Status, v.Reason, test.want)
+		}
+		if v := verdict(rule(t, status.Success, `.state == "done"`)); v.Status != test.ifDone {
+			t.Errorf("%s with a condition: have %s: %s, want %s", name, v.Status, v.Reason, test.ifDone)
+		}
+		if v := verdict(rule(t, status.Success, `$status > 0 or $exit >= 0`)); v.Status != test.ifCoded {
+			t.Errorf("%s with a condition about its code: have %s: %s, want %s", name, v.Status, v.Reason, test.ifCoded)
+		}
+	}
+}
+
+// A rule that is only about the given URL decides nothing about another page, or about another URL that is followed.
+func TestARuleThatIsOnlyAboutTheGivenURL(t *testing.T) {
+	gone := rule(t, status.Success, `$status in [404, 410]`)
+	gone.Here = true
+	anywhere := rule(t, status.Success, `$status in [404, 410]`)
+	for _, test := range []struct {
+		method, follow string
+		rule           status.Rule
+		answers        string // code and Location of each request
+		want           string // of the last attempt
+	}{
+		{"GET", "", gone, "404", "SUCCESS: $status is 404"},
+		{"GET", "", gone, "200", "NOT_READY: it is still there: HTTP 200"},
+		{"GET", "", gone, "301 /a/; 404", "SUCCESS: $status is 404, after a redirect to /a/"},
+		{"GET", "", gone, "302 /login; 404", "NOT_READY: it redirects to another page, /login"},
+		{"GET", "", gone, "302 /login; 200", "NOT_READY: it redirects to another page, /login"},
+		{"GET", "", gone, "302 /login; 500", "NOT_READY: it redirects to another page, /login"},
+		{"GET", "", gone, "302 /login; 429", "THROTTLED: HTTP 429 Too Many Requests after a redirect to /login"},
+		{"GET", "", anywhere, "302 /login; 404", "NOT_READY: $status is 404, which says nothing of the URL that was given, after a redirect to /login"},
+		{"DELETE", "self", gone, "202 /op; 200; 410", "SUCCESS: $status is 410"},
+		{"DELETE", "auto", gone, "202 /op; 404", "NOT_READY: HTTP 404 Not Found, and it may not be there yet"},
+		{"DELETE", "auto", gone, "202 /op; 200", "NOT_READY: HTTP 200 OK"},
+		{"DELETE", "none", gone, "307 /login; 404", "NOT_READY: it redirects to another page, /login"},
+		{"DELETE", "none", anywhere, "307 /login; 404", "NOT_READY: $status is 404, which says nothing of the URL that was given, after a redirect to /login"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			answers := strings.Split(test.answers, "; ")
+			transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				code, location, _ := strings.Cut(answers[0], " ")
+				answers = answers[1:]
+				header := http.Header{}
+				if location != "" {
+					header.Set("Location", location)
+				}
+				number, _ := strconv.Atoi(code)
+				return &http.Response{StatusCode: number, Header: header, Body: http.NoBody, Request: r}, nil
+			})
+			probe := poll.HTTP{URL: "http://api.example.com/a", Method: test.method, Follow: test.follow, Transport: transport}
+			p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Second), Rules: status.Rules{Own: []status.Rule{test.rule}}}
+			var have string
+			for e := range p.Events(t.Context()) {
+				if e.Kind == poll.EventAttempt {
+					have = string(e.Verdict.Status) + ": " + e.Verdict.Reason
+				}
+				if len(answers) == 0 {
+					break
+				}
+			}
+			if have != test.want {
+				t.Errorf("%s %s, %s:\nhave %s\nwant %s", test.method, test.follow, test.answers, have, test.want)
+			}
+		})
+	}
+}
