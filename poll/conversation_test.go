@@ -384,8 +384,6 @@ func (c *conversation) set(text string) (err error) {
 		c.poller.Immediate = false
 	case "--follow":
 		c.probe.Follow = value
-	case "--each":
-		c.probe.FollowEach = true
 	case "--next":
 		c.probe.Next = value
 	case "--no-conditional":

@@ -84,10 +84,6 @@ type HTTP struct {
 	//     "?id={.id}", take the place of those of the same name in the URL that gave the
 	//     answer.
 	Follow string
-	// FollowEach means that the first good answer lists operations, and that Follow, an
-	// expression or a URL with expressions, is about each of them: "." is the element, and
-	// $json the answer. The attempts at the list itself follow nothing then.
-	FollowEach bool
 	// Next says where the next page of a good answer is. All pages of a list are one
 	// attempt, of at most 1,000 requests, each made as the first one. With a [Limiter] a page
 	// that is refused for load is asked for again, up to ten times:
@@ -191,18 +187,6 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 		}
 	}
 	return s.Session.Look(ctx, attempt)
-}
-
-var _ Forker = httpSession{}
-
-// Fork returns the session that looks at an element of the last good answer, see
-// [HTTP.FollowEach].
-func (s httpSession) Fork(element []byte) (Probe, error) {
-	fork, err := s.Session.Fork(element)
-	if err != nil {
-		return nil, err
-	}
-	return httpSession{fork}, nil
 }
 
 // ErrUntrusted is the cause of a failure if the next request would have taken credentials

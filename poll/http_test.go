@@ -34,8 +34,6 @@ func TestHTTPCheck(t *testing.T) {
 		{"limit", HTTP{URL: at, MaxBody: -1}, "limit"},
 		{"next page", HTTP{URL: at, Next: "?key=s3cret"}, "the same on every page"},
 		{"expression of the next page", HTTP{URL: at, Next: ".a =="}, "column 6"},
-		{"elements to follow", HTTP{URL: at, FollowEach: true}, "for each element"},
-		{"one place for all elements", HTTP{URL: at, FollowEach: true, Follow: "/jobs"}, "for each element"},
 	} {
 		err := test.h.Check()
 		if test.want == "" {

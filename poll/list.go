@@ -24,9 +24,6 @@ import (
 // redirect to another page, does not count as either of the two looks. An element that an answer
 // does not hold is NOT_READY. An answer that is not good, not complete, or holds no list is judged
 // as a whole, and so is one that has two elements of one name, which is an ERROR.
-//
-// With [HTTP.FollowEach] an answer only lists the elements. Once all are known, which the answer
-// to a start tells at once, each of them is looked at by itself.
 type Elements struct {
 	// Each is the path of the elements in an answer.
 	Each *expr.Each
@@ -65,7 +62,6 @@ type list struct {
 	Elements
 	lead   *wait
 	reader elements.Reader
-	forks  Forker // makes the probes that look at elements alone; nil if none does
 
 	members          map[string]*element // by key, also those that have ended
 	waiting          []*wait             // of elements that have not ended, in order of appearance
@@ -76,12 +72,11 @@ type list struct {
 	lastComplete     bool                // the last answer was complete
 	firstUnconfirmed int                 // the number of the first complete answer after which SUCCESS was to be confirmed, 0 for none
 	countedMissing   int                 // what missing was when the loop last counted it
-	forked           bool                // the elements are looked at by themselves from now on
 }
 
 // An element is what is known of an element that is waited for, or was.
 type element struct {
-	current       *elements.Element // in the complete answer that is judged; of one to be looked at alone, in the last that held it
+	current       *elements.Element // in the complete answer that is judged
 	lastAnswer    int               // the number of the last complete answer that held it, 0 for none
 	shown         bool              // an answer has held it, perhaps in an earlier run
 	lastJudged    *judgement        // the last attempt by the element, or by the lack of it
@@ -192,13 +187,6 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 		v.Reason += "; there may be more: " + l.reader.Partial
 		v.Advice.Code = detail.AdviceExpect
 	}
-	if l.forks != nil && o.Following.Start && !l.showsAll() {
-		v.Status, v.Final = status.Error, true
-		v.Reason += "; the request that starts them is sent once"
-	}
-	if l.forks != nil {
-		return v
-	}
 	for _, w := range l.waiting {
 		if l.judge(ctx, answer, w, last); w.Status == status.Throttled {
 			v.Status, v.Rule, v.Reason = status.Throttled, w.last.verdict.Rule, w.Reason
@@ -300,50 +288,25 @@ func (l *list) progress(o *status.Observation) string {
 	return seen
 }
 
-// fork makes the probes that look at the elements alone.
-func (l *list) fork() {
-	l.lead.Shown = true
-	for _, w := range l.waiting {
-		if l.lead.Sent > 0 { // a cache may have an element from before the start
-			w.Evidence = l.lead.Evidence
-		}
-		if w.Attempts, w.tally = 0, new(status.Tally); w.p.Past != nil {
-			w.resumeFrom(*w.p.Past, time.Now())
-		}
-		if w.isFollowed() {
-			w.p.Probe = l.lead.p.Probe
-			continue
-		}
-		probe, err := l.forks.Fork(w.element.current.Body())
-		if w.p.Probe = probe; err != nil {
-			w.p.Probe = impossible{err}
-		}
-	}
-}
-
-// isFollowed reports whether an earlier run has looked at an element alone.
-func (w *wait) isFollowed() bool { return w.p.Past != nil && w.p.Past.Session != nil }
-
 // confirmDelay is how long an element may exist before its list shows it. If the number of elements
 // is not known, a second look, begun so long after the first, has to show the same ones. If the deadline is
 // nearer than that, the looks go on as scheduled, and the last one counts as the second.
 const confirmDelay = 5 * time.Second
 
-// checkComplete reports whether the last answers show that nothing more is to be waited for, or, if
-// the elements are looked at one by one, that all of them are known. It notes in Listed when the
-// first of these answers came. If the number of elements is not known, all of these answers hold the same.
+// checkComplete reports whether the last answers show that nothing more is to be waited for. It notes in Listed
+// when the first of these answers came. If the number of elements is not known, all of these answers hold the same.
 func (l *list) checkComplete(lastLook bool) bool {
 	if l.lead.last.isOutdated { // as if there had been none
 		return false
 	}
-	if len(l.waiting) > 0 && l.forks == nil || !l.showsAll() {
+	if len(l.waiting) > 0 || !l.showsAll() {
 		l.lead.Listed = time.Time{}
 		return false
 	}
 	if l.lead.Listed.IsZero() {
 		l.lead.Listed, l.lead.Evidence, lastLook = time.Now(), l.lead.evidence(), false
 	}
-	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay || l.forks != nil && l.lead.Sent > 0
+	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
 }
 
 // isCounted reports whether it is known how many elements are enough.
@@ -351,9 +314,7 @@ func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
 // showsAll reports whether the last answer may hold all elements.
 func (l *list) showsAll() bool {
-	isUnknown := func(w *wait) bool { return w.element.current == nil && !w.isFollowed() }
-	isShort := l.missing() > 0 || l.forks != nil && slices.ContainsFunc(l.waiting, isUnknown)
-	return l.lastComplete && !isShort && (l.isCounted() || l.reader.Partial == "")
+	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.Partial == "")
 }
 
 // confirms reports whether the next look has only to show the same elements, and there is time for it

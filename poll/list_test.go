@@ -1,9 +1,7 @@
 package poll_test
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -358,115 +355,6 @@ func TestListEnds(t *testing.T) {
 	}
 }
 
-// A forker lists jobs, each of which it then looks at alone.
-type forker struct{ *script }
-
-// A script is what a forker was asked.
-type script struct {
-	mu     sync.Mutex
-	lists  []string            // one after the other
-	stop   func()              // called when a list was asked for
-	states map[string][]string // of a job, one after the other
-	asked  []string
-	starts bool
-	begun  bool
-}
-
-func (f forker) StartDue() bool { return f.starts && !f.begun }
-
-func (f forker) Look(ctx context.Context, _ poll.Attempt) status.Observation {
-	f.asked, f.begun = append(f.asked, "list"), true
-	if f.stop != nil {
-		f.stop()
-	}
-	o := poll.Observe(context.Background(), []byte(jobs(f.lists[0])), nil)
-	f.lists = f.lists[min(1, len(f.lists)-1):]
-	o.Code = new(200)
-	o.Following.Start, o.Moved = f.starts, f.starts // behind a 308, as it may be
-	return o
-}
-
-func (f forker) Lists() bool { return true }
-
-func (f forker) Fork(element []byte) (poll.Probe, error) {
-	var job struct{ ID string }
-	if err := json.Unmarshal(element, &job); err != nil {
-		return nil, err
-	}
-	if job.ID == "bad" {
-		return nil, errors.New("it names nothing to look at")
-	}
-	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-		if a.NoCache != f.starts {
-			return poll.Observe(ctx, nil, poll.Permanent(fmt.Errorf("NoCache is %t", a.NoCache)))
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.asked = append(f.asked, job.ID)
-		state := f.states[job.ID][0]
-		f.states[job.ID] = f.states[job.ID][1:]
-		return poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)
-	}), nil
-}
-
-// What a start has listed is complete. Another list may grow: it is complete like any other, and is
-// asked for until there is enough.
-func TestListAlone(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		starts   bool
-		lists    []string
-		elements poll.Elements
-		past     *poll.State
-		timeout  time.Duration // 0 is a minute
-		want     string
-	}{
-		{name: "each", starts: true, lists: []string{"a=queued b=queued bad=queued"}, want: `1 list; 0s 3 bad ends after 0: failed: it names nothing to look at
-1s 2 b ends after 1: succeeded: .state is "done"
-3s 1 a ends after 3: failed: .state is "failed"
-`},
-		{name: "known", starts: true, lists: []string{"a=queued b=queued"}, elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
-`},
-		{name: "a start that does not list all", starts: true, lists: []string{"a=queued"}, elements: poll.Elements{Known: []string{"a", "b"}},
-			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
-0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
-0s 2 b ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
-`},
-		{name: "a start that lists too few", starts: true, lists: []string{"a=queued"}, elements: poll.Elements{Expect: 2},
-			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
-0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
-`},
-		{name: "one that grows", lists: []string{"a=queued", "a=queued b=queued"}, want: `3 list; 12s 2 b ends after 1: succeeded: .state is "done"
-14s 1 a ends after 3: failed: .state is "failed"
-`},
-		{name: "until the deadline", lists: []string{"a=queued", "a=queued b=queued"}, timeout: 4500 * time.Millisecond,
-			want: `5 list; 4.475s 1 a ends after 1: timed out: timed out after 4.5s; last: .state is "run", want == "done"
-4.475s 2 b ends after 1: succeeded: .state is "done"
-`},
-		{name: "one that leaves", lists: []string{"b=queued a=queued", "a=queued", ""}, want: `4 list; 17s 1 b ends after 1: succeeded: .state is "done"
-19s 2 a ends after 3: failed: .state is "failed"
-`},
-		{name: "in another run", lists: []string{"", "a=queued", "a=queued b=queued"}, elements: poll.Elements{Expect: 2}, past: &poll.State{Attempts: 3},
-			want: `3 list; 4s 2 b ends after 1: succeeded: .state is "done"
-6s 1 a ends after 3: failed: .state is "failed"
-`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &script{lists: test.lists, starts: test.starts, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
-				p := ofJobs(t, test.elements)
-				p.Probe, p.ErrorThreshold.Times, p.Past = forker{s}, 2, test.past
-				lines, _ := told(poll.Group{Timeout: cmp.Or(test.timeout, time.Minute)}, p)
-				slices.Sort(lines)
-				lists := strings.Count(strings.Join(s.asked, " "), "list")
-				if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
-					t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
-				}
-			})
-		})
-	}
-}
-
 // Those who are asked besides do not make the second look at a list count early. Those at other
 // places do not make it come early, either.
 func TestListIsCompleteBesideOthers(t *testing.T) {
@@ -561,26 +449,6 @@ func TestListHeldBack(t *testing.T) {
 `
 		if got := endings(lines); got != want {
 			t.Errorf("got:\n%swant:\n%s", got, want)
-		}
-	})
-}
-
-// A run that is stopped while the answer to a start is read keeps what that has listed.
-func TestListAloneStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		s := &script{lists: []string{"a=queued b=queued"}, stop: stop, starts: true}
-		p := ofJobs(t, poll.Elements{})
-		p.Probe = forker{s}
-		var got []string
-		for ev := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
-			if ev.Kind != poll.EventGoal && ev.Kind != poll.EventStart {
-				got = append(got, fmt.Sprint(ev.Kind, " ", ev.Target, " ", ev.State.Starting))
-			}
-		}
-		want := []string{"wait jobs false", "wait a false", "wait b false", "attempt jobs false", "end a false", "end b false"}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q", got)
 		}
 	})
 }

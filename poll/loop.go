@@ -342,11 +342,8 @@ func (l *loop) conclude(s *source) {
 	s.noteEvidence() // before the events, whose States have it
 	if s.list == nil {
 		l.concludeWaits(s)
-	} else if l.concludeList(s); s.list.forked {
-		// The State of the list says that its elements were listed. Whoever keeps the States has to
-		// have those of the elements by then: their first events come before that of the look.
-		l.openNew()
-		l.emit(s.event(EventAttempt, time.Now()))
+	} else {
+		l.concludeList(s)
 	}
 	if s.over || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)

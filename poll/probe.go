@@ -77,12 +77,6 @@ type (
 	// A Placer knows what its next attempt puts load on, for the limits of a [Group]: the
 	// scheme, host and port of a URL, the program of a command.
 	Placer interface{ Place() string }
-	// A Forker returns the session that looks at one of the operations that its last answer
-	// has listed. Lists reports whether its answers list operations.
-	Forker interface {
-		Lists() bool
-		Fork(element []byte) (Probe, error)
-	}
 	// A Resumer can go on from what an earlier session of the same probe kept. Resume is
 	// called before the first attempt; an error means that kept is of no use.
 	Resumer interface {

@@ -80,8 +80,7 @@ type progress struct {
 	// Listed is when the first of the answers in a row came that showed the same elements, all of
 	// which have ended, of a list whose number of elements is not known; zero if the last one did not.
 	Listed time.Time `json:"listed,omitzero"`
-	// Shown is true of an element that an answer has held, and of a list whose elements are
-	// looked at alone; Absent is how many complete answers in a row have not held an element.
+	// Shown is true of an element that an answer has held; Absent is how many complete answers in a row have not held an element.
 	Shown  bool `json:"shown,omitempty"`
 	Absent int  `json:"absent,omitempty"`
 	// Evidence is the response that the next ones have to be newer than, such as the response to the

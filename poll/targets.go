@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/elements"
-	"github.com/pollcli/poll/status"
 )
 
 // add adds the source of a wait.
@@ -126,28 +125,14 @@ func (l *loop) addList(lead *wait) {
 	lead.classify, lead.confirmAt, lead.listStreak, lead.listHold = list.classify, list.confirmAt, list.confirmStreak, list.toHold
 	s := l.add(lead)
 	s.list = list
-	for _, past := range list.Past {
-		past.Limit.restore(s.limiter)
-	}
 	l.lists++
 }
 
-// openList begins a list. It ends the list at once if an earlier run has listed all elements of a start,
-// which are looked at alone now, or if all known elements had ended before.
+// openList begins a list. It ends the list at once if all known elements had ended before.
 func (l *loop) openList(s *source) {
-	list, lead := s.list, s.wait
-	if forks, ok := as[Forker](lead.probe); ok && forks.Lists() {
-		list.forks = forks
+	if s.list.narrow(); len(s.list.waiting) == 0 && s.list.Known != nil {
+		l.endList(s, "")
 	}
-	if list.forks != nil && lead.Shown && lead.Sent > 0 { // what was started was listed then
-		for _, w := range list.waiting {
-			w.p.Probe = lead.p.Probe
-		}
-		list.forked = true
-	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
-		return
-	}
-	l.endList(s, "")
 }
 
 // numberNew numbers the targets of a list that are new.
@@ -173,31 +158,21 @@ func (l *loop) concludeList(s *source) {
 	}
 	l.numberNew(list)
 	how := lead.ending()
-	isLast := lead.LastLook || how == TimedOut
-	if list.forked = list.forks != nil && list.checkComplete(isLast); list.forked {
-		list.fork()
-		l.endList(s, "")
-		return
-	}
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
-	if hopeless && list.lastComplete && list.forks == nil { // those that it shows to be done are
+	if hopeless && list.lastComplete { // those that it shows to be done are
 		l.concludeWaits(s)
 	}
-	if !list.lastComplete || list.forks != nil || hopeless {
+	if !list.lastComplete || hopeless {
 		for _, w := range list.waiting {
-			if list.forks == nil || w.p.Past == nil {
-				w.record(lead.last)
-			} else { // it goes on from its own last look
-				w.last = &judgement{observation: lead.last.observation, verdict: status.Verdict{Status: w.Status, Reason: lead.Reason}}
-			}
+			w.record(lead.last)
 		}
 	}
 	if !hopeless {
 		l.concludeWaits(s)
 	}
 	switch {
-	case !hopeless && list.forks == nil && list.checkComplete(isLast):
+	case !hopeless && list.checkComplete(lead.LastLook || how == TimedOut):
 		l.endList(s, "")
 	case how != "":
 		l.endList(s, how)
@@ -206,8 +181,7 @@ func (l *loop) concludeList(s *source) {
 	}
 }
 
-// endList ends a list, and the targets that it has left, unless they are looked at alone. The end of
-// the list itself is reported only if it may have missed targets; how is "" if the list is complete.
+// endList ends a list, and the targets that it has left. The end of the list itself is reported only if it may have missed targets; how is "" if the list is complete.
 func (l *loop) endList(s *source, how Ending) {
 	list := s.list
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
@@ -216,16 +190,7 @@ func (l *loop) endList(s *source, how Ending) {
 	if maybe := list.reader.Maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
 		l.Notes = append(l.Notes, maybe+", so the list may have a further page")
 	}
-	if list.forked {
-		for _, w := range list.waiting {
-			w.element = nil
-			if l.add(w); w.p.Past == nil {
-				w.Began = list.lead.Began
-			}
-		}
-	} else {
-		l.endSome(s, func(*wait) Ending { return how })
-	}
+	l.endSome(s, func(*wait) Ending { return how })
 	s.over = true
 	l.lists--
 	if list.Known == nil {

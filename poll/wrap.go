@@ -11,8 +11,7 @@ import (
 
 // Wrap returns a Probe that looks by a function, which is given the Look of p as next. The Probe keeps
 // all that p can do besides: its session, so that a start is sent once, its target, its place, and
-// what it goes on with in a later run. A look at an element of a list, or at a result, is by the
-// function, too.
+// what it goes on with in a later run. A look at a result is by the function, too.
 //
 // The function returns what next has returned, changed as need be. An Observation made anew, as by
 // [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
@@ -75,18 +74,6 @@ func (w wrapped) Session() Probe {
 		return wrapped{s.Session(), w.look}
 	}
 	return w
-}
-
-func (w wrapped) Lists() bool {
-	f, ok := as[Forker](w.inner)
-	return ok && f.Lists()
-}
-
-// Fork returns the session that looks at an element, wrapped, too.
-func (w wrapped) Fork(element []byte) (Probe, error) {
-	f, _ := as[Forker](w.inner) // since it Lists
-	fork, err := f.Fork(element)
-	return wrapped{fork, w.look}, err
 }
 
 // Result returns what looks at the result of the inner probe, by the function.

@@ -141,8 +141,6 @@ func started(o *Observation) Verdict {
 	switch f := o.Following; {
 	case f.Next != "":
 		return Verdict{Status: NotReady, Reason: "started, now following " + f.Next}
-	case f.Each:
-		return Verdict{Status: NotReady, Reason: "started, now following each element of the answer"}
 	case f.Missing != "":
 		return Verdict{Status: Error, Reason: answered + ", which poll cannot follow: " + f.Missing, Notes: o.Remarks}
 	}
@@ -166,7 +164,7 @@ func (o *Observation) followAdvice() detail.Advice {
 // refused for load, or for credentials that were renewed since, is sent again.
 func (o *Observation) leadsNowhere() bool {
 	f := &o.Following
-	return f.Start && o.Code != nil && f.Next == "" && !f.Each && !o.RefusedForLoad() && !o.Renewed
+	return f.Start && o.Code != nil && f.Next == "" && !o.RefusedForLoad() && !o.Renewed
 }
 
 // RefusedForLoad reports whether an HTTP answer says that the request was not

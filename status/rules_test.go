@@ -260,9 +260,6 @@ func TestClassify(t *testing.T) {
 		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.NotReady},
 		"the same for ERROR":     {rules: []string{"error-if $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Error},
 
-		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
-			o.Following.Start, o.Following.Each = true, true
-		}), want: status.NotReady, reason: "started, now following each element of the answer"},
 		"a page that failed":           {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
 		"after a redirect":             {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":2}`), redirected), want: status.NotReady, reason: ".a is 2, want == 1, after a redirect to /results"},
 		"failed after a redirect":      {rules: []string{`error-if .a==2`}, o: with(answered(200, `{"a":2}`), redirected), want: status.Error, reason: ".a is 2, after a redirect to /results"},

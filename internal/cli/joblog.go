@@ -245,7 +245,7 @@ func (j *jobLog) observe(ev poll.Event) {
 	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
 	switch {
 	case j == nil:
-	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts || ev.N == 0 && ev.State.Shown):
+	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts):
 		j.log.Follow(j.entry(ev))
 		delete(j.open, ev.Target)
 	case isAttempt && j.endsStreak(ev):
@@ -253,8 +253,7 @@ func (j *jobLog) observe(ev poll.Event) {
 	case j.elements == "":
 	case ev.N == 0 && (isAttempt || isWait):
 		j.open[ev.Target] = j.entry(ev)
-	case isWait && ev.State.Attempts == 0 && len(ev.State.Session) > 0, // an element that is looked at alone
-		isAttempt && ev.State.Streak == 1 && !ev.State.Status.Ends(): // or one that is new: a run that is killed must not forget it
+	case isAttempt && ev.State.Streak == 1 && !ev.State.Status.Ends(): // a new element: a run that is killed must not forget it
 		j.log.End(j.entry(ev))
 	}
 }

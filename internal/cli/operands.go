@@ -108,7 +108,6 @@ func (s *Spec) limitations() []limitation {
 		{isList && s.IsCommand && s.Next != "none", "command", "next"},
 		{isList && isFilled, "batches", "learn"},
 		{isList && !isFilled, "list", "batch"},
-		{s.followsEach(), "followed", "learn"},
 		{isList, "list", "gone started-at finished-at"},
 		{s.Stream, "stream", "each share strict retry-after"},
 		{isSeveral && !s.isLogged(), "several", "name"},

@@ -76,7 +76,7 @@ func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	probe = &poll.HTTP{
 		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
 		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
-		Follow: s.Follow, FollowEach: s.followsEach(), Stream: s.Stream,
+		Follow: s.Follow, Stream: s.Stream,
 	}
 	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
@@ -111,7 +111,7 @@ func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP) error {
 	if plain.Next = ""; plain.Check() == nil {
 		return badExpression(s.Origin("next"), err)
 	}
-	plain.Follow, plain.FollowEach = "", false
+	plain.Follow = ""
 	if wrong := plain.Check(); wrong != nil {
 		return argv.Usagef("%w", wrong)
 	}

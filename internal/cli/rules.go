@@ -164,7 +164,7 @@ func (r *targetReader) readPreset(t *target) error {
 	if s.preset == nil || t.kind == status.KindTCP { // among several
 		return nil
 	}
-	p, ofElement := s.preset, s.Each != "" && !s.followsEach()
+	p, ofElement := s.preset, s.Each != ""
 	if ofElement && p.File != "" && p.Object != "" && !isObject(p.Object, strings.TrimSuffix(s.Each, "[]")+"[]") {
 		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")

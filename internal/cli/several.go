@@ -185,11 +185,6 @@ func (s *Spec) readList() (l *elementList, err error) {
 	return l, err
 }
 
-// followsEach reports whether each element is looked at alone, where --follow says.
-func (s *Spec) followsEach() bool {
-	return s.Each != "" && !s.IsCommand && !slices.Contains([]string{"", "auto", "none"}, s.Follow)
-}
-
 // batches returns a target for each batch of the keys that a file has, and the keys.
 func (r *targetReader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
 	var keys []string
@@ -265,8 +260,6 @@ func (l *elementList) note(s *Spec) string {
 	switch {
 	case l.known:
 		return "the elements are those of " + s.targetsFile()
-	case s.followsEach():
-		return "once the list is complete, poll asks for each element by itself"
 	case l.Expect > 0:
 		return ""
 	}

@@ -313,7 +313,7 @@ func (r *targetReader) readSchedule(t *target) error {
 	p, s := &t.poller, t.spec
 	if t.kind != status.KindTCP {
 		check := func(x *expr.Expr) error {
-			if s.Each != "" && !s.followsEach() && (x.Reads("element") || x.Reads("gone")) {
+			if s.Each != "" && (x.Reads("element") || x.Reads("gone")) {
 				return argv.Usagef("with --each it is read from the whole answer, and not from an element").
 					Hint("the longest wait of all elements: --retry-after 'jq: [.items[].wait] | max'")
 			}

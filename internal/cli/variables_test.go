@@ -27,7 +27,6 @@ func TestVariables_ignored(t *testing.T) {
 		"a URL":         needs + "poll --until '$status == 200' URL",
 		"several":       needs + "POLL_LEARN=one poll --until '$status == 200' URL URL/b",
 		"a list":        needs + "poll --each .items --expect 2 --until .ok URL",
-		"each element":  needs + "POLL_LEARN=one poll --each .items --expect 2 --follow /{.id} --until '$status == 200' URL",
 		"a stream":      needs + "POLL_SHARE=DIR poll --stream --until '$status == 200' URL",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,8 +128,6 @@ type Following struct {
 	// Offered is the header of a 202 that names another URL, which is not followed without a start; ""
 	// for none.
 	Offered string `json:"offered,omitempty"`
-	// Each is true if every element of the answer says where to look for it.
-	Each bool `json:"each,omitempty"`
 	// Untrusted is true if Missing is about another origin, or one without https.
 	Untrusted bool `json:"untrusted,omitempty"`
 	// Due is true while a request that changes something is still to be sent: this answer is

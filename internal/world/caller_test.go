@@ -113,9 +113,6 @@ func (p *process) pollers(r *rand.Rand) (all []poll.Poller) {
 		for _, id := range p.List.Known {
 			one.Elements.Known = append(one.Elements.Known, strconv.Itoa(id))
 		}
-		if p.List.Follow {
-			h.Follow, h.FollowEach = p.way("/ops/{.id}"), true
-		}
 		if p.List.Start {
 			h.Method, h.Body = "POST", []byte(`{"secret":"`+body+`"}`)
 		}

@@ -68,7 +68,7 @@ func (w *world) isDone(l *life) bool {
 		wasMet = wasMet || isMet
 	}
 	switch {
-	case w.List == nil || w.List.Follow:
+	case w.List == nil:
 		for _, s := range l.news() {
 			count(w.isSuccess(s), s.at)
 		}
@@ -135,7 +135,7 @@ const settling = 10 * time.Second
 
 // mayFail reports whether something has said that an operation has failed, or can never succeed.
 func (w *world) mayFail(l *life) bool {
-	if w.List != nil && !w.List.Follow && w.failure(l) >= max(1, w.Healing) {
+	if w.List != nil && w.failure(l) >= max(1, w.Healing) {
 		return true
 	}
 	if w.List != nil && w.List.Start && (w.lives[0].excuse != "" || w.lives[0].flying > 0) {
@@ -205,7 +205,7 @@ func checkWhole(w *world, res *result) bool {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
 	}
-	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0 && !(w.List.Start && w.List.Follow)
+	isOpen := w.List.Known == nil && w.List.Expect == 0 && w.AtLeast == 0
 	wholes := slices.DeleteFunc(slices.Clone(w.wholes), func(a whole) bool { return a.part && isOpen })
 	n, settled := len(wholes), 0 // the first list since which none has shown another element
 	for i, a := range wholes {

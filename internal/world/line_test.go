@@ -45,7 +45,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
 	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) > 0, r.IntN(3) == 0
 	l.Twice = l.Log == "joblog" && r.IntN(3) == 0 // slices begin anew after the end
-	if isEach := p.List != nil && (p.List.Follow || p.List.Batch > 0); r.IntN(4) == 0 && !isEach {
+	if isEach := p.List != nil && p.List.Batch > 0; r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)
 	}
 	if (p.isGone() || p.Probe == byTCP) && l.Print == "print" {
@@ -119,7 +119,6 @@ func (p *plan) args(dir string) (args []string) {
 		add(!p.Mine || p.Object, "--each", p.path(".jobs"))
 		add(!p.Mine, "--id", ".id")
 		add(l.Next != "auto", "--next", p.path(p.List.Next))
-		add(l.Follow, "--follow", p.way("/ops/{.id}"))
 		add(l.Expect > 0, "--expect", l.Expect)
 		add(l.Known != nil, "--targets", ids)
 		add(l.Batch > 0, "--batch", l.Batch, p.url("/list?ids={}"))

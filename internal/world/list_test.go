@@ -14,7 +14,6 @@ type listing struct {
 	Next   string `json:",omitzero"` // how a page names the next one, as --next says it
 	Within bool   `json:",omitzero"` // the list, and what names the next page, are within an object
 	Start  bool   `json:",omitzero"` // a POST starts all elements, and leads to the list, or names them
-	Follow bool   `json:",omitzero"` // the list only names the elements, and each of them is looked at
 	Expect int    `json:",omitzero"`
 	Known  []int  `json:",omitzero"` // the elements that are waited for; nil for all
 	Gone   bool   `json:",omitzero"` // they are waited for to be gone
@@ -71,9 +70,6 @@ func (w *world) listAnswer(q *request, rep *reply) {
 	var texts []string
 	for _, l := range there[from:to] {
 		text := l.docAt(time.Now())
-		if w.List.Follow {
-			text = fmt.Sprintf(`{"id":%d}`, l.ID)
-		}
 		rep.page.shown[l.ID] = text
 		texts = append(texts, text)
 	}
@@ -151,7 +147,7 @@ func (w *world) gather(key string, pages []*listPage, part bool) {
 		}
 		for id, doc := range page.shown {
 			isWanted := w.List.Known == nil || slices.Contains(w.List.Known, id)
-			if other, twice := all.shown[id]; twice && other != doc && isWanted && !w.List.Follow { // it has moved while the pages were read
+			if other, twice := all.shown[id]; twice && other != doc && isWanted { // it has moved while the pages were read
 				return
 			}
 			all.shown[id], all.times[id] = doc, page.at

@@ -133,7 +133,7 @@ func newPlan(seed uint64, only string) *plan {
 	}
 	p.drawFaults(r)
 	p.drawKills(r)
-	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Stream == nil && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone && !p.List.Follow)
+	p.Unless = maybe(8) && !p.Gone && p.presetName() == "" && p.Probe == "" && p.Stream == nil && p.Ops[0].Method == "" && (p.List == nil || !p.List.Gone)
 	if p.Unless { // by which any answer without a body is SUCCESS
 		p.Faults = slices.DeleteFunc(p.Faults, func(f fault) bool { return f.Kind == "204" })
 	}
@@ -280,9 +280,9 @@ func (p *plan) drawAlone(r *rand.Rand) {
 // drawList draws a list.
 func (p *plan) drawList(r *rand.Rand) {
 	n := 1 + r.IntN(9)
-	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...), Follow: r.IntN(4) == 0}
+	p.List = &listing{Size: 1 + r.IntN(5), Next: pick(r, nexts...)}
 	p.List.Start, p.List.Within = r.IntN(6) == 0, r.IntN(4) == 0
-	p.List.Gone = !p.List.Follow && !p.List.Start && r.IntN(8) == 0
+	p.List.Gone = !p.List.Start && r.IntN(8) == 0
 	method, answer := "", ""
 	if p.List.Start {
 		method, answer = "POST", "202 Location"
@@ -300,7 +300,7 @@ func (p *plan) drawList(r *rand.Rand) {
 		for _, o := range p.Ops[:1+r.IntN(n)] {
 			p.List.Known = append(p.List.Known, o.ID)
 		}
-		if p.isLine() && !p.List.Follow && !p.List.Start && r.IntN(2) == 0 {
+		if p.isLine() && !p.List.Start && r.IntN(2) == 0 {
 			p.List.Batch = 1 + r.IntN(3)
 		}
 	}
@@ -349,8 +349,8 @@ func (p *plan) drawFaults(r *rand.Rand) {
 		looks = map[string]int{"": aStream, byCommand: aProgram}[p.Probe]
 	}
 	kinds := slices.DeleteFunc(slices.Clone(troubleNames), func(name string) bool {
-		isBelieved := name == "missing" && (p.Gone || p.List != nil && p.List.Follow) // as it has to be
-		isPage := strings.HasSuffix(name, "page")                                     // of which there are few else
+		isBelieved := name == "missing" && p.Gone // as it has to be
+		isPage := strings.HasSuffix(name, "page") // of which there are few else
 		return isBelieved || isPage && p.List == nil || !isPage && !strings.HasPrefix(name, "stream ") && r.IntN(3) > 0
 	})
 	keys := []string{"list", "list!"}

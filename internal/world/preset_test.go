@@ -62,7 +62,7 @@ func (p *plan) drawPreset(r *rand.Rand) {
 	isBuiltin := r.IntN(5) == 0
 	api := pick(r, sorted(apis)...)
 	if p.Mine = p.Mine && !p.isGone() && p.Probe != byTCP; p.Mine {
-		p.Object = r.IntN(3) == 0 && (p.List == nil || !p.List.Follow) // what is followed is another document
+		p.Object = r.IntN(3) == 0
 	}
 	if p.Mine || p.isGone() || !isBuiltin || p.Probe == byTCP {
 		return

@@ -33,7 +33,7 @@ func (p *plan) drawProbe(r *rand.Rand) {
 	case p.isLine() || p.isGone() && isCommand:
 		return
 	case isCommand && p.List != nil:
-		p.Probe, p.List.Size, p.List.Follow, p.List.Start = byCommand, 99, false, false
+		p.Probe, p.List.Size, p.List.Start = byCommand, 99, false
 	case isCommand:
 		p.Probe = byCommand
 	default:

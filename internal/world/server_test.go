@@ -256,10 +256,7 @@ func (w *world) start(q *request, rep *reply) {
 	if l.Answer == nowhere {
 		l.excuse = "nobody knows where it is"
 	}
-	if w.saw["list started"] = w.List != nil; w.List != nil && w.List.Follow {
-		w.listAnswer(q, rep)
-		return
-	} else if w.List != nil {
+	if w.saw["list started"] = w.List != nil; w.List != nil {
 		a.head = w.way("Location: /list")
 	}
 	rep.code, rep.body, rep.what = a.code, fill(a.body), "started"

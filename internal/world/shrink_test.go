@@ -92,7 +92,7 @@ func (p *plan) isSound() bool {
 		return false
 	case p.Percent > 0 && (p.List == nil || p.List.Expect == 0 || p.AtLeast > 0), isList != (p.List != nil), isList && (p.List.Size == 0 || p.List.Expect > n || p.List.Next == ""), slices.ContainsFunc(p.Faults, isFaulty):
 		return false
-	case isList && p.List.Start != (p.Ops[0].Method != ""), isList && p.List.Start && (p.List.Gone || p.List.Batch > 0), p.Object && (!p.Mine || isList && p.List.Follow):
+	case isList && p.List.Start != (p.Ops[0].Method != ""), isList && p.List.Start && (p.List.Gone || p.List.Batch > 0), p.Object && !p.Mine:
 		return false
 	case isList && p.List.Known != nil && len(p.List.Known) == 0: // which nobody waits for
 		return false
@@ -107,7 +107,7 @@ func (p *plan) isSound() bool {
 		return false
 	case p.Head && !p.hasHead(), p.Line.Other && !p.hasOther(), p.Text != 0 && !p.hasText(), p.Names != nil && !p.hasNaming(), p.Alias && !p.hasAlias(), p.Hung > 0 && (!p.hasHung() || p.Hung >= n), p.Cache != nil && (p.Cache.Fresh == 0 || p.Cache.Mute && !p.hasMute() || p.Probe != "" || p.Stream != nil):
 		return false
-	case p.Line.Learn > 0 && isList && (p.List.Follow || p.List.Batch > 0):
+	case p.Line.Learn > 0 && isList && p.List.Batch > 0:
 		return false
 	case p.Line.Log == "" && (p.Line.Twice && (!p.Share || p.Ops[0].Method != "") || p.Line.Full || p.isLine() && len(p.Kills) > 0):
 		return false

@@ -20,8 +20,9 @@ import (
 // that goes on to redirect it may start the operation each time.
 const maxSends = 3
 
-// A base is what a session and its forks have in common.
-type base struct {
+// A client follows redirects, and keeps credentials with the origin that they are for. It is
+// the innermost layer.
+type client struct {
 	Request // complete, and never changed
 	given   location
 	cookies cookies
@@ -29,12 +30,7 @@ type base struct {
 	// stripped is the Transport without its client certificate, nil if it has none.
 	stripped *http.Transport
 	strip    sync.Once
-}
 
-// A client follows redirects, and keeps credentials with the origin that they are for. It is
-// the innermost layer.
-type client struct {
-	*base
 	header  http.Header // with the renewed fields
 	memory  stream.Memory
 	from    string   // the origin that memory.LastID is of
@@ -55,8 +51,7 @@ func newClient(r Request) (*client, error) {
 		return nil, err
 	}
 	r.User = cmp.Or(r.User, u.User)
-	b := &base{Request: r, given: newLocation(u, true)}
-	return &client{base: b, header: r.Header}, nil
+	return &client{Request: r, given: newLocation(u, true), header: r.Header}, nil
 }
 
 // secrets returns the texts that no error may repeat.
@@ -102,9 +97,9 @@ func (c *client) credentials() (all []string) {
 // bare returns a copy of the Transport that offers no client certificate, nil if the Transport
 // offers none either. Only a copy can be looked at: the first request through a Transport, and
 // somebody else may make it meanwhile, sets what is not set.
-func (b *base) bare() *http.Transport {
-	b.strip.Do(func() {
-		original, ok := b.Transport.(*http.Transport)
+func (c *client) bare() *http.Transport {
+	c.strip.Do(func() {
+		original, ok := c.Transport.(*http.Transport)
 		if !ok {
 			return
 		}
@@ -115,9 +110,9 @@ func (b *base) bare() *http.Transport {
 		}
 		tls.Certificates, tls.GetClientCertificate = nil, nil
 		bare.DisableKeepAlives = true // nobody could close its idle connections
-		b.stripped = bare
+		c.stripped = bare
 	})
-	return b.stripped
+	return c.stripped
 }
 
 // guards reports whether there are credentials that are sent to a location.

@@ -151,18 +151,13 @@ func TestPagesMissing(t *testing.T) {
 		{"auto", `{}`, ""},
 		{"?c={.a.b}", `{"a":{}}`, "no next page: .a.b is missing"},
 	} {
-		for _, method := range []string{"GET", "POST"} {
-			s := newTestSession(t, Request{
-				URL: "http://h/", Next: test.next, Method: method, FollowEach: true, Follow: "/jobs/{.id}",
-				Transport: serve(func(r *http.Request) reply { return replied(test.page) }),
-			})
-			o := s.Look(t.Context(), Attempt{})
-			if have := o.Doubt; have != test.want || o.Failure != nil {
-				t.Errorf("%s %s of %s: have %s, want %s, %v", method, test.next, test.page, have, test.want, o.Failure)
-			}
-			if again := s.Look(t.Context(), Attempt{}); method == "GET" && again.Doubt != "" {
-				t.Errorf("%s of %s: it is said again: %s", test.next, test.page, again.Doubt)
-			}
+		s := newTestSession(t, Request{URL: "http://h/", Next: test.next, Transport: serve(func(r *http.Request) reply { return replied(test.page) })})
+		o := s.Look(t.Context(), Attempt{})
+		if have := o.Doubt; have != test.want || o.Failure != nil {
+			t.Errorf("%s of %s: have %s, want %s, %v", test.next, test.page, have, test.want, o.Failure)
+		}
+		if again := s.Look(t.Context(), Attempt{}); again.Doubt != "" {
+			t.Errorf("%s of %s: the doubt is repeated: %s", test.next, test.page, again.Doubt)
 		}
 	}
 	pages := 2 // and then the list becomes shorter

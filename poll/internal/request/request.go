@@ -44,7 +44,6 @@ type Request struct {
 	MaxBody         int64
 	MaxRedirects    int
 	Follow          string
-	FollowEach      bool
 	Next            string
 	LookupEnv       func(name string) (string, bool)
 	LocationTrusted bool
@@ -63,8 +62,8 @@ func (r *Request) complete() (err error) {
 		return fmt.Errorf("%q is no HTTP method", r.Method)
 	case r.MaxBody < 0:
 		return errors.New("the limit of the body is negative")
-	case r.Stream && (r.Next != "" || r.FollowEach):
-		return errors.New("a stream has no pages, and no elements to follow")
+	case r.Stream && r.Next != "":
+		return errors.New("a stream has no pages")
 	case r.Method == "" && r.Body != nil:
 		r.Method = http.MethodPost
 	}

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/pollcli/poll/internal/detail"
-	"github.com/pollcli/poll/status/expr"
 )
 
 // saved is the state of a session that a later one goes on from: no header, and no credentials but the
@@ -76,10 +74,6 @@ func (s *Session) Resume(text json.RawMessage) error {
 		s.at, s.monitor, s.accepted = at, k.Monitor, k.Accepted
 		s.led = slices.Repeat([]redirect{{code: http.StatusTemporaryRedirect, from: s.client.given, to: at, start: true}}, min(max(k.Led, 0), maxSends))
 		s.client.cookies.restore(at, k.Cookies)
-		if s.each && k.Monitor == detail.MonitorBuilt { // a fork was there
-			s.each, s.next = false, nil
-			s.outer = layers(s.client, nil)
-		}
 	}
 	if k.Result != "" {
 		s.named, s.namedErr = s.again(k.Result, k.ResultTrusted)
@@ -104,27 +98,4 @@ func (s *Session) again(url string, trusted bool) (location, error) {
 	}
 	to.trusted = to.trusted && (trusted || s.client.LocationTrusted)
 	return to, err
-}
-
-// Lists reports whether the elements of an answer say where to look.
-func (s *Session) Lists() bool { return s.each }
-
-// Fork returns the session that looks at an element of the last answer. It shares the
-// transport, the cookies and the header with this one, but what it keeps is its own.
-func (s *Session) Fork(element []byte) (*Session, error) {
-	if s.listed == nil {
-		return nil, errors.New("no answer has listed the elements to follow")
-	}
-	from := s.listed.asked.at
-	env := s.listed.env(context.Background())
-	env.Doc, env.Element = s.doc, expr.NewDoc(element)
-	to, err := s.follow.resolve(s.client, from, env, text)
-	if err != nil {
-		return nil, err
-	}
-	c := s.client
-	own := &client{base: c.base, header: c.header, renewed: slices.Clone(c.renewed), withheld: c.withheld}
-	fork := &Session{client: own, follow: s.follow, at: to, phase: following, monitor: detail.MonitorBuilt}
-	fork.outer = layers(own, nil)
-	return fork, nil
 }

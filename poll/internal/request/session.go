@@ -21,8 +21,6 @@ type Session struct {
 	client *client
 	outer  layer // of those that the request asks for
 	follow follow
-	next   *pager // nil for an answer of one page
-	each   bool   // the elements of an answer say where to look
 
 	phase     phase
 	first     phase          // of a new session
@@ -38,9 +36,6 @@ type Session struct {
 	// [ErrUntrusted] if it must not be requested.
 	named    location
 	namedErr error
-
-	listed *answer   // the last good one if its elements say where to look, nil before there is one
-	doc    *expr.Doc // of listed
 }
 
 // A phase says what the next attempt sends.
@@ -61,17 +56,13 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{client: c, at: c.given, each: r.FollowEach}
+	s := &Session{client: c, at: c.given}
 	environ := expr.WithEnviron(r.LookupEnv)
 	if s.follow, err = parseFollow(r.Follow, environ); err != nil {
 		return nil, err
 	}
-	if s.each && !s.follow.varies() {
-		return nil, errors.New("what is followed for each element has to be an expression, " +
-			"or a URL with expressions in braces")
-	}
-	s.next, err = parsePager(r.Next, environ)
-	s.outer = layers(c, s.next)
+	next, err := parsePager(r.Next, environ)
+	s.outer = layers(c, next)
 	switch {
 	case isSafe(c.Method):
 		s.first, s.second = given, given
@@ -158,7 +149,7 @@ func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
 
 // leadsOn reports whether the next answer only says where to look.
 func (s *Session) leadsOn() bool {
-	return s.phase != following && s.follow.explicit() && !s.each
+	return s.phase != following && s.follow.explicit()
 }
 
 // observe makes the observation of a look, and notes where its answer says to look from
@@ -184,9 +175,6 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 		if l, _ := s.client.headerLink(got, detail.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
 			o.Following.Offered = l.source
 		}
-	}
-	if s.each && o.Good() {
-		s.list(ctx, &o, got)
 	}
 	return o
 }
@@ -307,11 +295,9 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 			s.phase = following
 		}
 		o.Following.Next = urlName(s.at.url)
-	case s.each && o.Good():
-		s.list(ctx, o, got)
 	case s.phase == returned && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
-	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
+	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
 		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
 			s.named, s.namedErr = named, err
@@ -328,25 +314,6 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 // isMissing reports whether an answer says that nothing is there.
 func isMissing(got *answer) bool {
 	return got.code == http.StatusNotFound || got.code == http.StatusGone
-}
-
-// list notes that the elements of a good answer say where to look. The answer to a start has to
-// list all of them: the look that would have to be made again if a further page failed is the
-// start.
-func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) {
-	if got.asked.start && s.next != nil && isPage(got) {
-		to, err := s.next.after(ctx, s.client, got, 1)
-		if o.Doubt = got.Doubt; err == nil && to.url != nil {
-			err = errors.New("only the first page of the answer to a start is read")
-		}
-		if err != nil {
-			words := "the operations have started, but their list goes on, or may: " + err.Error()
-			o.Failure = fail(status.FailureMayHaveStarted, words, err)
-			return
-		}
-	}
-	s.listed, s.doc = got, got.env(ctx).Doc
-	o.Following.Each = true
 }
 
 // mayHaveStarted reports whether an answer that is not good leaves open whether the
