@@ -23,6 +23,7 @@ type Command struct {
 	OwnsSignals  bool               // it ends by itself on a signal
 	NamesFlag    bool               // its operand, if it stands alone, may look like a flag
 	Offers       func() []Candidate // completes the first operand; nil without completion
+	Into         any                // a pointer to the struct that the flags fill; nil for none
 	Run          func(context.Context, *Line) error
 	Raw          func(context.Context, []string) (done bool, err error) // handles the arguments before they are parsed; nil for a command that parses them
 }
@@ -38,7 +39,7 @@ type Flag struct {
 	Default    string   // the default as help prints it; "" without a default
 	Group      string   // its heading in help
 	Words      []string // the values it takes, where they can be listed
-	To         Value    // where the value goes; nil for nowhere
+	Set        Reader   // parses and sets the value; nil for a flag that sets nothing
 	For        Kinds    // the targets that it is about; 0 = all
 	Needs      string   // a flag without which it means nothing
 	Not        string   // flags that contradict it: NAME, NAME=VALUE, or NAME!=VALUE for any other value
@@ -73,17 +74,15 @@ func (f *Flag) Variable() string {
 	return "POLL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// read checks a value and, with keep, puts it where it belongs.
-func (f *Flag) read(text string, keep bool) error {
+// read parses a value, and returns the function that sets it; nil for a flag that sets nothing.
+func (f *Flag) read(text string) (apply func(any), err error) {
 	if f.Words != nil {
-		if _, err := ParseWord(f.Words)(text); err != nil {
-			return err
-		}
+		_, err = ParseWord(f.Words)(text)
 	}
-	if f.To == nil {
-		return nil
+	if err != nil || f.Set == nil {
+		return nil, err
 	}
-	return f.To(text, keep)
+	return f.Set(text)
 }
 
 // Flags is the table of one command's options.
@@ -137,48 +136,44 @@ func (fs Flags) Shown() []string {
 	return names
 }
 
-// A Value reads the value of a flag and, with keep, puts it into the variable of that.
-type Value func(text string, keep bool) error
+// A Reader parses the value of a flag. It returns a function that sets the value in the struct that the flags of a
+// command fill. To call the function again, or for another struct, is safe.
+type Reader func(text string) (apply func(any), err error)
 
-// Var returns the value of a variable. What is there is the default.
-func Var[T any](to *T, read func(string) (T, error)) Value {
-	return func(text string, keep bool) error {
-		v, err := read(text)
-		if err == nil && keep {
-			*to = v
-		}
-		return err
+// Parsed returns the reader of a value of type T, which set sets in a struct of type R.
+func Parsed[R, T any](parse func(string) (T, error), set func(*R, T)) Reader {
+	return func(text string) (func(any), error) {
+		v, err := parse(text)
+		return func(to any) {
+			if r, ok := to.(*R); ok { // the flags of a command may fill two structs
+				set(r, v)
+			}
+		}, err
 	}
 }
 
-// OptionalVar returns the value of a variable that is nil unless the flag is given.
-func OptionalVar[T any](to **T, read func(string) (T, error)) Value {
-	return Var(to, func(text string) (*T, error) {
-		v, err := read(text)
-		return &v, err
-	})
+// Text returns the reader of a value that is not parsed.
+func Text[R any](set func(*R, string)) Reader {
+	return Parsed(func(text string) (string, error) { return text, nil }, set)
 }
 
-// TextVar returns the value of a text.
-func TextVar[T ~string](to *T) Value {
-	return Var(to, func(text string) (T, error) { return T(text), nil })
-}
+// Switch returns the reader of a switch.
+func Switch[R any](set func(*R, bool)) Reader { return Parsed(strconv.ParseBool, set) }
 
-// ListVar returns the value of a flag that may be repeated, which adds to a list.
-func ListVar[T any](to *[]T, read func(string) (T, error)) Value {
-	return Var(to, func(text string) ([]T, error) {
-		v, err := read(text)
-		return append(*to, v), err
-	})
+// Of returns the flags that fill a struct of type T as flags of a struct of type R, which has the other as a field.
+func Of[R, T any](flags Flags, field func(*R) *T) Flags {
+	for i, f := range flags {
+		flags[i].Set = func(text string) (func(any), error) {
+			apply, err := f.Set(text)
+			return func(to any) {
+				if r, ok := to.(*R); ok {
+					apply(field(r))
+				}
+			}, err
+		}
+	}
+	return flags
 }
-
-// TextsVar returns the value of a list of texts.
-func TextsVar(to *[]string) Value {
-	return ListVar(to, func(text string) (string, error) { return text, nil })
-}
-
-// BoolVar returns the value of a switch.
-func BoolVar(to *bool) Value { return Var(to, strconv.ParseBool) }
 
 // Help fills the flags of a subcommand into its help text.
 func (c *Command) Help(text string) string {

@@ -13,8 +13,9 @@ import (
 
 // A Line is a command line that was read: the flags that are set, and the operands.
 type Line struct {
-	Given
+	Settings
 	Command *Command
+	Flags   Flags
 	// Typed are the flags that were typed, in their order.
 	Typed []Word
 	// Operands are those of the command, or a program and its arguments.
@@ -40,7 +41,7 @@ type Line struct {
 
 // NewLine returns the line of a command, of which nothing is read yet.
 func NewLine(c *Command) *Line {
-	return &Line{Command: c, Given: Given{Flags: c.Flags}, notes: new([]string)}
+	return &Line{Command: c, Flags: c.Flags, notes: new([]string)}
 }
 
 // Note adds to what else is to be said.
@@ -60,6 +61,13 @@ type Word struct {
 // Fail keeps the first error.
 func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
+// Add adds a setting, and keeps the error if it is the first.
+func (l *Line) Add(f *Flag, text, origin string, rank Rank) {
+	given, err := l.With(f, text, origin, rank)
+	l.Settings = given
+	l.Fail(err)
+}
+
 // HasTyped reports whether a flag of that name was typed.
 func (l *Line) HasTyped(name string) bool {
 	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
@@ -74,16 +82,16 @@ func (l *Line) Environ(kinds Kinds) {
 		name := f.Variable()
 		text, isSet := l.LookupEnv(name)
 		switch {
-		case !isSet || f.To == nil:
+		case !isSet || f.Set == nil:
 		case !f.HasVariable:
 			l.Fail(Usagef("%s is set, but --%s has no variable", name, f.Name).Hint("unset %s, and give --%s on the command line", name, f.Name))
 		case text == "" || l.Has(f.Name) || !f.Fits(kinds):
 		case f.Many:
 			for text := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-				l.Fail(l.Add(f, text, name, Variable))
+				l.Add(f, text, name, Variable)
 			}
 		default:
-			l.Fail(l.Add(f, text, name, Variable))
+			l.Add(f, text, name, Variable)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func (t typed) Set(text string) error {
 	case hint != "":
 		t.line.Note("%s", hint)
 	}
-	t.line.Fail(t.line.Add(t.Flag, text, "--"+t.Name, argv.Typed))
+	t.line.Add(t.Flag, text, "--"+t.Name, argv.Typed)
 	return nil
 }
 
@@ -214,12 +214,12 @@ func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
 		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
-	given, err := l.Validate(argv.Check{Kinds: ofAll, Least: argv.Variable})
-	if l.Given = given; err == nil {
-		err = l.Fill()
-	}
+	settings, err := l.Resolved(argv.Check{Kinds: ofAll, Least: argv.Variable})
 	if err != nil {
 		return err
+	}
+	if l.Settings = settings; c.Into != nil {
+		settings.Apply(c.Into)
 	}
 	if c.OwnsSignals {
 		return c.Run(ctx, l)
@@ -284,7 +284,7 @@ func (p Process) readValue(l *argv.Line, origin, value string, most int64) (text
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
 	for _, f := range l.Flags {
-		for _, value := range l.Texts(&f) {
+		for _, value := range l.Texts(f.Name) {
 			if f.FromFile && value == "@-" || f.Name == "targets" && value == "-" {
 				readers = append(readers, l.Origin(f.Name)+" "+value)
 			}

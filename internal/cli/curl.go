@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -26,9 +25,9 @@ type part struct {
 	flag string
 }
 
-// part returns the value of a flag that adds a part.
-func (s *Spec) part(flag string) argv.Value {
-	return argv.ListVar(&s.Data, func(text string) (part, error) { return part{text, flag}, nil })
+// partOf returns the value of a flag that adds a part.
+func partOf(flag string) argv.Reader {
+	return argv.Parsed(func(text string) (part, error) { return part{text, flag}, nil }, func(s *Spec, v part) { s.Data = append(s.Data, v) })
 }
 
 // read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
@@ -80,28 +79,27 @@ func parseProxy(text string) (string, error) {
 }
 
 // route returns the value of a flag that adds routes of a [connect.Options].
-func route(routes *map[string][]string, form string, read func(value string) (from string, to []string)) argv.Value {
-	return argv.Var(routes, func(value string) (map[string][]string, error) {
+func route(form string, read func(value string) (from string, to []string)) argv.Reader {
+	type pair struct {
+		from string
+		to   []string
+	}
+	parse := func(value string) (p pair, err error) {
 		from, to := read(value)
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
-			return nil, argv.Usagef("%q is not %s", value, form)
+			return p, argv.Usagef("%q is not %s", value, form)
 		}
 		if !connect.IsASCII(value) { // net/http connects to the ASCII form, which no such route is for
-			return nil, argv.Usagef("%q has a host name that is not in ASCII", value).Hint("write the name in its ASCII form, xn--...")
+			return p, argv.Usagef("%q has a host name that is not in ASCII", value).Hint("write the name in its ASCII form, xn--...")
 		}
-		from = strings.ToLower(strings.Replace(from, ".:", ":", 1))
-		return joined(*routes, map[string][]string{from: to}), nil
-	})
-}
-
-// joined returns routes with others added.
-func joined(routes, others map[string][]string) map[string][]string {
-	both := map[string][]string{}
-	maps.Copy(both, routes)
-	for from, to := range others {
-		both[from] = slices.Concat(both[from], to)
+		return pair{strings.ToLower(strings.Replace(from, ".:", ":", 1)), to}, nil
 	}
-	return both
+	return argv.Parsed(parse, func(s *Spec, v pair) {
+		if s.Connect.Routes == nil {
+			s.Connect.Routes = map[string][]string{}
+		}
+		s.Connect.Routes[v.from] = append(s.Connect.Routes[v.from], v.to...)
+	})
 }
 
 // anyHost matches a host, which may be an IPv6 address in brackets.
@@ -142,7 +140,7 @@ func isPort(text string) bool {
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
 func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
-	if s.User != "" || !s.Netrc || err != nil || u.User != nil {
+	if s.HTTP.User != nil || !s.Netrc || err != nil || u.User != nil {
 		return nil // the check of the probe reports a malformed URL
 	}
 	home := cmp.Or(r.process.getenv("HOME"), r.process.getenv("USERPROFILE")) // as curl, for Windows

@@ -33,8 +33,8 @@ func TestRoutesAndProxy(t *testing.T) {
 		var have string
 		s, err := lineOf(t, []string{test.flag, test.value, "http://h"}, nil)
 		if err == nil {
-			have = s.Proxy
-			for from, to := range joined(s.Resolve, s.ConnectTo) {
+			have = s.Connect.Proxy
+			for from, to := range s.Connect.Routes {
 				have += from + "=" + strings.Join(to, ",")
 			}
 		}
@@ -50,7 +50,7 @@ func TestRoutesAndProxy(t *testing.T) {
 // A limit of 0 is none, and not that of the library.
 func TestMaxBody_none(t *testing.T) {
 	t.Parallel()
-	if s, err := lineOf(t, []string{"--max-body", "0", "http://h"}, nil); err != nil || s.MaxBody < 1<<40 {
-		t.Errorf("have %d and %v", s.MaxBody, err)
+	if s, err := lineOf(t, []string{"--max-body", "0", "http://h"}, nil); err != nil || s.HTTP.MaxBody < 1<<40 {
+		t.Errorf("have %d and %v", s.HTTP.MaxBody, err)
 	}
 }

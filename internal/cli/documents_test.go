@@ -125,7 +125,7 @@ func TestManPage(t *testing.T) {
 }
 
 func completed(words []string) argv.Completion {
-	return argv.Complete(newSpec().Command, testProcess().commands(), words)
+	return argv.Complete(newSpec().Line.Command, testProcess().commands(), words)
 }
 
 func TestComplete(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -21,6 +22,7 @@ func (p Process) evalCommand() *argv.Command {
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on an answer in a file",
 		Flags:    q.flags(),
+		Into:     q,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.env.Context = ctx
 			if err := q.read(l); err != nil {
@@ -43,16 +45,16 @@ func (p Process) evalCommand() *argv.Command {
 func (q *evaluation) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
 	answer := argv.Flags{
-		{Name: "status", Value: "CODE", To: argv.OptionalVar(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
-		{Name: "exit", Value: "CODE", To: argv.OptionalVar(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, To: argv.TextsVar(&q.header), Usage: "a response header, for $header; @FILE reads several"},
-		{Name: "stderr", Value: "TEXT", FromFile: true, To: argv.TextVar(&q.stderr), Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, To: argv.TextVar(&q.env.Error), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
-		{Name: "event", Value: "NAME", To: argv.TextVar(&q.env.Event), Usage: "$event, the name of an event of a stream"},
-		{Name: "attempt", Value: "N", Default: "1", To: argv.Var(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
-		{Name: "elapsed", Value: "D", Default: "0", To: argv.Var(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
-		{Name: "unchanged", Value: "D", Default: "0", To: argv.Var(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
-		{Name: "print", Value: "EXPR", To: argv.TextVar(&q.print), Usage: "show this value; EXPR becomes optional"},
+		{Name: "status", Value: "CODE", Set: argv.Parsed(argv.ParseCount(100), func(q *evaluation, v int) { q.env.Status = &v }), Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", Set: argv.Parsed(argv.ParseCount(0), func(q *evaluation, v int) { q.env.Exit = &v }), Usage: "$exit, a command's exit code"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.header = append(q.header, v) }), Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.stderr = v }), Usage: "$stderr, what a command wrote; @FILE reads it"},
+		{Name: "error", Value: "WORD", Words: classes, Set: argv.Text(func(q *evaluation, v string) { q.env.Error = v }), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "event", Value: "NAME", Set: argv.Text(func(q *evaluation, v string) { q.env.Event = v }), Usage: "$event, the name of an event of a stream"},
+		{Name: "attempt", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(q *evaluation, v int) { q.env.Attempt = v }), Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Elapsed = v }), Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Unchanged = v }), Usage: "$unchanged, since the answer last changed"},
+		{Name: "print", Value: "EXPR", Set: argv.Text(func(q *evaluation, v string) { q.print = v }), Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
 	all := q.Flags
@@ -84,9 +86,7 @@ type evaluation struct {
 func (q *evaluation) read(l *argv.Line) (err error) {
 	file := l.Operands
 	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
-	if q.Spec, err = q.with(l.Given, nil); err != nil {
-		return err
-	}
+	q.Spec = q.with(l.Settings, nil)
 	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), q.Has); {
 	case isRules && len(file) > 1:
 		err = argv.Usagef("with --each, --until or --preset the only operand is a FILE: conditions are flags").
@@ -204,7 +204,9 @@ func (q *evaluation) say(prefix string, lines ...string) {
 
 // readRules reads the rules, as for a wait of one attempt.
 func (q *evaluation) readRules() (err error) {
-	q.target = &target{kind: status.KindHTTP, spec: q.Spec}
+	rules := *q.Spec
+	rules.HTTP.Stream = q.env.Event != "" // otherwise no rule reads $event
+	q.target = &target{kind: status.KindHTTP, spec: &rules, poller: q.Poller}
 	if q.env.Exit != nil || q.stderr != "" {
 		q.target.kind = status.KindCommand
 	}
@@ -217,7 +219,6 @@ func (q *evaluation) readRules() (err error) {
 		}
 		p.Elements = &list.Elements
 	}
-	q.Stream = q.env.Event != ""
 	r := targetReader{run: q.Spec, process: q.process}
 	return cmp.Or(readAccept(q.target), r.readRules(q.target))
 }

@@ -145,7 +145,7 @@ func (p Process) completionCommand() *argv.Command {
 			if len(words) < 3 || words[0] != "--complete" {
 				return false, nil
 			}
-			return true, p.write(ctx, argv.Complete(newSpec().Command, p.commands(), words[2:]).Text())
+			return true, p.write(ctx, argv.Complete(newSpec().Line.Command, p.commands(), words[2:]).Text())
 		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")

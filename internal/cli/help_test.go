@@ -71,7 +71,7 @@ func TestHelp_readme(t *testing.T) {
 // leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(testProcess().commands(), newSpec().Command) {
+	for _, c := range append(testProcess().commands(), newSpec().Line.Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
 			if find(`^[A-Z][A-Z0-9_]*$`, f.Variable()) == nil {

@@ -67,7 +67,7 @@ func openJobLog(s *Spec, all []*target) (j *jobLog, err error) {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
 	for _, t := range all {
-		j.attach(&t.poller, s.Slice > 0 && !t.spec.Stream)
+		j.attach(&t.poller, s.Slice > 0 && !t.spec.HTTP.Stream)
 	}
 	if found != nil && found.ModTime().Before(j.touched) {
 		j.touched = found.ModTime()
@@ -386,7 +386,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 			f.Name == "follow" || f.Name == "each" || f.Name == "id" || f.Name == "name" && s.isSeveral() ||
 			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
 		if isPart && s.Has(f.Name) {
-			parts[f.Name] = s.Texts(&f)
+			parts[f.Name] = s.Texts(f.Name)
 		}
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {
@@ -394,7 +394,7 @@ func (s *Spec) identity(kind status.Kind) map[string][]string {
 		parts[name] = []string{s.Getenv(names[1] + names[2])}
 	}
 	if parts["proxy"] != nil {
-		parts["proxy"] = []string{pageOf(s.Proxy)}
+		parts["proxy"] = []string{pageOf(s.Connect.Proxy)}
 	}
 	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])

@@ -64,75 +64,47 @@ func kindOfURL(text string) (status.Kind, error) {
 }
 
 // checkFor returns the check of settings of at least some rank for targets of some kinds.
-func checkFor(kinds argv.Kinds, least argv.Rank, inEntries bool) argv.Check {
+func checkFor(kinds argv.Kinds, least argv.Rank) argv.Check {
 	word := "url"
 	if kinds == ofCommand {
 		word = "command"
 	}
-	return argv.Check{Kinds: kinds, Word: word, Least: least, Entries: inEntries}
+	return argv.Check{Kinds: kinds, Word: word, Least: least}
 }
 
 // checked returns a spec without the settings that give way to others, and without the variables that do not apply to
 // such a wait.
 func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
-	check := checkFor(kinds, argv.Variable, s.Targets != "")
-	given, err := s.Validate(check)
-	if err == nil {
-		given, err = s.applicable(given)
-	}
-	if err == nil {
-		given, err = given.Validate(check) // a typed flag may need a variable that does not apply
-	}
-	if err != nil {
+	if err := s.refuseEach(); err != nil {
 		return nil, err
 	}
-	return s.with(given, s.preset)
+	check := checkFor(kinds, argv.Variable)
+	check.Limits = s.limits()
+	if s.Targets != "" {
+		check.Entries = s.Flags
+	}
+	settings, err := s.Resolved(check)
+	return s.with(settings, s.preset), err
 }
 
-// A limitation is a kind of wait, and flags that such a wait cannot have.
-type limitation struct {
-	holds bool   // for this wait
-	kind  string // for [argv.NotApplicable]
-	names string // of the flags
-}
-
-func (s *Spec) limitations() []limitation {
+// limits returns the kinds of wait that cannot have some flags.
+func (s *Spec) limits() []argv.Limit {
 	isList, isSeveral := s.Each != "", s.isSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
 	program := ""
 	if len(s.Then) > 0 {
 		program = programName(s.Then[0])
 	}
-	return []limitation{
-		{program != "", program, "print json"},
-		{isList && s.IsCommand && s.Next != "none", "command", "next"},
-		{isList && isFilled, "batches", "learn"},
-		{isList && !isFilled, "list", "batch"},
-		{isList, "list", "gone started-at finished-at"},
-		{s.Stream, "stream", "each share strict retry-after"},
-		{isSeveral && !s.isLogged(), "several", "name"},
-		{isSeveral, "several", "foreground stdin pass-exit-code result-file show-stderr"},
+	return []argv.Limit{
+		{Holds: program != "", Kind: program, Flags: "print json"},
+		{Holds: isList && s.IsCommand && s.HTTP.Next != "none", Kind: "command", Flags: "next"},
+		{Holds: isList && isFilled, Kind: "batches", Flags: "learn"},
+		{Holds: isList && !isFilled, Kind: "list", Flags: "batch"},
+		{Holds: isList, Kind: "list", Flags: "gone started-at finished-at"},
+		{Holds: s.HTTP.Stream, Kind: "stream", Flags: "each share strict retry-after"},
+		{Holds: isSeveral && !s.isLogged(), Kind: "several", Flags: "name"},
+		{Holds: isSeveral, Kind: "several", Flags: "foreground stdin pass-exit-code result-file show-stderr"},
 	}
-}
-
-// applicable returns given without the variables that do not apply to such a wait. Any other flag that the wait cannot
-// have is an error.
-func (s *Spec) applicable(given argv.Given) (argv.Given, error) {
-	if err := s.refuseEach(); err != nil {
-		return given, err
-	}
-	for _, row := range s.limitations() {
-		for name := range strings.FieldsSeq(row.names) {
-			switch {
-			case !row.holds || !given.IsOn(name):
-			case given.Rank(name) == argv.Variable:
-				given = given.Without(s.Flags.Named(name))
-			default:
-				return given, argv.NotApplicable(name, s.Origin(name), row.kind)
-			}
-		}
-	}
-	return given, nil
 }
 
 // tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error

@@ -18,18 +18,11 @@ import (
 // readOutput reads what is shown, and what goes to stdout.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
-	face := s.Progress
+	w.report, w.output = s.UI, s.Output
+	w.report.Streams, w.report.Palette, w.report.Getenv = w.process.Streams, w.process.Streams.Palette(s.Color), s.Getenv
+	w.report.Until = slices.Clone(s.Until)
 	if s.Quiet {
-		face = ui.None
-	}
-	w.report = ui.Config{
-		Streams:   w.process.Streams,
-		Palette:   w.process.Streams.Palette(s.Color),
-		Face:      face,
-		Verbose:   s.Verbose,
-		Until:     slices.Clone(s.Until),
-		Heartbeat: s.Heartbeat,
-		Getenv:    s.Getenv,
+		w.report.Face = ui.None
 	}
 	if s.Gone {
 		w.report.Until = append(w.report.Until, "gone")
@@ -42,7 +35,6 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	} else if learns != nil {
 		w.note("no past run of " + learns.Name + " is known yet")
 	}
-	w.output.JSON = s.JSON
 	if err := w.readShow(kinds); err != nil {
 		return err
 	}

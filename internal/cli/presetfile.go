@@ -207,19 +207,20 @@ func refuseOfStanza(group presets.Preset) error {
 
 // withSettings returns a spec that has the settings of a preset, too, of flags that are not set.
 func (s *Spec) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
-	given := s.Given
+	given, err := s.Settings, error(nil)
 	for _, setting := range p.Settings {
 		f := s.Flags.Named(setting.Key)
 		if f == nil || given.Has(f.Name) || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
 			continue
 		}
 		for _, value := range setting.Values {
-			if err := cmp.Or(given.Add(f, value, setting.At, rank), refuseSetting(setting, value)); err != nil {
+			given, err = given.With(f, value, setting.At, rank)
+			if err = cmp.Or(err, refuseSetting(setting, value)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return s.with(given, p)
+	return s.with(given, p), nil
 }
 
 // leastInterval is how often a preset, which may be another's, makes poll ask at most.

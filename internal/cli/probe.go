@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -73,16 +72,14 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 
 // readHTTP reads what the flags say of a request, but for the password of a host.
 func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
-	probe = &poll.HTTP{
-		Method: s.Request, MaxBody: s.MaxBody, LookupEnv: s.LookupEnv,
-		MaxRedirects: s.maxRedirects(), LocationTrusted: s.LocationTrusted,
-		Follow: s.Follow, Stream: s.Stream,
-	}
-	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
+	made := s.HTTP
+	probe = &made
+	probe.LookupEnv = s.LookupEnv
+	if s.Gone && probe.Follow == "" && probe.Method != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
 	}
 	if s.Each != "" {
-		probe.Next = cmp.Or(s.Next, "auto")
+		probe.Next = cmp.Or(probe.Next, "auto")
 	}
 	if probe.Header, probe.Refresh, err = readHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; ")); err != nil {
 		return nil, err
@@ -90,12 +87,10 @@ func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 	if _, isGiven := probe.Header["If-None-Match"]; s.NoConditional && !isGiven {
 		probe.Header["If-None-Match"] = nil
 	}
-	for _, step := range []func(*Spec, *poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {
-		if err := step(s, probe); err != nil {
-			return nil, err
-		}
+	if s.Has("user-agent") {
+		probe.Header.Set("User-Agent", s.UserAgent)
 	}
-	return probe, nil
+	return probe, cmp.Or(r.readBody(s, probe), r.readConnection(s, probe))
 }
 
 // checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
@@ -119,31 +114,16 @@ func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP) error {
 }
 
 const (
-	defaultRedirects = 50 // as many as curl follows
-	defaultGrace     = 2 * time.Second
+	defaultAttempt = 30 * time.Second // but of a command, which has none
+	defaultGrace   = 2 * time.Second
 )
-
-// maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
-func (s *Spec) maxRedirects() int {
-	switch s.MaxRedirs {
-	case 0:
-		return -1
-	case -1:
-		return math.MaxInt
-	}
-	return s.MaxRedirs
-}
 
 // readConnection reads how to connect.
 func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
-	options := connect.Options{
-		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
-		UnixSocket: s.UnixSocket, Proxy: s.Proxy, Routes: joined(s.Resolve, s.ConnectTo),
-	}
-	name := fmt.Sprintf("%#v", options)
+	name := fmt.Sprintf("%#v", s.Connect)
 	transport := r.transports[name]
 	if transport == nil {
-		made, err := options.Transport()
+		made, err := s.Connect.Transport()
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
@@ -151,7 +131,7 @@ func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
 			made.DialContext = r.process.Dial
 		}
 		if transport = made; r.several {
-			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, s.ParallelMax)
+			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, s.Group.Parallel)
 		}
 		r.boundIdle(transport)
 		r.transports[name] = transport
@@ -172,22 +152,6 @@ func (r *targetReader) boundIdle(transport *http.Transport) {
 		}
 		return dial(ctx, network, address)
 	}
-}
-
-// readUser reads -u, and -A. Errors do not repeat what is in it.
-func (r *targetReader) readUser(s *Spec, probe *poll.HTTP) error {
-	if s.Has("user-agent") {
-		probe.Header.Set("User-Agent", s.UserAgent)
-	}
-	if s.User == "" {
-		return nil
-	}
-	name, password, ok := strings.Cut(s.User, ":")
-	if !ok {
-		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", s.Origin("user"))
-	}
-	probe.User = url.UserPassword(name, password)
-	return nil
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
@@ -242,8 +206,8 @@ func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	if r.nested == nil {
 		r.nested = nestedCommand(r.process, s.Grace)
 	}
-	c := *r.nested
-	c.Foreground, c.MaxBody, c.Stream = s.Foreground, s.MaxBody, s.Stream
+	c := s.Command
+	c.Grace, c.Env = r.nested.Grace, r.nested.Env
 	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
 		system.AdoptOrphans()
 	}

@@ -30,7 +30,7 @@ func (r *targetReader) readRules(t *target) error {
 		}
 		fits := func(rule status.Rule) error {
 			err := applies(rule.Expr, t.kind, s.Each != "")
-			if err == nil && rule.Expr.Reads("event") && !s.Stream {
+			if err == nil && rule.Expr.Reads("event") && !s.HTTP.Stream {
 				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
 			}
 			return err
@@ -58,7 +58,6 @@ func (r *targetReader) readRules(t *target) error {
 		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", s.Origin("each")).
 			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 	}
-	t.poller.Rules.Strict = s.Strict
 	return r.readPreset(t)
 }
 
@@ -103,7 +102,7 @@ func readAccept(t *target) error {
 	}
 	has := func(code int) bool { return slices.Contains(t.poller.Rules.Accept, code) }
 	switch {
-	case t.kind == status.KindHTTP && s.MaxRedirs != 0 && slices.ContainsFunc([]int{301, 302, 303, 307, 308}, has):
+	case t.kind == status.KindHTTP && s.HTTP.MaxRedirects >= 0 && slices.ContainsFunc([]int{301, 302, 303, 307, 308}, has):
 		return argv.Usagef("%s: poll follows redirects, so the status of a redirect is not that of the response", s.Origin("accept")).
 			Hint("with --max-redirs 0 the redirect is the response")
 	case s.Gone && (has(http.StatusNotFound) || has(http.StatusGone)):
@@ -229,7 +228,7 @@ func (s *Spec) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || 
 // several, and for a threshold that counts lines if no condition for SUCCESS can match a line.
 func checkStream(t *target) error {
 	s := t.spec
-	if !s.Stream {
+	if !s.HTTP.Stream {
 		return nil
 	}
 	if !s.hasSuccess() {
@@ -244,7 +243,7 @@ func checkStream(t *target) error {
 	matchesLine := func(r status.Rule) bool {
 		return r.Status == status.Success && (!r.Expr.Reads("exit") || r.Expr.Reads("stdout", "stderr", "body"))
 	}
-	if s.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
+	if s.Poller.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
 		return argv.Usagef("%s counts lines, and $exit is not known of a line", s.Origin("success-threshold"))
 	}
 	return nil
@@ -257,9 +256,9 @@ func streamNote(s *Spec) string {
 	}
 	name := programName(filepath.Base(s.Operands[0]))
 	switch follows := follows(name, s.Operands[1:]); {
-	case !s.Stream && follows:
+	case !s.HTTP.Stream && follows:
 		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
-	case s.Stream && !follows && !isViewer(name):
+	case s.HTTP.Stream && !follows && !isViewer(name):
 		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
 	}
 	return ""

@@ -66,7 +66,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ended := endings{codes: make(map[poll.Ending]ExitCode)}
 	for event := range w.events(ctx, targets) {
 		long.Stop()
-		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.Stream {
+		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.HTTP.Stream {
 			long.Reset(longCommand)
 		}
 		if w.spec.Slice > 0 {
@@ -89,7 +89,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 				w.checkAgain(inTime, goal, &ended)
 			}
 			for _, note := range goal.Notes {
-				if w.spec.Next == "" {
+				if w.spec.HTTP.Next == "" {
 					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
 				}
 			}

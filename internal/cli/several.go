@@ -35,14 +35,6 @@ func (s *Spec) tooFew(have int) error {
 	return err
 }
 
-// perSecond returns how many requests a second one place gets at most, 0 for no limit.
-func (s *Spec) perSecond() float64 {
-	if s.Rate == nil {
-		return defaultRate
-	}
-	return *s.Rate
-}
-
 // readGroup reads the goal of several targets, the limits of them together, and what is to be
 // said before it begins.
 func (w *wait) readGroup(r *targetReader) (err error) {
@@ -78,23 +70,19 @@ func (w *wait) readGroup(r *targetReader) (err error) {
 func (s *Spec) newGroup() *poll.Group {
 	host, programs := defaultParallelHost, runtime.GOMAXPROCS(0)
 	if s.Has("parallel-max") {
-		host, programs = s.ParallelMax, s.ParallelMax
+		host, programs = s.Group.Parallel, s.Group.Parallel
 	}
-	if s.ParallelMaxHost != nil {
-		host, programs = *s.ParallelMaxHost, *s.ParallelMaxHost
+	host, programs = cmp.Or(s.ParallelMaxHost, host), cmp.Or(s.ParallelMaxHost, programs)
+	g := s.Group
+	g.ParallelPlace = func(place string) int {
+		if argv.HasScheme(place) {
+			return host
+		}
+		return programs
 	}
-	return &poll.Group{
-		FailFast: s.FailFast,
-		Parallel: s.ParallelMax,
-		ParallelPlace: func(place string) int {
-			if argv.HasScheme(place) {
-				return host
-			}
-			return programs
-		},
-		Limiter: &poll.Pacer{PerSecond: s.perSecond(), Known: s.Rate != nil, Rand: s.Waits.Rand()},
-		Rand:    s.Waits.Rand(),
-	}
+	g.Limiter = &poll.Pacer{PerSecond: s.Fleet.PerSecond, Known: s.Fleet.Known, Rand: s.Waits.Rand()}
+	g.Rand = s.Waits.Rand()
+	return &g
 }
 
 // readGoal returns how many of n targets have to succeed, 0 for all. If the number is open, others
@@ -180,7 +168,7 @@ func (s *Spec) readList() (l *elementList, err error) {
 	if s.Has("expect") {
 		l.Expect = cmp.Or(s.Expect, -1)
 	}
-	l.Whole = s.Next != "none" && l.Each.String() != ".." // what is read then is no page
+	l.Whole = s.HTTP.Next != "none" && l.Each.String() != ".." // what is read then is no page
 	l.size = max(l.Expect, 0)
 	return l, err
 }

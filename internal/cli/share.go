@@ -29,18 +29,16 @@ func (s *Spec) refuseJoblog() error {
 // variable names one and targets are commands without --share-key.
 func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *target) bool { return t.kind == status.KindCommand }
-	switch isUnknown := s.ShareKey == "" && slices.ContainsFunc(all, isCommand); {
+	switch isUnknown := s.Fleet.Name == "" && slices.ContainsFunc(all, isCommand); {
 	case s.Share == "" || isUnknown && s.Rank("share") == argv.Variable:
 		return nil, nil
 	case isUnknown:
 		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
 			Hint("with --share-key NAME, all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}
-	shared, err := fleet.Open(s.Share, fleet.Options{
-		PerSecond: s.perSecond(), Known: s.Rate != nil,
-		Name: s.ShareKey, Key: credentialsOf(all).at,
-		Secret: []byte(s.Getenv(shareSecret)), Note: note,
-	})
+	o := s.Fleet
+	o.Key, o.Secret, o.Note = credentialsOf(all).at, []byte(s.Getenv(shareSecret)), note
+	shared, err := fleet.Open(s.Share, o)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
 			Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
@@ -67,9 +65,9 @@ func credentialsOf(all []*target) credentials {
 			continue
 		}
 		secret, place := session.Credentials(), session.Place()
-		if t.spec.UnixSocket != "" {
+		if t.spec.Connect.UnixSocket != "" {
 			machine, _ := os.Hostname() // a container has one of its own
-			secret += fmt.Sprintf(" at %q of %q", t.spec.UnixSocket, machine)
+			secret += fmt.Sprintf(" at %q of %q", t.spec.Connect.UnixSocket, machine)
 		}
 		if request.LocationTrusted {
 			place = "" // they go wherever an answer leads

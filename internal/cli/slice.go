@@ -58,7 +58,7 @@ func (s *Spec) sliceID(ids []string, all []*target) string {
 }
 
 // method returns the method of a request that starts something.
-func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.Request), http.MethodPost) }
+func (s *Spec) method() string { return cmp.Or(strings.ToUpper(s.HTTP.Method), http.MethodPost) }
 
 // refuseAbandoned refuses an abandoned log: by now the same line more likely means another operation.
 func (j *jobLog) refuseAbandoned(s *Spec, origin string) error {

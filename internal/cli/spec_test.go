@@ -36,7 +36,7 @@ func lineOf(t *testing.T, args []string, env map[string]string) (*Spec, error) {
 func settingsOf(s *Spec) string {
 	var list []string
 	for _, f := range s.Flags {
-		for _, text := range s.Texts(&f) {
+		for _, text := range s.Texts(f.Name) {
 			list = append(list, f.Name+"="+text)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
@@ -186,7 +185,7 @@ func (r *targetReader) readEntry(e *targets.Entry) (t *target, err error) {
 	if err := r.setRequest(t, e); err != nil {
 		return nil, err
 	}
-	if s := t.spec; r.run.isLogged() && s.Follow != "" && keepsEnviron(t.poller.Probe) {
+	if s := t.spec; r.run.isLogged() && s.HTTP.Follow != "" && keepsEnviron(t.poller.Probe) {
 		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", s.Origin("follow")).
 			Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 	}
@@ -208,7 +207,7 @@ func (r *targetReader) readShared(kind status.Kind, settings []targets.Setting) 
 	if err != nil {
 		return nil, err
 	}
-	t := &target{kind: kind, spec: s}
+	t := &target{kind: kind, spec: s, poller: s.Poller}
 	for _, step := range []func(*target) error{r.readProbe, readAccept, r.readRules, checkStream, r.readSchedule} {
 		if err := step(t); err != nil {
 			return nil, err
@@ -231,23 +230,20 @@ func (r *targetReader) specOf(kind status.Kind, settings []targets.Setting) (s *
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.with(given, s.preset); err != nil {
-		return nil, err
-	}
-	if s.Rank("preset") == argv.Entry {
+	if s = s.with(given, s.preset); s.Rank("preset") == argv.Entry {
 		if s, err = r.process.withPreset(s, bitOf(kind), argv.Entry); err != nil {
 			return nil, err
 		}
 	}
-	if given, err = s.Validate(checkFor(bitOf(kind), argv.Entry, true)); err != nil {
-		return nil, err
-	}
-	return s.with(given, s.preset)
+	check := checkFor(bitOf(kind), argv.Entry)
+	check.Entries = s.Flags
+	given, err = s.Resolved(check)
+	return s.with(given, s.preset), err
 }
 
 // withEntry returns what is given with the settings of an entry.
-func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
-	given := s.Given
+func (s *Spec) withEntry(settings []targets.Setting) (given argv.Settings, err error) {
+	given = s.Settings
 	for _, setting := range settings {
 		f := s.Flags.Named(setting.Flag)
 		switch {
@@ -261,7 +257,7 @@ func (s *Spec) withEntry(settings []targets.Setting) (argv.Given, error) {
 			return given, argv.Usagef("%s: it has one value", setting.Flag)
 		}
 		for _, text := range setting.Texts {
-			if err := given.Add(f, text, setting.Flag, argv.Entry); err != nil {
+			if given, err = given.With(f, text, setting.Flag, argv.Entry); err != nil {
 				return given, err
 			}
 		}
@@ -329,17 +325,12 @@ func (r *targetReader) readSchedule(t *target) error {
 	}
 	p.Schedule, p.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
 	p.Immediate, p.InitialDelay, p.Rand = s.Waits.AtOnce(), s.Waits.InitialDelay, s.Waits.Rand()
-	if t.kind != status.KindCommand {
-		p.AttemptTimeout = 30 * time.Second
+	if t.kind == status.KindCommand && !s.Has("attempt-timeout") {
+		p.AttemptTimeout = 0
 	}
-	if s.AttemptTimeout != nil {
-		p.AttemptTimeout = *s.AttemptTimeout
-	}
-	p.Timeout = s.TargetTimeout
 	if s.Rank("timeout") == argv.Entry {
 		p.Timeout = s.Timeout
 	}
-	p.MaxAttempts, p.SuccessThreshold, p.ErrorThreshold = s.MaxAttempts, s.SuccessThreshold, s.ErrorThreshold
 	return nil
 }
 
@@ -392,7 +383,11 @@ func (r *targetReader) refuseUnused() error {
 		}
 	}
 	learns := slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	_, err := r.run.Validate(checkFor(kinds, argv.Typed, learns))
+	check := checkFor(kinds, argv.Typed)
+	if learns {
+		check.Entries = r.run.Flags
+	}
+	_, err := r.run.Resolved(check)
 	return err
 }
 

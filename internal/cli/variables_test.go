@@ -44,7 +44,7 @@ func TestVariables_none(t *testing.T) {
 	t.Parallel()
 	count := 0
 	for _, f := range waitFlags() {
-		if f.HasVariable || f.To == nil {
+		if f.HasVariable || f.Set == nil {
 			continue
 		}
 		count++

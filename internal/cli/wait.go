@@ -34,10 +34,7 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 	if err := cmp.Or(misplaced, s.Err); err != nil {
 		return err
 	}
-	s, err := s.with(s.Given, nil)
-	if err != nil {
-		return err
-	}
+	s = s.with(s.Settings, nil)
 	if s.Preset != "" {
 		err := p.inTime(ctx, s, func() (err error) {
 			s, err = p.withPreset(s, kinds, argv.Preset)
@@ -78,7 +75,7 @@ func (p Process) about(ctx context.Context, s *Spec) error {
 // tookURL refuses a flag that took the URL as its value, and returns nil if none did.
 func (s *Spec) tookURL() error {
 	for _, f := range s.Flags {
-		texts := s.Texts(&f)
+		texts := s.Texts(f.Name)
 		if s.Rank(f.Name) == argv.Typed && argv.HasScheme(texts[len(texts)-1]) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
 			return argv.Usagef("nothing to wait for: --%s took the URL as its value", f.Name).Hint("--%s %s URL", f.Name, f.Value)
 		}
@@ -200,7 +197,7 @@ func (p Process) inTime(ctx context.Context, s *Spec, read func() error) error {
 	}
 	var failure error
 	again := s.Slice > 0 && exitCode(err) == ExitTimeout
-	if s.JSON {
+	if s.Output.JSON {
 		failure = ui.WriteFailure(p.Streams, int(exitCode(err)), again, err.Error())
 	}
 	if again {
@@ -264,8 +261,8 @@ func (w *wait) readAlone(p *poll.Poller) error {
 			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
 	}
-	if s.Rate != nil && *s.Rate > 0 && (s.Share == "" || s.IsCommand && s.ShareKey == "") {
-		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second) / *s.Rate)))
+	if rate := s.Fleet.PerSecond; s.Fleet.Known && rate > 0 && (s.Share == "" || s.IsCommand && s.Fleet.Name == "") {
+		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second)/rate)))
 		p.Schedule, p.Throttled = backoff.Max(p.Schedule, spaced), backoff.Max(p.Throttled, spaced)
 	}
 	return nil

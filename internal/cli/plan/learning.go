@@ -31,15 +31,15 @@ type cost struct {
 	delay time.Duration
 }
 
-// Table returns the table of the flags, which fill f.
-func (f *Learning) Table() argv.Flags {
+// LearningTable returns the table of the flags that fill [Learning].
+func LearningTable() argv.Flags {
 	return argv.Flags{
-		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, To: argv.Var(&f.Learn, parseName), Usage: "remember how long runs take, and poll when they end"},
-		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, To: argv.Var(&f.Cost, parseCost), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
-		{Name: "age", Value: "D", Default: "0", To: argv.Var(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running"},
-		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.TextVar(&f.History), Needs: "learn", Usage: "the directory of past runs"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.StartedAt), Needs: "learn", Usage: "when the operation started, from its last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.TextVar(&f.FinishedAt), Needs: "started-at", Usage: "when the operation ended, from its last answer"},
+		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, Set: argv.Parsed(parseName, func(f *Learning, v string) { f.Learn = v }), Usage: "remember how long runs take, and poll when they end"},
+		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, Set: argv.Parsed(parseCost, func(f *Learning, v cost) { f.Cost = v }), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
+		{Name: "age", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(f *Learning, v time.Duration) { f.Age = v }), Needs: "learn", Usage: "how long the operation has been running"},
+		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, Set: argv.Text(func(f *Learning, v string) { f.History = v }), Needs: "learn", Usage: "the directory of past runs"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Learning, v string) { f.StartedAt = v }), Needs: "learn", Usage: "when the operation started, from its last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Learning, v string) { f.FinishedAt = v }), Needs: "started-at", Usage: "when the operation ended, from its last answer"},
 	}
 }
 
@@ -138,15 +138,16 @@ func warn(s *term.Streams, notes ...string) {
 // HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
 	h := &history{streams: s}
-	directory := h.Table().Only("history")
+	directory := argv.Of(LearningTable().Only("history"), func(h *history) *Learning { return &h.Learning })
 	directory[0].Needs = ""
 	return &argv.Command{
 		HasVariables: true,
 		Operands:     "[NAME]",
 		Summary:      "what --learn has remembered",
 		Flags: append(directory,
-			argv.Flag{Name: "forget", To: argv.BoolVar(&h.forget), Usage: "remove the history of NAME"}),
-		Run: h.run,
+			argv.Flag{Name: "forget", Set: argv.Switch(func(h *history, on bool) { h.forget = on }), Usage: "remove the history of NAME"}),
+		Into: h,
+		Run:  h.run,
 	}
 }
 

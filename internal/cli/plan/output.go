@@ -24,12 +24,12 @@ type output struct {
 	svg     string // a file, "" for none
 }
 
-// flags returns the flags that fill o. charts says what --svg writes.
-func (o *output) flags(charts string) argv.Flags {
+// outputTable returns the flags that fill an output. charts says what --svg writes.
+func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.TextVar(&o.format), Usage: "table or json"},
-		{Name: "svg", Value: "FILE", To: argv.Var(&o.svg, parseSVG), Usage: charts},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, Set: argv.Text(func(o *output, v string) { o.format = v }), Usage: "table or json"},
+		{Name: "svg", Value: "FILE", Set: argv.Parsed(parseSVG, func(o *output, v string) { o.svg = v }), Usage: charts},
 	}
 }
 

@@ -28,6 +28,7 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
 		Flags:        q.flags(),
+		Into:         q,
 		Run:          q.run,
 	}
 }
@@ -52,14 +53,14 @@ type scheduleQuery struct {
 
 func (q *scheduleQuery) flags() argv.Flags {
 	offered := func() []argv.Candidate { return argv.Candidates(Strategies()...) }
-	waits := q.waits.Table()
+	waits := argv.Of(WaitsTable(), func(q *scheduleQuery) *Waits { return &q.waits })
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.OptionalVar(&q.count, argv.ParseCount(0)), Usage: "how many attempts to show"},
-		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(DefaultTimeout), To: argv.OptionalVar(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
-	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
-		{Name: "compare", Value: "LIST", Offers: offered, To: argv.Var(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
-	}, q.output.flags("write a chart"))
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
+		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
+	}, waits, argv.Of(LearningTable().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *Learning { return &q.past }), argv.Flags{
+		{Name: "compare", Value: "LIST", Offers: offered, Set: argv.Parsed(argv.ParseList(argv.ParseWord(Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
+	}, argv.Of(outputTable("write a chart"), func(q *scheduleQuery) *output { return &q.output }))
 }
 
 func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {

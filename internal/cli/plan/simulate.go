@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
@@ -23,6 +24,7 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 		OwnsSignals: true,
 		Summary:     "model many clients of one service",
 		Flags:       q.flags(),
+		Into:        q,
 		Run:         q.run,
 	}
 }
@@ -54,29 +56,28 @@ func (q *simulation) flags() argv.Flags {
 	names := algorithmNames()
 	offered := func() []argv.Candidate { return argv.Candidates(names[1:]...) }
 	return slices.Concat(argv.Flags{
-		{Name: "model", Value: "M", Default: models[0], Words: models, To: argv.TextVar(&q.Model), Usage: "queue or occ"},
-		{Name: "clients", Value: "LIST", Default: "10,50,100", To: argv.Var(&q.Clients, argv.ParseList(argv.ParseCount(0))), Usage: "numbers of clients"},
-		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.Var(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
-	}, q.waits.Table().Only(shapes()...), argv.Flags{
-		{Name: "trials", Value: "N", Default: "100", To: argv.Var(&q.Trials, argv.ParseCount(1)), Usage: "how often each is simulated"},
-		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.Var(&q.waits.Base, ParsePositive), Usage: "the base of algorithms"},
-		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.Var(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
-		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Var(&q.Config, q.parseService), Usage: "queue: the time that serves one client"},
-		{Name: "seed", Value: "N", Default: "0", To: argv.Var(&q.Seed, argv.ParseUint64), Usage: "the seed of the random numbers"},
-	}, q.output.flags("write two charts, of work and of time"))
+		{Name: "model", Value: "M", Default: models[0], Words: models, Set: argv.Text(func(q *simulation, v string) { q.Model = simulate.Model(v) }), Usage: "queue or occ"},
+		{Name: "clients", Value: "LIST", Default: "10,50,100", Set: argv.Parsed(argv.ParseList(argv.ParseCount(0)), func(q *simulation, v []int) { q.Clients = v }), Usage: "numbers of clients"},
+		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, Set: argv.Parsed(argv.ParseList(argv.ParseWord(names)), func(q *simulation, v []string) { q.algorithm = v }), Usage: "such as exponential,full"},
+	}, argv.Of(WaitsTable().Only(shapes()...), func(q *simulation) *Waits { return &q.waits }), argv.Flags{
+		{Name: "trials", Value: "N", Default: "100", Set: argv.Parsed(argv.ParseCount(1), func(q *simulation, v int) { q.Trials = v }), Usage: "how often each is simulated"},
+		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", Set: argv.Parsed(ParsePositive, func(q *simulation, v time.Duration) { q.waits.Base = v }), Usage: "the base of algorithms"},
+		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", Set: argv.Parsed(parseCap, func(q *simulation, v time.Duration) { q.waits.MaxWait = v }), Usage: "the longest wait"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", Set: argv.Parsed(parseService, func(q *simulation, v [2]time.Duration) { q.ServiceMin, q.ServiceMax = v[0], v[1] }), Usage: "queue: the time that serves one client"},
+		{Name: "seed", Value: "N", Default: "0", Set: argv.Parsed(argv.ParseUint64, func(q *simulation, v uint64) { q.Seed = v }), Usage: "the seed of the random numbers"},
+	}, argv.Of(outputTable("write two charts, of work and of time"), func(q *simulation) *output { return &q.output }))
 }
 
 // parseService reads a duration, or the shortest and the longest.
-func (q *simulation) parseService(text string) (c simulate.Config, err error) {
-	c = q.Config
+func parseService(text string) (service [2]time.Duration, err error) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
 		to = from
 	}
-	if c.ServiceMin, err = argv.ParseDuration(from); err == nil {
-		c.ServiceMax, err = argv.ParseDuration(to)
+	if service[0], err = argv.ParseDuration(from); err == nil {
+		service[1], err = argv.ParseDuration(to)
 	}
-	return c, err
+	return service, err
 }
 
 func (q *simulation) run(ctx context.Context, l *argv.Line) error {

@@ -18,12 +18,13 @@ func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Summary: "choose how fast waits grow",
 		Flags: argv.Flags{
-			{Name: "overshoot", Value: "PCT", To: argv.Var(&t.overshoot, argv.ParsePercent), Not: "wait at", Usage: "the wait that you want, as a fraction of the time so far"},
-			{Name: "wait", Value: "D", To: argv.Var(&t.wait, ParsePositive), Needs: "at", Usage: "the wait that you want at the time --at"},
-			{Name: "at", Value: "D", To: argv.Var(&t.at, ParsePositive), Needs: "wait", Usage: "the time of --wait"},
-			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.Var(&t.base, ParsePositive), Usage: "the first wait"},
-			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.Var(&t.until, ParsePositive), Usage: "count the attempts until then"},
+			{Name: "overshoot", Value: "PCT", Set: argv.Parsed(argv.ParsePercent, func(t *tuning, v float64) { t.overshoot = v }), Not: "wait at", Usage: "the wait that you want, as a fraction of the time so far"},
+			{Name: "wait", Value: "D", Set: argv.Parsed(ParsePositive, func(t *tuning, v time.Duration) { t.wait = v }), Needs: "at", Usage: "the wait that you want at the time --at"},
+			{Name: "at", Value: "D", Set: argv.Parsed(ParsePositive, func(t *tuning, v time.Duration) { t.at = v }), Needs: "wait", Usage: "the time of --wait"},
+			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), Set: argv.Parsed(ParsePositive, func(t *tuning, v time.Duration) { t.base = v }), Usage: "the first wait"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), Set: argv.Parsed(ParsePositive, func(t *tuning, v time.Duration) { t.until = v }), Usage: "count the attempts until then"},
 		},
+		Into: t,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := t.text()
 			if err != nil {

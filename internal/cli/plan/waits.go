@@ -65,20 +65,20 @@ type Waits struct {
 	Seed             *uint64
 }
 
-// Table returns the table of the flags, which fill w.
-func (w *Waits) Table() argv.Flags {
+// WaitsTable returns the table of the flags that fill [Waits].
+func WaitsTable() argv.Flags {
 	return argv.Flags{
-		{Name: "strategy", HasVariable: true, Value: "S", Default: Exponential, Words: Strategies(), To: argv.TextVar(&w.Strategy), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
-		{Name: "base", HasVariable: true, Value: "D", Default: "100ms", To: argv.Var(&w.Base, ParsePositive), Usage: "the first wait, roughly"},
-		{Name: "factor", HasVariable: true, Value: "F", Default: "2", To: argv.Var(&w.Factor, argv.ParseNumber(1)), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
-		{Name: "power", HasVariable: true, Value: "P", Default: "4", To: argv.Var(&w.Power, aboveZero(argv.ParseNumber(0))), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
-		{Name: "max-wait", HasVariable: true, Value: "D", Default: "20s", To: argv.Var(&w.MaxWait, parseCap), Usage: "the longest wait that poll chooses; 0 = no cap"},
-		{Name: "interval", HasVariable: true, Value: "D", Brief: true, To: argv.OptionalVar(&w.Interval, argv.ParseDuration), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
-		{Name: "overshoot", HasVariable: true, Value: "PCT", Distinctive: true, To: argv.Var(&w.Overshoot, argv.ParsePercent), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
-		{Name: "jitter", HasVariable: true, Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.TextVar(&w.Jitter), Usage: "auto, none, full, equal or decorrelated"},
-		{Name: "seed", HasVariable: true, Value: "N", WholeRun: true, To: argv.OptionalVar(&w.Seed, argv.ParseUint64), Usage: "the seed of the jitter, to repeat a run"},
-		{Name: "immediate", HasVariable: true, To: argv.OptionalVar(&w.Immediate, strconv.ParseBool), Usage: "ask at once, as --interval does unless =false"},
-		{Name: "initial-delay", HasVariable: true, Value: "D", Default: "0", To: argv.Var(&w.InitialDelay, argv.ParseDuration), Usage: "wait this long first"},
+		{Name: "strategy", HasVariable: true, Value: "S", Default: Exponential, Words: Strategies(), Set: argv.Text(func(w *Waits, v string) { w.Strategy = v }), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
+		{Name: "base", HasVariable: true, Value: "D", Default: "100ms", Set: argv.Parsed(ParsePositive, func(w *Waits, v time.Duration) { w.Base = v }), Usage: "the first wait, roughly"},
+		{Name: "factor", HasVariable: true, Value: "F", Default: "2", Set: argv.Parsed(argv.ParseNumber(1), func(w *Waits, v float64) { w.Factor = v }), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
+		{Name: "power", HasVariable: true, Value: "P", Default: "4", Set: argv.Parsed(aboveZero(argv.ParseNumber(0)), func(w *Waits, v float64) { w.Power = v }), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
+		{Name: "max-wait", HasVariable: true, Value: "D", Default: "20s", Set: argv.Parsed(parseCap, func(w *Waits, v time.Duration) { w.MaxWait = v }), Usage: "the longest wait that poll chooses; 0 = no cap"},
+		{Name: "interval", HasVariable: true, Value: "D", Brief: true, Set: argv.Parsed(argv.ParseDuration, func(w *Waits, v time.Duration) { w.Interval = &v }), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
+		{Name: "overshoot", HasVariable: true, Value: "PCT", Distinctive: true, Set: argv.Parsed(argv.ParsePercent, func(w *Waits, v float64) { w.Overshoot = v }), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "jitter", HasVariable: true, Value: "J", Default: JitterAuto, Words: Jitters(), Set: argv.Text(func(w *Waits, v string) { w.Jitter = v }), Usage: "auto, none, full, equal or decorrelated"},
+		{Name: "seed", HasVariable: true, Value: "N", WholeRun: true, Set: argv.Parsed(argv.ParseUint64, func(w *Waits, v uint64) { w.Seed = &v }), Usage: "the seed of the jitter, to repeat a run"},
+		{Name: "immediate", HasVariable: true, Set: argv.Parsed(strconv.ParseBool, func(w *Waits, v bool) { w.Immediate = &v }), Usage: "ask at once, as --interval does unless =false"},
+		{Name: "initial-delay", HasVariable: true, Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(w *Waits, v time.Duration) { w.InitialDelay = v }), Usage: "wait this long first"},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestGiven(t *testing.T) {
+func TestSettings(t *testing.T) {
 	t.Parallel()
 	const url, command Kinds = 1, 2
 	flags := Flags{
@@ -15,6 +15,7 @@ func TestGiven(t *testing.T) {
 		{Name: "resume", Needs: "joblog"}, {Name: "cert", Value: "FILE"}, {Name: "key", Value: "FILE", Needs: "cert"},
 	}
 	ranks := map[string]Rank{"preset": Preset, "variable": Variable, "typed": Typed, "entry": Entry}
+	inEntries := Check{Entries: flags}
 	for _, test := range []struct {
 		settings string // RANK:NAME=VALUE
 		check    Check
@@ -41,37 +42,38 @@ func TestGiven(t *testing.T) {
 		{"typed:key=f", Check{}, "--key needs --cert"},
 		{"typed:key=f variable:cert=g", Check{}, "cert=g key=f"},
 		{"variable:key=f", Check{}, ""},
-		{"typed:key=f", Check{Entries: true}, "key=f"},
-		{"typed:resume=1", Check{Entries: true}, "--resume needs --joblog"},
+		{"typed:key=f", inEntries, "key=f"},
+		{"typed:resume=1", inEntries, "--resume needs --joblog"},
 
 		{"typed:resume=maybe", Check{}, `--resume is a switch: "maybe" is neither true nor false`},
 		{"typed:interval=", Check{}, "--interval is given an empty value"},
 	} {
-		g, err := Given{Flags: flags}, error(nil)
+		var l Settings
+		var err error
 		for setting := range strings.FieldsSeq(test.settings) {
 			rank, rest, _ := strings.Cut(setting, ":")
 			name, text, _ := strings.Cut(rest, "=")
 			if err == nil {
-				err = g.Add(flags.Named(name), text, "--"+name, ranks[rank])
+				l, err = l.With(flags.Named(name), text, "--"+name, ranks[rank])
 			}
 		}
 		if err == nil {
-			g, err = g.Validate(test.check)
+			l, err = l.Resolved(test.check)
 		}
-		if have := shown(g, err); have != test.want {
+		if have := shown(l, err); have != test.want {
 			t.Errorf("%s: have %s, want %s", test.settings, have, test.want)
 		}
 	}
 }
 
 // shown returns the settings in the order of their names, or the error.
-func shown(g Given, err error) string {
+func shown(l Settings, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	var list []string
 	for _, name := range []string{"cert", "factor", "header", "interval", "jitter", "key", "overshoot", "stdin", "strategy", "until"} {
-		for _, text := range g.Texts(g.at(name)) {
+		for _, text := range l.Texts(name) {
 			list = append(list, name+"="+text)
 		}
 	}
