@@ -16,20 +16,19 @@ import (
 
 const (
 	lockSuffix = ".lock"
-	nap        = time.Millisecond // between two attempts to get a lock, which is held for less
+	lockPoll   = time.Millisecond // between two attempts to get a lock, which is held for less
 )
 
-// A directory keeps each record in a file, for the processes of one user on one machine. A look and
-// its change have one lock, which is that of another file, which some of the records share and which
-// stays.
+// A directory keeps each record in a file, for the processes of one user on one machine. A process changes a
+// record while it holds a lock: that of another file, which several records share and which is never removed.
 //
-// A record is the first line of its file, which is written in place: to replace a file takes thirty
-// times as long. Nothing is synced: if a process or the machine dies meanwhile, the old record is
-// left, or the new one, or no JSON, which counts as no record. A process then asks once more.
+// A record is the first line of its file. The file is written in place, since it takes thirty times as long to
+// replace it. Nothing is synced: if the process or the machine dies meanwhile, the file has the old record, the
+// new record, or invalid JSON, which counts as no record.
 type directory string
 
-// openDirectory returns a directory, from which it removes old records. A lock stays: another
-// process may hold it.
+// openDirectory returns the directory at a path, and removes old records from it. Locks stay, since another
+// process may hold them.
 func openDirectory(path string) (directory, error) {
 	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,14 +36,14 @@ func openDirectory(path string) (directory, error) {
 	}
 	files, _ := filepath.Glob(filepath.Join(path, prefix+"*[0-9a-f]"))
 	for _, file := range files {
-		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > life {
+		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > recordTTL {
 			os.Remove(file)
 		}
 	}
 	return d, nil
 }
 
-// check refuses a path that is no directory, or one that others may put files into.
+// check returns an error if the path is not a directory, or if other users may create files there.
 func (d directory) check() error {
 	info, err := os.Stat(string(d))
 	switch {
@@ -58,14 +57,14 @@ func (d directory) check() error {
 	return nil
 }
 
-func (d directory) change(bound time.Duration, key string, step func(text string, at int64) string) error {
-	unlock, err := d.lock(bound, key)
+func (d directory) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
+	unlock, err := d.lock(timeout, key)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	path := filepath.Join(string(d), key)
-	if err := yield(path); err != nil {
+	if err := moveAside(path); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -80,29 +79,29 @@ func (d directory) change(bound time.Duration, key string, step func(text string
 		return err
 	}
 	if _, err = f.WriteAt([]byte(next+"\n"), 0); err != nil {
-		f.Truncate(0) // the disk is full, and the record torn
+		f.Truncate(0) // the disk is full, and a part of the record is written
 	}
 	return err
 }
 
-// lock takes the lock of a record, and makes the directory if it is not there.
-func (d directory) lock(bound time.Duration, key string) (unlock func() error, err error) {
+// lock takes the lock of a record, and creates a missing directory.
+func (d directory) lock(timeout time.Duration, key string) (unlock func() error, err error) {
 	if err = d.check(); errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(string(d), 0o700)
 	}
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	path := filepath.Join(string(d), prefix+key[len(key)-2:]+lockSuffix)
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	_, err = l.TryLockContext(ctx, nap)
+	_, err = l.TryLockContext(ctx, lockPoll)
 	return l.Close, err
 }
 
-// yield moves anything at a path aside that is no file.
-func yield(path string) error {
+// moveAside renames anything at a path that is not a regular file.
+func moveAside(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))
 	}

@@ -4,5 +4,5 @@ package fleet
 
 import "io/fs"
 
-// There are no modes here. A directory has the rights of the one above it.
+// isOwn returns true: this system has no modes, and a directory has the rights of its parent.
 func isOwn(fs.FileInfo) bool { return true }

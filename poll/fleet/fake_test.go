@@ -16,6 +16,18 @@ func bubble(t *testing.T, test func(*testing.T)) {
 	synctest.Test(t, test)
 }
 
+// A swapping store changes records by compare-and-swap.
+type swapping struct{ swapper }
+
+type swapper interface {
+	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	close()
+}
+
+func (s swapping) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
+	return swapFunc(s.swap).change(timeout, key, step)
+}
+
 // A memory is a store in memory.
 type memory struct {
 	mu      sync.Mutex
@@ -99,7 +111,6 @@ func faults() map[string]func(*fake) {
 			time.Sleep(10*time.Second + 200*time.Millisecond)
 			away(e, errors.New("killed"), time.Millisecond, 10*time.Second)
 		},
-		"full":    func(e *fake) { away(e, errRefused("OOM"), time.Millisecond, 10*time.Second) },
 		"flushed": func(e *fake) { e.become(map[string]string{}) },
 		"flushed again and again": func(e *fake) {
 			for range 20 {

@@ -1,18 +1,16 @@
-// Package fleet lets processes that poll the same place keep to its limit together: they
-// share its rate and its refusals, in a directory of one machine or in Redis.
+// Package fleet lets several processes that poll the same origins share one limit: the rate of their requests,
+// and the waits that a server asks for. The limit is in a directory of one machine or in Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, ...}
 //
-// No wait fails because of the store. If it is unreachable, slow or full, or its records
-// make no sense, each process goes on alone, at its share of the last rate, and notes that
-// once.
+// No wait fails because of the store. While the store is unreachable, slow or full, or its records are invalid,
+// each process continues alone with its share of the last rate. It notes the reason once.
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -29,69 +27,69 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
-// prefix begins the name of each record. It has to change with the meaning of a record.
+// prefix is the prefix of the name of each record. It changes with the meaning of a record.
 const prefix = "poll-3-"
 
 const (
-	// bound is how long a call waits for the store, and settling how long it does at first,
-	// when many processes begin together.
-	bound, settling = 500 * time.Millisecond, 2 * time.Second
-	// pause is how long nothing is asked of a store that failed, and at most as long again.
-	pause = 500 * time.Millisecond
+	// callTimeout limits one operation of the store. The limit is startTimeout for as long after Open, when
+	// many processes may start at the same time.
+	callTimeout, startTimeout = 500 * time.Millisecond, 2 * time.Second
+	// retryAfter is how long the process leaves a store alone that has failed, and at most twice as long.
+	retryAfter = 500 * time.Millisecond
+	// recordTTL is how long the store keeps a record that no process changes.
+	recordTTL = 2 * time.Hour
 )
 
-// Options say how a [Fleet] is used.
+// Options configure a [Fleet].
 type Options struct {
-	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that
-	// is not known begins with a quarter of PerSecond. 0 or less means no limit until a request is
-	// refused.
+	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that is not known
+	// starts with a quarter of PerSecond. 0 or less means no limit until a request is refused.
 	PerSecond float64
 	Known     bool
-	// Name is that of the limit. All with the same name keep to one, at any place.
-	// Without a name each place has a limit, and a loopback address one for each machine.
+	// Name names the limit: all processes with the same name have one limit, at any origin. With "" each
+	// origin has a limit, and a loopback address has one for each machine.
 	Name string
-	// Key returns a text that tells limits at a place apart, such as the credentials that are sent
-	// there. Nil means that there is one limit. It is not called if there is a Name.
+	// Key returns a string that distinguishes limits at one origin, such as the credentials that are sent
+	// there. Nil means one limit for each origin. Key is not called if there is a Name.
 	Key func(place string) string
-	// Secret keeps readers of the store from guessing URLs and credentials. All processes need
-	// the same; empty means none.
+	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same
+	// Secret; empty means none.
 	Secret []byte
-	// Note is called once with the reason for which this process goes on alone. The reason has no
-	// password. Note may be called from any goroutine; nil is for none.
+	// Note is called once with the reason why this process continues alone, and once if a record is invalid.
+	// The text contains no password. Note may be called from any goroutine; nil ignores notes.
 	Note func(string)
 }
 
-// A Fleet is a [poll.Limiter] that spaces the requests of all processes together. It may be used
-// from several goroutines.
+// A Fleet is a [poll.Limiter] that spaces the requests of all processes together. Several goroutines may use
+// it at once.
 //
-// A call takes half a second at most, and two seconds at the beginning. Nothing that is shared
-// is believed for longer than an hour.
+// An operation of the store takes at most half a second, or two seconds during the first two seconds. A call
+// needs two operations, and two more each time another process has changed the record meanwhile: if that
+// happens 40 times, the process continues alone. The process follows no record for more than an hour.
 type Fleet struct {
-	store store
-	where string // without passwords
-	o     Options
-	rules pace.Rules
-	began time.Time
-	said  sync.Map
+	store  store
+	where  string // without a password
+	o      Options
+	rules  pace.Rules
+	opened time.Time
+
+	noteAlone, noteInvalid sync.Once
 
 	mu      sync.Mutex
 	origins map[string]*origin
-	down    map[string]time.Time // until when a record is not asked for; "" is all of them
-	clock   int64                // the last time of the store
-	moved   time.Time            // when it showed that first
+	retry   time.Time // the store has failed, and is not used before
 }
 
 var _ poll.Limiter = (*Fleet)(nil)
 
-// Open returns the fleet of all processes that name the same place: a directory, which is created,
-// redis://HOST, rediss://HOST, with encryption, or unix:///PATH, each of them with
-// USER:PASSWORD@ before HOST and a database behind it if need be. An error means that where
-// can never be right; it has no password. Otherwise it is reached when it is needed.
+// Open returns the fleet of all processes that use the same store: a directory, which is created,
+// redis://HOST, rediss://HOST for an encrypted connection, or unix:///PATH. A URL may have USER:PASSWORD@ before
+// the host, and the number of a database after it. Open connects to nothing. It returns an error, without the
+// password, if where cannot name a store.
 func Open(where string, o Options) (*Fleet, error) {
 	s, shown, err := openStore(where, nil)
 	if err != nil {
@@ -100,9 +98,9 @@ func Open(where string, o Options) (*Fleet, error) {
 	return newFleet(s, shown, o), nil
 }
 
-// openStore returns the store at a place, and the place without its password. An error means
-// that the place can never be right. It has no part of a URL, since any may be the password.
-func openStore(where string, config *tls.Config) (store, string, error) {
+// openStore returns the store that where names, and where without its password. Its error contains no part of
+// a URL, since each part may be the password.
+func openStore(where string, config *tls.Config) (s store, shown string, err error) {
 	scheme, _, isURL := strings.Cut(where, "://")
 	_, missing := os.Stat(where)
 	switch {
@@ -115,132 +113,93 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 	case missing != nil && regexp.MustCompile(likeAddress).MatchString(where[len(filepath.VolumeName(where)):]):
 		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
-	d, err := openDirectory(where)
-	return d, where, err
+	s, err = openDirectory(where)
+	return s, where, err
 }
 
-// likeAddress matches a word that has a password perhaps: a URL of which a slash is missing,
-// USER:PASSWORD@ and HOST:PORT. No directory is made of it.
+// likeAddress matches a string that may contain a password: a URL without a slash, USER:PASSWORD@ and HOST:PORT.
+// No directory of such a name is created.
 const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
-		store: s, where: where, o: o, began: time.Now(),
-		rules:   pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
-		origins: map[string]*origin{}, down: map[string]time.Time{},
+		store: s, where: where, o: o, opened: time.Now(), origins: map[string]*origin{},
+		rules: pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
 	}
 }
 
-// Close releases the connections of the fleet. A wait that still uses it goes on alone.
+// Close closes the connections of the fleet. A wait that still uses the fleet continues alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name under which a record is shared. Its subject is hidden from a reader
-// without the secret.
+// key returns the name of a record. A reader without the Secret cannot find the text in the name.
 func (f *Fleet) key(kind, text string) string {
-	return prefix + kind + hex.EncodeToString(f.mac(kind, text)[:16])
-}
-
-func (f *Fleet) mac(use, text string) []byte {
 	h := hmac.New(sha256.New, f.o.Secret)
-	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", use, text)
-	return h.Sum(nil)
+	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", kind, text)
+	return prefix + kind + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // A store keeps small records.
 type store interface {
-	// change replaces the record under a key, "" for none, by the result of a step, if that
-	// differs. at is the store's time in microseconds. The step may be taken again. No single
-	// operation takes longer than bound.
-	change(bound time.Duration, key string, step func(text string, at int64) string) error
+	// change replaces the record under a key by the result of a step. text is the record, "" for none, and
+	// at is the time of the store in microseconds. Nothing is written if the step returns the same text. The
+	// step may be called again. No single operation takes longer than timeout.
+	change(timeout time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
 
-// life is how long a record is kept that nobody changes.
-const life = 2 * time.Hour
-
-// change applies a step to the limit that is shared under a key; now is the store's time in
-// microseconds. The step may be applied again. If the store cannot be used, change returns false and
-// notes the reason.
+// change applies a step to the limit under a key; now is the time of the store in microseconds. The step may be
+// applied again. If the store cannot be used, change returns false and notes the reason.
 func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool) {
-	if f.isDown(key) {
+	if f.isDown() {
 		return false
 	}
-	var refused error
-	err := f.store.change(max(bound, time.Until(f.began.Add(settling))), key, func(text string, now int64) string {
-		if refused = f.checkClock(now); refused != nil {
-			return text
-		}
+	timeout := max(callTimeout, time.Until(f.opened.Add(startTimeout)))
+	err := f.store.change(timeout, key, func(text string, now int64) string {
 		l := f.read(text)
 		before := l
 		if step(&l, now); l == before {
 			return text
 		}
-		next, _ := json.Marshal(l) // of numbers
+		next, _ := json.Marshal(l) // numbers cannot fail
 		return string(next)
 	})
-	if err = cmp.Or(err, refused); err != nil {
-		f.failed(key, err)
+	if err != nil {
+		f.fail(err)
 	}
 	return err == nil
 }
 
-// read returns the limit in a text. It returns the zero value if the text is empty or makes no sense.
+// read returns the limit in a text. It returns the zero value if the text is empty or invalid.
 func (f *Fleet) read(text string) (l limit) {
-	if text == "" {
+	if text == "" || json.Unmarshal([]byte(text), &l) == nil && l.Valid() {
 		return l
 	}
-	if json.Unmarshal([]byte(text), &l) != nil || !l.Valid() {
-		f.say("nonsense", f.where+" has something that makes no sense, or is of another version, and is taken for nothing")
-		return limit{}
-	}
-	return l
+	f.note(&f.noteInvalid, f.where+" has a record that makes no sense, or is of another version: it counts as no record")
+	return limit{}
 }
 
-// within returns a time at random between half of one and all of it.
-func within(d time.Duration) time.Duration {
-	return backoff.Equal(backoff.Fixed(d)).Wait(backoff.Step{}, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-}
-
-// checkClock refuses a clock of the store that cannot tell how long anything lasts.
-func (f *Fleet) checkClock(at int64) error {
+// isDown reports whether the store has failed a moment ago.
+func (f *Fleet) isDown() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := time.Now()
-	if at != f.clock {
-		f.clock, f.moved = at, now
-	}
-	if now.Sub(time.UnixMicro(at)).Abs() > 24*time.Hour || now.Sub(f.moved) > time.Second {
-		return errors.New("its clock stands still, or is more than a day off")
-	}
-	return nil
+	return time.Now().Before(f.retry)
 }
 
-// isDown reports whether a record could not be had a moment ago.
-func (f *Fleet) isDown(key string) bool {
+// fail notes that the store cannot be used.
+func (f *Fleet) fail(err error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := time.Now()
-	return now.Before(f.down[""]) || now.Before(f.down[key])
-}
-
-// failed notes that a record cannot be had.
-func (f *Fleet) failed(key string, err error) {
-	if _, isRefused := errors.AsType[errRefused](err); !isRefused {
-		key = ""
-	}
-	f.mu.Lock()
-	f.down[key] = time.Now().Add(within(2 * pause))
+	f.retry = time.Now().Add(retryAfter + rand.N(retryAfter))
 	f.mu.Unlock()
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		why = "it does not answer in time"
 	}
-	f.say("alone", fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
+	f.note(&f.noteAlone, fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
 }
 
-// say tells something once.
-func (f *Fleet) say(about, text string) {
-	if _, isSaid := f.said.LoadOrStore(about, true); !isSaid && f.o.Note != nil {
-		f.o.Note(text)
+// note passes a text to Note, once.
+func (f *Fleet) note(once *sync.Once, text string) {
+	if f.o.Note != nil {
+		once.Do(func() { f.o.Note(text) })
 	}
 }

@@ -13,52 +13,51 @@ import (
 )
 
 const (
-	// farthest is how far ahead anything is believed that others may have written. Records live
-	// longer.
+	// farthest is the longest wait that a record of another process can cause. Records live longer.
 	farthest = time.Hour
-	// freeFor is how long a place without a limit is taken for free, without a look at the store.
+	// freeFor is how long an origin counts as free of limits without another look into the store.
 	freeFor = 20 * time.Millisecond
-	// maxMembers is how many processes are believed at most.
-	maxMembers = 10_000
-	// startShare is the share of a rate that is not known with which a place begins.
+	// maxProcesses is the largest number of processes in a record that counts.
+	maxProcesses = 10_000
+	// startShare is the share of an unknown rate with which an origin starts.
 	startShare = 0.25
 )
 
 // A limit is the shared record of an origin.
 type limit struct {
 	pace.Record
-	members
+	processes
 }
 
-// An origin is the state of a place in this process. Times of slots are by the clock of this process.
+// An origin is the state of an origin in this process. Times of slots are by the clock of this process.
 type origin struct {
 	key  string
 	used time.Time // guarded by Fleet.mu
 
-	turn chan struct{} // whoever has it may use what follows, and ask the store
+	lock chan struct{} // guards the fields below, and calls of the store
 	pace.Given
-	shared    limit     // as it was last
-	refreshed time.Time // when that was, zero for never
-	window    int64     // that of the last heartbeat
-	reason    string    // of its closing
+	shared   limit     // the last record
+	read     time.Time // when shared was current, zero for never
+	window   int64     // in which the record counts this process
+	reason   string    // for which the origin is closed
+	unshared float64   // requests since read, while no limit is known
 
-	fallback  *poll.Pacer // while the store is away
-	uncounted float64     // requests since refreshed, where there is no limit
+	alone *poll.Pacer // while the store is down
 }
 
-// Next returns when the next request may go to a place.
+// Next returns when the next request may go to an origin.
 func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	o := f.origin(name)
-	o.turn <- struct{}{}
-	defer func() { <-o.turn }()
-	if o.shared.Free() && time.Since(o.refreshed) < freeFor {
-		o.uncounted++
+	o.lock <- struct{}{}
+	defer func() { <-o.lock }()
+	if o.shared.Free() && time.Since(o.read) < freeFor {
+		o.unshared++
 		return time.Now(), ""
 	}
 	var slot pace.Slot
 	var same, isClosed bool
-	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
-		slot, same = o.Again(&l.Record, r, now, had.UnixMicro())
+	if !o.change(f, func(l *limit, now int64) {
+		slot, same = o.Again(&l.Record, f.rules, now, had.UnixMicro())
 		at, isClosed = time.Now().Add(micros(slot.At-now)), l.Closed > now
 	}) {
 		return o.pacer(f.rules, name).Next(name, had)
@@ -80,11 +79,11 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 		return
 	}
 	o := f.origin(name)
-	o.turn <- struct{}{}
-	defer func() { <-o.turn }()
+	o.lock <- struct{}{}
+	defer func() { <-o.lock }()
 	var closed bool
-	if !o.change(f, func(l *limit, r pace.Rules, now int64) {
-		closed = l.Learn(r, now, pace.Result{
+	if !o.change(f, func(l *limit, now int64) {
+		closed = l.Learn(f.rules, now, pace.Result{
 			Sent: now - time.Since(result.Sent).Microseconds(), Refused: result.Refused, Wait: result.Wait.Microseconds(),
 			Remaining: result.Remaining, Reset: result.Reset.Microseconds(),
 		})
@@ -102,16 +101,16 @@ func (f *Fleet) origin(name string) *origin {
 	o := f.origins[name]
 	if o == nil {
 		if len(f.origins)%100 == 99 {
-			maps.DeleteFunc(f.origins, func(_ string, o *origin) bool { return time.Since(o.used) > life })
+			maps.DeleteFunc(f.origins, func(_ string, o *origin) bool { return time.Since(o.used) > recordTTL })
 		}
-		o = &origin{key: f.key("limit-", f.limitOf(name)), turn: make(chan struct{}, 1), Given: pace.Given{}}
+		o = &origin{key: f.key("limit-", f.limitOf(name)), lock: make(chan struct{}, 1), Given: pace.Given{}}
 		f.origins[name] = o
 	}
 	o.used = time.Now()
 	return o
 }
 
-// limitOf returns the text that tells the limit of a place from others.
+// limitOf returns a string that distinguishes the limit of an origin from other limits.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -126,79 +125,77 @@ func (f *Fleet) limitOf(name string) string {
 	return text
 }
 
-// change takes a step on the limit. It reports false without the store.
-func (o *origin) change(f *Fleet, step func(*limit, pace.Rules, int64)) (shared bool) {
+// change applies a step to the shared limit. It returns false if the store cannot be used.
+func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) {
 	var next limit
-	var counted int64
-	if shared = f.change(o.key, func(l *limit, now int64) {
-		if l.V == 0 && !o.refreshed.IsZero() { // it was lost: a slot of before is void
-			*l = o.moved(now)
+	shared = f.change(o.key, func(l *limit, now int64) {
+		if l.V == 0 && !o.read.IsZero() { // the store has lost the record: earlier slots are void
+			*l = o.at(now)
 			l.Void(now)
 		}
 		l.Settle(f.rules, now)
-		l.Sent += o.uncounted
-		counted = l.heartbeat(now, o.window)
-		step(l, f.rules, now)
+		l.Sent += o.unshared
+		l.count(now, o.window)
+		step(l, now)
 		next, next.Seen = *l, now
-	}); shared {
-		o.shared, o.refreshed, o.window, o.fallback, o.uncounted = next, time.Now(), counted, nil, 0
+	})
+	if shared {
+		o.shared, o.read, o.window, o.unshared, o.alone = next, time.Now(), next.Window, 0, nil
 	}
 	return shared
 }
 
-// moved returns the last shared limit as it is at a time of another clock.
-func (o *origin) moved(now int64) limit {
-	rec := o.shared
-	by := now - rec.Seen - time.Since(o.refreshed).Microseconds()
-	rec.Next, rec.Closed, rec.Since, rec.Reset = rec.Next+by, rec.Closed+by, rec.Since+by, rec.Reset+by
-	rec.Seen = now
-	return rec
+// at returns the last record, with its times moved to a time of another clock.
+func (o *origin) at(now int64) limit {
+	l := o.shared
+	by := now - l.Seen - time.Since(o.read).Microseconds()
+	l.Next, l.Closed, l.Since, l.Reset, l.Seen = l.Next+by, l.Closed+by, l.Since+by, l.Reset+by, now
+	return l
 }
 
-// pacer returns a limiter for the requests of this process without the store. It gets an equal share of
-// the last shared rate, and starts at a random offset.
+// pacer returns a limiter for the requests of this process without the store. Its rate is an equal share of
+// the last shared rate, and its first slot is at a random offset.
 func (o *origin) pacer(r pace.Rules, name string) *poll.Pacer {
-	if o.fallback != nil {
-		return o.fallback
+	if o.alone != nil {
+		return o.alone
 	}
 	now := time.Now().UnixMicro()
-	l := o.moved(now)
+	l := o.at(now)
 	l.Settle(r, now)
 	opens := max(now, l.Closed)
-	o.fallback = &poll.Pacer{PerSecond: l.Rate(r, opens) / l.size()}
+	o.alone = &poll.Pacer{PerSecond: l.Rate(r, opens) / l.number()}
 	wait := micros(opens - now)
-	if l.size() > 1 && o.fallback.PerSecond > 0 {
-		wait += time.Duration(rand.Float64() * float64(time.Second) / o.fallback.PerSecond)
+	if l.number() > 1 && o.alone.PerSecond > 0 {
+		wait += time.Duration(rand.Float64() * float64(time.Second) / o.alone.PerSecond)
 	}
-	o.fallback.Done(name, poll.Feedback{Reset: wait, Reason: o.reason})
-	return o.fallback
+	o.alone.Done(name, poll.Feedback{Reset: wait, Reason: o.reason})
+	return o.alone
 }
 
 // micros returns a number of microseconds.
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// Members estimate how many processes share a limit.
-type members struct {
+// processes estimate how many processes share a limit.
+type processes struct {
 	Window int64   `json:"window"`
-	Here   float64 `json:"here"`   // processes of this window
-	Before float64 `json:"before"` // of the one before
+	Here   float64 `json:"here"`   // processes in this window
+	Before float64 `json:"before"` // processes in the window before
 }
 
-const window = 30_000_000 // microseconds
+// window is a time in which a process counts once, in microseconds.
+const window = 30_000_000
 
-// heartbeat counts a process once in each window; last is the window in which it was counted before.
-// It returns the window.
-func (m *members) heartbeat(now, last int64) (counted int64) {
-	if w := now / window; w != m.Window {
-		if m.Before = m.Here; w != m.Window+1 {
-			m.Before = 0
+// count counts a process that was last counted in another window.
+func (p *processes) count(now, last int64) {
+	if w := now / window; w != p.Window {
+		if p.Before = p.Here; w != p.Window+1 {
+			p.Before = 0
 		}
-		m.Window, m.Here = w, 0
+		p.Window, p.Here = w, 0
 	}
-	if last != m.Window {
-		m.Here++
+	if last != p.Window {
+		p.Here++
 	}
-	return m.Window
 }
 
-func (m *members) size() float64 { return min(max(1, m.Here, m.Before), maxMembers) }
+func (p *processes) number() float64 { return min(max(1, p.Here, p.Before), maxProcesses) }

@@ -165,11 +165,9 @@ func FuzzOpen(f *testing.F) {
 		if !strings.Contains(where, "://") {
 			return
 		}
-		s, shown, err := openStore(where, nil)
-		if s, ok := s.(swapping); ok && err == nil {
-			if r := s.swapper.(*server); r.host == "" || r.network == "tcp" && strings.Contains(shown, "hunter2@") {
-				t.Errorf("%q: %+v", where, r)
-			}
+		_, shown, err := openStore(where, nil)
+		if err == nil && strings.HasPrefix(where, "redis") && strings.Contains(shown, "hunter2@") {
+			t.Errorf("%q is shown as %s", where, shown)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", where, err)

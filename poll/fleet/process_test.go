@@ -34,7 +34,7 @@ func takePart(where string) int {
 		fmt.Println(err)
 		return 2
 	}
-	f.began = time.Now().Add(time.Hour) // a call may take as long on a busy machine
+	f.opened = time.Now().Add(time.Hour) // a call may take as long on a busy machine
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

@@ -41,7 +41,7 @@ func TestRedis_paused(t *testing.T) {
 	if note := sends(f, notes, 20); note != "" {
 		t.Fatal(note)
 	}
-	f.began = time.Now().Add(-time.Minute)
+	f.opened = time.Now().Add(-time.Minute)
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

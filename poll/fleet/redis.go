@@ -9,23 +9,23 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
 
-// openServer reads the URL of a Redis.
-func openServer(scheme, where string, config *tls.Config) (store, string, error) {
+// openServer returns the Redis at a URL.
+func openServer(scheme, where string, config *tls.Config) (s store, shown string, err error) {
 	u, err := url.Parse(where)
 	if err != nil {
 		return nil, "", fmt.Errorf("the %s URL cannot be read: in a password, write %%40 for @, %%2F for / and %%23 for #", scheme)
 	}
-	shown := scheme + "://" + u.Host + u.Path
+	shown = scheme + "://" + u.Host + u.Path
 	network, host, database := "tcp", u.Host, strings.Trim(u.Path, "/")
 	switch {
 	case scheme == "unix" && (u.Host != "" || u.Path == ""):
@@ -43,21 +43,15 @@ func openServer(scheme, where string, config *tls.Config) (store, string, error)
 		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
 	}
 	password, _ := u.User.Password()
-	dial := (&net.Dialer{Timeout: dialing}).DialContext
+	dial := (&net.Dialer{Timeout: dialTimeout}).DialContext
 	if scheme == "rediss" {
-		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialing}, Config: config}).DialContext
+		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: config}).DialContext
 	}
-	return swapping{&server{
-		network: network, host: host, pools: map[string]*redis.Pool{}, routes: map[string]string{},
-		options: []redis.DialOption{
-			redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := dial(ctx, network, address)
-				return &reply{Conn: conn}, err
-			}),
-			redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
-			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
-		},
-	}}, shown, nil
+	return &server{&redis.Pool{MaxIdle: 4, MaxActive: 8, Wait: true, IdleTimeout: time.Minute, Dial: func() (redis.Conn, error) {
+		return redis.Dial(network, host, redis.DialContextFunc(dial),
+			redis.DialReadTimeout(dialTimeout), redis.DialWriteTimeout(dialTimeout),
+			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number))
+	}}}, shown, nil
 }
 
 //go:embed swap.lua
@@ -65,77 +59,34 @@ var swapText string
 
 var swapScript = redis.NewScript(1, swapText)
 
-// dialing is how long an attempt to connect may take. It outlasts one packet that is lost,
-// which is sent again after a second (RFC 6298).
-const dialing = 2 * time.Second
+// dialTimeout limits an attempt to connect. It is longer than the second after which a lost packet is sent again
+// (RFC 6298).
+const dialTimeout = 2 * time.Second
 
-// maxReply is more than the script answers, in bytes: three elements, of which the record is the
-// longest.
-const maxReply = 300 << 10
+// A server is a Redis, or a server that is compatible with it.
+type server struct{ pool *redis.Pool }
 
-// A reply is a connection to a Redis whose answers are no longer than they can be. redigo believes
-// each length, and makes room for it.
-type reply struct {
-	net.Conn
-	left   int // how many bytes the answer may still have,
-	digits int // and the number that is being read, digits
+func (s *server) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
+	return swapFunc(s.swap).change(timeout, key, step)
 }
 
-func (r *reply) Write(p []byte) (int, error) {
-	r.left = maxReply
-	return r.Conn.Write(p)
-}
-
-// Read takes every "*" and "$" for the beginning of a length. In a record there is none.
-func (r *reply) Read(p []byte) (int, error) {
-	n, err := r.Conn.Read(p)
-	for _, b := range p[:n] {
-		switch r.left, r.digits = r.left-1, r.digits-1; {
-		case b == '*':
-			r.digits = 1 // elements
-		case b == '$':
-			r.digits = 6 // bytes
-		case b < '0' || b > '9':
-			r.digits = maxReply
-		}
-		if r.left < 0 || r.digits < 0 {
-			return 0, errors.New("it answers with more than a record")
-		}
-	}
-	return n, err
-}
-
-// A server is a Redis or compatible with it: a single one or a cluster.
-type server struct {
-	network, host string
-	options       []redis.DialOption
-
-	mu     sync.Mutex
-	pools  map[string]*redis.Pool // by host
-	routes map[string]string      // where a cluster has a key, if that is not host
-}
-
-// A swapping store changes a record by compare-and-swap, and tries again if others were faster.
-type swapping struct{ swapper }
-
-type swapper interface {
-	// swap puts next in the place of the record under a key if that is old, and reports whether
-	// it did. If not, now is the record, "" for none. An empty next only looks.
-	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
-	close()
-}
-
-// tries is how often a change is tried that others are always faster with: for about two seconds.
+// tries is how often a change is tried while other processes change the record. They take about two seconds.
 const tries = 40
 
-func (s swapping) change(bound time.Duration, key string, step func(text string, at int64) string) error {
-	swap := func(old, next string) (string, int64, bool, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), bound)
+// A swapFunc replaces the record under a key by next if the record is old, and reports whether it did so.
+// Otherwise it returns the record, "" for none. An empty next only reads. at is the time of the store in
+// microseconds.
+type swapFunc func(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+
+// change applies a step to a record, as a [store] does.
+func (swap swapFunc) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
+	timed := func(old, next string) (string, int64, bool, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
-		return s.swap(ctx, key, old, next)
+		return swap(ctx, key, old, next)
 	}
 	for try := range tries {
-		text, at, _, err := swap("", "")
+		text, at, _, err := timed("", "")
 		if err != nil {
 			return err
 		}
@@ -143,44 +94,34 @@ func (s swapping) change(bound time.Duration, key string, step func(text string,
 		if next == text {
 			return nil
 		}
-		if _, _, swapped, err := swap(text, next); swapped || err != nil {
+		if _, _, swapped, err := timed(text, next); swapped || err != nil {
 			return err
 		}
-		time.Sleep(within(time.Millisecond << min(try, 7)))
+		pause := time.Millisecond << min(try, 7) / 2
+		time.Sleep(pause + rand.N(pause+1))
 	}
 	return context.DeadlineExceeded
 }
 
+// swap is a [swapFunc] that runs the script of the same name.
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
-	sum := sha1.Sum([]byte(old))
-	var reply []any
-	for range 3 { // a cluster says where it has a key
-		reply, err = redis.Values(s.run(ctx, key, hex.EncodeToString(sum[:]), next, life.Milliseconds()))
-		if !s.moved(key, err) {
-			break
-		}
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return "", 0, false, plain(err)
 	}
+	defer conn.Close()
+	sum := sha1.Sum([]byte(old))
+	reply, err := redis.Values(swapScript.DoContext(ctx, conn, key, hex.EncodeToString(sum[:]), next, recordTTL.Milliseconds()))
 	if err == nil {
 		_, err = redis.Scan(reply, &swapped, &at, &now)
 	}
-	return now, at, swapped, inWords(err)
+	return now, at, swapped, plain(err)
 }
 
-// run has the server run the script.
-func (s *server) run(ctx context.Context, key string, args ...any) (any, error) {
-	conn, err := s.connect(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	return swapScript.DoContext(ctx, conn, append([]any{key}, args...)...)
-}
-
-// connect returns a connection. One that comes too late is there for the next call.
-func (s *server) connect(ctx context.Context, key string) (redis.Conn, error) {
-	pool := s.pool(key)
+// connect returns a connection. A connection that is made too late stays in the pool, for the next call.
+func (s *server) connect(ctx context.Context) (redis.Conn, error) {
 	connected := make(chan redis.Conn, 1)
-	go func() { connected <- pool.Get() }()
+	go func() { connected <- s.pool.Get() }()
 	select {
 	case conn := <-connected:
 		return conn, conn.Err()
@@ -190,52 +131,10 @@ func (s *server) connect(ctx context.Context, key string) (redis.Conn, error) {
 	}
 }
 
-func (s *server) pool(key string) *redis.Pool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	host := cmp.Or(s.routes[key], s.host)
-	pool := s.pools[host]
-	if pool == nil {
-		pool = &redis.Pool{MaxIdle: 4, MaxActive: 8, Wait: true, IdleTimeout: time.Minute, Dial: func() (redis.Conn, error) {
-			return redis.Dial(s.network, host, s.options...)
-		}}
-		s.pools[host] = pool
-	}
-	return pool
-}
+func (s *server) close() { s.pool.Close() }
 
-// moved reports whether a cluster has a key elsewhere, and notes where. A server that no longer
-// answers is forgotten: the cluster may have moved its keys.
-func (s *server) moved(key string, err error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var said redis.Error
-	if errors.As(err, &said); err != nil && said == "" {
-		delete(s.routes, key)
-	}
-	fields := strings.Fields(string(said))
-	isMoved := len(fields) == 3 && fields[0] == "MOVED"
-	if isMoved {
-		s.routes[key] = fields[2]
-	}
-	return isMoved
-}
-
-func (s *server) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, pool := range s.pools {
-		pool.Close()
-	}
-}
-
-// An errRefused is the first word of an error of Redis. Others than it was about may work.
-type errRefused string
-
-func (e errRefused) Error() string { return "it answers with an error (" + string(e) + ")" }
-
-// inWords makes an error plain. It has no part of the request.
-func inWords(err error) error {
+// plain returns an error without any part of the request: of an error of Redis only the code is left.
+func plain(err error) error {
 	var said redis.Error
 	if !errors.As(err, &said) {
 		return err
@@ -243,9 +142,9 @@ func inWords(err error) error {
 	code, _, _ := strings.Cut(string(said), " ")
 	switch {
 	case strings.Contains(string(said), "executing the script can't"), strings.Contains(string(said), "ACL failure in script"):
-		return errRefused("NOPERM") // as Redis 7 and Valkey 8 say it of a command in a script
+		code = "NOPERM" // Redis 7 and Valkey 8 report a command of a script so
 	case code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
-		return errRefused("ERR")
+		code = "ERR"
 	}
-	return errRefused(code)
+	return fmt.Errorf("it answers with an error (%s)", code)
 }

@@ -3,13 +3,10 @@ package fleet
 import (
 	"bytes"
 	"cmp"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,31 +54,6 @@ func serve(t testing.TB, real bool, flags ...string) *realServer {
 // again starts the server again.
 func (s *realServer) again(t testing.TB) { s.start(t, exec.Command(s.args[0], s.args[1:]...)) }
 
-// serveCluster starts a Redis Cluster of two servers, and returns the URL of one.
-func serveCluster(t testing.TB) string {
-	t.Helper()
-	var servers []*realServer
-	var ports []string
-	for range 2 {
-		port := freePort(t)
-		servers = append(servers, serve(t, true, "--cluster-enabled", "yes", "--bind", "127.0.0.1", "--port", port))
-		ports = append(ports, port)
-	}
-	command(t, servers[0].connect(t), "CLUSTER", "ADDSLOTSRANGE", 0, 8191)
-	command(t, servers[1].connect(t), "CLUSTER", "ADDSLOTSRANGE", 8192, 16383)
-	command(t, servers[0].connect(t), "CLUSTER", "MEET", "127.0.0.1", ports[1])
-	for _, s := range servers {
-		for range 200 {
-			info, _ := redis.String(s.connect(t).Do("CLUSTER", "INFO"))
-			if strings.Contains(info, "cluster_state:ok") {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
-	return "redis://127.0.0.1:" + ports[0]
-}
-
 func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	cmd.Stdout = &s.log
@@ -103,26 +75,6 @@ func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	t.Fatalf("the server does not start: %s", &s.log)
-}
-
-// freePort returns a port of this machine for a server that cannot take any. It is one of those
-// that no system hands out by itself, to a client or to the server of another test.
-func freePort(t testing.TB) string {
-	t.Helper()
-	for range 1000 {
-		port := 10_000 + rand.IntN(12_000)
-		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
-		if err != nil {
-			continue
-		}
-		listener.Close()
-		if bus, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+10_000)); err == nil { // of a cluster
-			bus.Close()
-			return fmt.Sprint(port)
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
 }
 
 // connect returns a connection that stays open until the end of the test.
