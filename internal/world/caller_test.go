@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -249,10 +250,10 @@ func (w *world) jump(kept poll.State) (then poll.State) {
 	w.tell("the clock jumps by %s", w.Jump)
 	w.saw["clock jumps"] = true
 	clear(w.hints)
-	times := regexp.MustCompile(`("date":)?"2000-[^"]*"`)
+	times := regexp.MustCompile(`"dates":\{[^}]*\}|"2000-[^"]*"`)
 	text := times.ReplaceAllFunc(must(json.Marshal(kept)), func(text []byte) []byte {
 		var t time.Time
-		if text[1] == 'd' { // by the clock of a server
+		if bytes.HasPrefix(text, []byte(`"dates"`)) { // by the clocks of servers
 			return text
 		}
 		if err := t.UnmarshalJSON(text); err != nil {
