@@ -16,6 +16,9 @@ import (
 // advice returns what made the verdict doubtful, what would have decided, and which
 // flags would turn such an end into a wait, or a result.
 func advice(o *poll.Outcome) []string {
+	if isNeverSeen(o) {
+		return []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
+	}
 	list := grounds(o, "note: ")
 	if o.Observation == nil || o.Ending == poll.Succeeded {
 		return list

@@ -1,61 +1,27 @@
 package ui
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
-// mostTold is how many of a kind are shown or reported one by one: targets, lists, failures, places, and
-// changes of a reason.
-const mostTold = 20
-
-// shownLists is how many of the lists are shown.
+// shownLists is the largest number of lists that are shown.
 const shownLists = 3
-
-// A Row is what is known of a target, or of a list whose elements are targets. It is little,
-// since there may be many.
-type Row struct {
-	n       int // from 1; 0 for a single wait and for a list
-	name    string
-	status  status.Status // of the last attempt or, once it has ended, of the outcome
-	reason  string        // likewise, on one line
-	kind    string        // the reason without the numbers by which targets differ
-	attempt int           // that is waited for, under way, or was the last
-	judged  int           // the last attempt that has ended, 0 for none
-	began   time.Duration // since the start of the board
-	limit   time.Duration // of the wait, 0 for none
-
-	phase       poll.EventKind // that it is in: a wait, a start or an attempt
-	since       time.Time      // the beginning of the phase
-	due         time.Time      // the next attempt
-	held        poll.HeldBy    // by this, in a wait
-	messages    int            // of its streams
-	heard       time.Time      // when the last of them came
-	hint        string         // what the server asks for, in words
-	tellsHint   bool           // the reason does so, too
-	trouble     bool           // of a list: its elements could not be read
-	operational time.Time      // since then the operation runs, zero before its start
-
-	ending   poll.Ending // "" while it goes on
-	elapsed  time.Duration
-	outcome  *poll.Outcome // of a list; nil while it goes on
-	progress reading       // of the last answer that says anything
-	logged   logged
-}
 
 // A Board is what is known of all targets. A single wait is a board of one row.
 type Board struct {
-	goal    string // in words; "" for a single wait
-	size    int    // targets, also those that have no event yet
-	rows    []*Row // by their numbers; nil before the first event
-	lists   []*Row
-	began   time.Time           // zero before the first event
-	history history             // of a single wait
-	advice  map[string][]string // by how targets ended, what the first of them was told
+	goal     string // in words; "" for a single wait
+	size     int    // the number of targets, with those that have no event yet
+	rows     []*Row // by their numbers; nil before the first event
+	lists    []*Row
+	began    time.Time           // zero before the first event
+	timeline timeline            // of a single wait
+	hints    map[string][]string // by how targets ended: the hints of the first of them
 }
 
 // single reports whether the board is of one wait.
@@ -67,8 +33,12 @@ func (b *Board) few() bool { return b.size <= mostTold }
 // at returns when something happened, since the start of the board.
 func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
 
-// Update brings the board up to date. It returns the row that an event is about, nil for
-// none.
+// isEnd reports whether an event is the last.
+func (b *Board) isEnd(ev poll.Event) bool {
+	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && b.single()
+}
+
+// Update takes an event, and returns the row of its target, nil for none.
 func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began = ev.At.Add(-ev.Elapsed)
@@ -77,85 +47,40 @@ func (b *Board) Update(ev poll.Event) *Row {
 		return nil
 	}
 	if b.single() {
-		b.history.update(ev)
+		b.timeline.update(ev)
 	}
 	r := b.row(ev)
 	r.attempt = attemptOf(ev)
-	if ev.Kind == poll.EventEnd {
-		r.phase = ""
-		b.end(r, ev.Outcome)
+	if ev.Kind != poll.EventEnd {
+		r.update(ev)
 		return r
 	}
-	if r.messages, r.heard = ev.State.Messages, ev.State.Heard; ev.Kind == poll.EventMessage {
-		b.judge(r, ev)
-		return r
+	r.end(ev.Outcome)
+	if r.n > 0 && r.isLacking() && b.hints[r.key()] == nil {
+		b.hints[r.key()] = advice(ev.Outcome)
 	}
-	if ev.Kind == poll.EventAttempt {
-		b.judge(r, ev)
-	}
-	r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
-	r.hint, r.operational = hintWords(ev), ev.State.Began
 	return r
 }
 
-// row returns the row of an event, a new one if it is the first.
+// row returns the row of an event, a new one for the first event of a target.
 func (b *Board) row(ev poll.Event) *Row {
+	list := &b.rows
+	i := max(1, ev.N) - 1
 	if ev.N == 0 && !b.single() {
-		for _, list := range b.lists {
-			if list.name == ev.Target {
-				return list
-			}
+		list = &b.lists
+		if i = slices.IndexFunc(b.lists, func(r *Row) bool { return r.name == ev.Target }); i < 0 {
+			i = len(b.lists)
 		}
-		b.lists = append(b.lists, b.newRow(ev))
-		return b.lists[len(b.lists)-1]
 	}
-	n := max(1, ev.N)
-	for len(b.rows) < n {
-		b.rows = append(b.rows, nil)
+	for len(*list) <= i {
+		*list = append(*list, nil)
 	}
-	b.size = max(b.size, n)
-	if b.rows[n-1] == nil {
-		b.rows[n-1] = b.newRow(ev)
+	if (*list)[i] == nil {
+		(*list)[i] = newRow(ev, b.at(ev.At.Add(-ev.Elapsed)))
 	}
-	return b.rows[n-1]
+	b.size = max(b.size, len(b.rows))
+	return (*list)[i]
 }
-
-func (b *Board) newRow(ev poll.Event) *Row {
-	return &Row{n: ev.N, name: ev.Target, began: b.at(ev.At.Add(-ev.Elapsed)), limit: timeoutOf(ev)}
-}
-
-// judge notes what an attempt came to.
-func (b *Board) judge(r *Row, ev poll.Event) {
-	r.status = ev.Verdict.Status
-	r.setReason(verdictWords(ev))
-	r.judged, r.tellsHint = attemptOf(ev), ev.Verdict.TellsHint
-	r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
-}
-
-// neverSeen is the reason of an element that no answer of a list has held.
-const neverSeen = "never seen"
-
-// end notes how a target ended.
-func (b *Board) end(r *Row, o *poll.Outcome) {
-	r.status, r.ending, r.elapsed = o.Status, o.Ending, o.Elapsed
-	if r.n == 0 {
-		r.outcome = o
-		r.setReason(oneLine(o.Reason))
-		return
-	}
-	lines := advice(o)
-	r.setReason(oneLine(decisive(o)))
-	if o.Observation != nil && o.Observation.Presence == detail.Missing && !o.State.Shown {
-		r.setReason(neverSeen)
-		lines = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
-	}
-	if r.isLacking() && b.advice[r.key()] == nil {
-		b.advice[r.key()] = lines
-	}
-}
-
-// busy reports whether an attempt is under way.
-func (r *Row) busy() bool { return r.phase == poll.EventStart }
 
 // age returns how long a target has been waited for, or was.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
@@ -165,17 +90,77 @@ func (b *Board) age(r *Row, now time.Time) time.Duration {
 	return max(0, b.at(now)-r.began)
 }
 
-// operation returns how long the operation of a row has been running, 0 before its start.
-func (r *Row) operation(now time.Time) time.Duration {
-	if r.operational.IsZero() {
-		return 0
-	}
-	return max(0, now.Sub(r.operational))
-}
-
-// open returns the first of the lists that can be waited for, the next one to be looked at before others.
+// open returns the first lists that have not ended, those with the earliest next attempt first.
 func (b *Board) open() []*Row {
 	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
 	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
 	return open[:min(len(open), shownLists)]
+}
+
+// failed returns the lists that have ended: they could not be waited for.
+func (b *Board) failed() []*Row {
+	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
+}
+
+// endings counts the targets by how they ended, those that have not ended under "".
+func (b *Board) endings() map[poll.Ending]int {
+	n := map[poll.Ending]int{"": b.size}
+	for _, r := range b.rows {
+		if r != nil && r.over() {
+			n[r.ending]++
+			n[""]--
+		}
+	}
+	return n
+}
+
+// states counts the targets by their states, in words.
+func (b *Board) states() string {
+	n := map[string]int{"waiting": b.size - len(b.rows)}
+	for _, r := range b.rows {
+		n[r.state()]++
+	}
+	return words.Counts(n, "SUCCESS", "ERROR", "out of attempts", "interrupted", "cancelled", "still NOT_READY", "still THROTTLED", "NOT_READY", "THROTTLED", "waiting")
+}
+
+// footer counts the targets by their states, in the words below a table: "4 done, 1 failed, 10 waiting".
+func (b *Board) footer() string {
+	n, order := map[string]int{}, []string{}
+	for ending, count := range b.endings() {
+		n[meaningOf(ending).footer] += count
+	}
+	for _, m := range meanings() {
+		order = append(order, m.footer)
+	}
+	return words.Counts(n, slices.Compact(append(order, meaningOf("").footer))...)
+}
+
+// A bucket is targets with the same state and reason, except for the numbers in it.
+type bucket []*Row
+
+// buckets returns the targets that are wanted, the largest bucket first.
+func (b *Board) buckets(wanted func(*Row) bool) []bucket {
+	byKey := map[string]bucket{}
+	for _, r := range b.rows {
+		if r != nil && wanted(r) {
+			byKey[r.key()] = append(byKey[r.key()], r)
+		}
+	}
+	return slices.SortedFunc(maps.Values(byKey), func(a, b bucket) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].n, b[0].n))
+	})
+}
+
+// reason returns the reason of the targets, without its numbers if they differ.
+func (b bucket) reason() string {
+	if slices.ContainsFunc(b, func(r *Row) bool { return r.reason != b[0].reason }) {
+		return b[0].pattern
+	}
+	return b[0].reason
+}
+
+// commonest returns the largest buckets of the targets that have not ended.
+func (b *Board) commonest(most int) []bucket {
+	all := b.buckets(func(r *Row) bool { return !r.over() && r.reason != "" })
+	return all[:min(len(all), most)]
 }

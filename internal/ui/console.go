@@ -9,25 +9,36 @@ import (
 // A console writes to stderr, above status lines if any are drawn. Write errors are
 // ignored: they are no reason to end a run.
 type console struct {
-	w     io.Writer
-	drawn string // what drew the status lines on the terminal, "" for none
+	w          io.Writer
+	foreground func() bool // reports whether drawing is allowed; nil for always
+	drawn      string      // the text that drew the status lines, "" for none
 }
 
 // eraseLines goes to the first column and clears everything after it: the status
-// lines, or the rows they were wrapped into when the terminal got narrower.
+// lines, or the rows into which the terminal wrapped them when it became narrower.
 const eraseLines = "\r\x1b[J"
 
-// drawing returns what draws status lines. The rest of each row is cleared
-// afterwards, so that nothing flickers; the cursor is left in the first column of
-// the first row, where it stays if the terminal gets narrower and wraps the lines. If that
-// happens within a drawing, a row of it may be left. To switch the wrapping off would be worse: where
-// the end of the drawing is never read, the terminal would stay so.
+// drawing returns the text that draws status lines. The rest of each row is cleared
+// afterwards, so that nothing flickers. The cursor is left in the first column of
+// the first row, where it stays if the terminal becomes narrower and wraps the lines. If that
+// happens within a drawing, a row of the drawing may be left. Switching the wrapping off would be worse:
+// if the end of the drawing is never read, the terminal would stay in that mode.
 func drawing(lines []string) string {
 	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
 		text += fmt.Sprintf("\x1b[%dA", up)
 	}
 	return text
+}
+
+// inBackground reports whether the terminal belongs to another process group. The status lines
+// are then no longer erased.
+func (c *console) inBackground() bool {
+	if c.foreground == nil || c.foreground() {
+		return false
+	}
+	c.drawn = ""
+	return true
 }
 
 // say writes whole lines, above the status lines.
@@ -45,7 +56,7 @@ func (c *console) draw(lines []string) {
 	c.write(c.drawn)
 }
 
-// finish writes the last lines, in place of the status lines.
+// finish writes the last lines in place of the status lines.
 func (c *console) finish(text string) {
 	if c.drawn != "" {
 		text = eraseLines + text

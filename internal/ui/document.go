@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -10,68 +13,67 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An outcome is how a run, one of its targets, or all of them together ended, in JSON.
-type outcome struct {
+// An outcomeJSON is an [end] in JSON.
+type outcomeJSON struct {
 	Status *string `json:"status"`
-	Ending string  `json:"ending,omitempty"` // none of a run that never began
-	Exit   any     `json:"exit,omitempty"`   // null if it was cancelled, none where all targets have one
+	Ending string  `json:"ending,omitempty"` // none of a run that never started
+	Exit   any     `json:"exit,omitempty"`   // null after a cancellation; none if the document has one for all targets
 	Reason string  `json:"reason"`
-	*goal
+	*goalJSON
 	Attempts int `json:"attempts"`
-	messages
-	Elapsed Seconds  `json:"elapsed_s"`
-	Resumed bool     `json:"resumed,omitempty"` // it had ended in an earlier run
-	Objects []object `json:"objects,omitempty"` // in the last answer, that are not done
+	messagesJSON
+	Elapsed Seconds      `json:"elapsed_s"`
+	Resumed bool         `json:"resumed,omitempty"` // the end was in an earlier run
+	Objects []objectJSON `json:"objects,omitempty"` // in the last response, that are not done
 }
 
-// An object is one of the objects that a preset judges, in JSON.
-type object struct {
+// An objectJSON is one of the objects that a preset evaluates one by one, in JSON.
+type objectJSON struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Reason string `json:"reason"`
 }
 
-// objectsOf describes the objects that are not done.
-func objectsOf(v status.Verdict) (list []object) {
+// objectsOf returns the objects that are not done.
+func objectsOf(v status.Verdict) (list []objectJSON) {
 	for _, o := range v.Objects {
 		if o.Status != status.Success {
-			list = append(list, object{term.Line(o.ID), string(o.Status), term.Line(o.Reason)})
+			list = append(list, objectJSON{term.Line(o.ID), string(o.Status), term.Line(o.Reason)})
 		}
 	}
 	return list
 }
 
-// A goal is the goal of several targets, in JSON, and how many of them ended in which way.
-type goal struct {
+// A goalJSON is the goal of several targets, and how many of them ended in which way, in JSON.
+type goalJSON struct {
 	Goal   string         `json:"goal"`
 	Need   int            `json:"need"`
-	Counts map[string]int `json:"counts"` // of targets, by their endings
+	Counts map[string]int `json:"counts"` // targets by their endings
 }
 
-// A Document is the object of --json, which describes the outcome of a run. See
-// docs/outcome.schema.json. Keys that do not apply are omitted, but status and
-// target are null instead.
+// A Document is the object of --json for a single wait. See docs/outcome.schema.json. Keys that do not
+// apply are omitted, except status and target, which are null.
 type Document struct {
 	V int `json:"v"` // 1
-	outcome
+	outcomeJSON
 	Target     *string `json:"target"`
 	HTTPStatus *int    `json:"http_status,omitempty"`
 	ExitCode   *int    `json:"exit_code,omitempty"`
-	content
+	contentJSON
 	Notes []string `json:"notes,omitempty"`
-	next
-	prediction
+	callAgain
+	predictionJSON
 	Timeline []Moment `json:"timeline"`
 }
 
 // A TargetResult is the result of one of several targets: a line of stdout and, without
-// value and body, an element of [Summary]. See docs/target.schema.json.
+// value and body, an element of a [Summary]. See docs/target.schema.json.
 type TargetResult struct {
 	V    int    `json:"v,omitempty"` // 1; none in a Summary
 	N    int    `json:"n"`
 	Name string `json:"name"`
-	outcome
-	content
+	outcomeJSON
+	contentJSON
 	result Result
 }
 
@@ -79,61 +81,64 @@ type TargetResult struct {
 type Summary struct {
 	V    int `json:"v"` // 1
 	Exit int `json:"exit"`
-	next
-	outcome
-	Notes   []string       `json:"notes,omitempty"` // on what was not remembered
+	callAgain
+	outcomeJSON
+	Notes   []string       `json:"notes,omitempty"` // on runs that were not recorded
 	Targets []TargetResult `json:"targets"`
-	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
+	Result  *TargetResult  `json:"result,omitempty"` // of the target that succeeded, if one is enough
 }
 
-// A next says whether and when to call again, in JSON.
-type next struct {
-	Again bool     `json:"again"`                // the same command makes sense once more
+// A callAgain reports whether and when to run the same command again, in JSON.
+type callAgain struct {
+	Again bool     `json:"again"`
 	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
-// What is known of the messages of streams, in JSON.
-type messages struct {
+// A messagesJSON is what is known of the messages of streams, in JSON.
+type messagesJSON struct {
 	Messages int      `json:"messages,omitempty"`
-	Age      *Seconds `json:"last_message_s,omitempty"` // since the last of them
+	Age      *Seconds `json:"last_message_s,omitempty"` // since the last message
 }
 
-func messagesOf(s poll.State, now time.Time) (m messages) {
+func messagesOf(s poll.State, now time.Time) (m messagesJSON) {
 	if m.Messages = s.Messages; s.Messages > 0 {
 		m.Age = new(seconds(max(0, now.Sub(s.Heard))))
 	}
 	return m
 }
 
-// A content is what an answer holds, in JSON.
-type content struct {
-	Value    any    `json:"value,omitempty"` // of --print; a list if there are several
+// A contentJSON is what a response holds, in JSON.
+type contentJSON struct {
+	Value    any    `json:"value,omitempty"` // of --print; a list of several values
 	Body     any    `json:"body,omitempty"`
-	Encoding string `json:"encoding,omitempty"` // "base64" if body is encoded so
+	Encoding string `json:"encoding,omitempty"` // of the body: "base64", or none
 }
 
-// outcomeOf describes how a run ended; exit is nil for all targets together.
-func outcomeOf(o *poll.Outcome, exit any) outcome {
-	if o.Ending == poll.Cancelled {
+// json returns the end in JSON. exit is the exit code of the process for it, nil for none.
+func (e end) json(exit any) outcomeJSON {
+	if e.Ending == poll.Cancelled {
 		exit = json.RawMessage("null")
 	}
-	return outcome{Status: statusWord(statusAtEnd(o)), Ending: meaningOf(o.Ending).key, Exit: exit, Reason: term.Line(o.Reason),
-		Attempts: o.State.Attempts, messages: messagesOf(o.State, o.State.Start.Add(o.Elapsed)), Elapsed: seconds(o.Elapsed),
-		Resumed: o.Resumed, Objects: objectsOf(o.Verdict)}
+	return outcomeJSON{Status: statusWord(e.status()), Ending: meaningOf(e.Ending).key, Exit: exit, Reason: term.Line(e.Reason), goalJSON: e.goal,
+		Attempts: e.State.Attempts, messagesJSON: messagesOf(e.State, e.State.Start.Add(e.Elapsed)), Elapsed: seconds(e.Elapsed),
+		Resumed: e.Resumed, Objects: objectsOf(e.Verdict)}
 }
 
-// document describes the outcome of a run.
-func (r *Reporter) document(result Result, exit int) Document {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	o := &result.Outcome
-	d := Document{
-		V: 1, outcome: outcomeOf(o, exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", r.notes)...),
-		prediction: predict(r.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, r.board.history.moments...),
+// callAgain returns whether and when to run the same command again.
+func (e end) callAgain() callAgain {
+	if e.in == 0 {
+		return callAgain{Again: e.again}
 	}
-	d.Again = r.again(o.Ending)
-	if in := againIn(o, time.Now()); d.Again && in > 0 {
-		d.In = new(seconds(in))
+	return callAgain{e.again, new(seconds(e.in))}
+}
+
+// document describes the end of a single wait.
+func (v *view) document(result Result, exit int) Document {
+	o := &result.Outcome
+	e := v.end(o, nil, time.Now())
+	d := Document{
+		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", v.notes)...),
+		callAgain: e.callAgain(), predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, v.board.timeline.moments...),
 	}
 	d.setValue(result.values)
 	d.setBody(o.Observation)
@@ -143,20 +148,16 @@ func (r *Reporter) document(result Result, exit int) Document {
 	return d
 }
 
-// outcomeOfAll describes how several targets ended.
-func (r *Reporter) outcomeOfAll(s *poll.Summary) outcome {
-	counts, ended := map[string]int{}, r.board.endings()
-	for _, e := range meanings() {
-		counts[e.key] = ended[e.ending]
-	}
-	o := r.ended(poll.Event{Summary: s})
-	all := outcomeOf(o, nil)
-	all.Reason, all.goal = o.Reason, &goal{r.cfg.Goal, s.Need, counts}
-	return all
+// summary describes the end of several targets.
+func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetResult, exit int) Summary {
+	e := v.end(nil, s, time.Now())
+	rows := append([]TargetResult{}, targets...)
+	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
+	return Summary{V: 1, Exit: exit, callAgain: e.callAgain(), outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
 }
 
-// setValue sets the value, if there are any.
-func (c *content) setValue(values []Value) {
+// setValue sets the value, unless there is none.
+func (c *contentJSON) setValue(values []Value) {
 	var all []json.RawMessage
 	for _, v := range values {
 		all = append(all, v.JSON)
@@ -168,16 +169,56 @@ func (c *content) setValue(values []Value) {
 	}
 }
 
-// setBody sets the body, if there is any: JSON as it is, otherwise as text, or base64 if it is
-// not text.
-func (c *content) setBody(o *status.Observation) {
+// setBody sets the body, unless there is none: as JSON, as a string, or in base64 if the body is not
+// UTF-8.
+func (c *contentJSON) setBody(o *status.Observation) {
 	switch {
 	case o == nil:
 	case !utf8.Valid(o.Body):
-		c.Body, c.Encoding = o.Body, "base64" // as bytes are encoded
+		c.Body, c.Encoding = o.Body, "base64" // as encoding/json encodes bytes
 	case (!o.Truncated || o.StdoutOpen) && json.Valid(o.Body):
 		c.Body = json.RawMessage(o.Body)
 	default:
 		c.Body = string(o.Body)
 	}
+}
+
+// A predictionJSON is a forecast in JSON.
+type predictionJSON struct {
+	Expected    *Seconds `json:"expected_s,omitempty"`       // the median run
+	Probability *float64 `json:"probability_done,omitempty"` // at this age
+}
+
+func predict(f Forecast, age time.Duration) predictionJSON {
+	if f == nil {
+		return predictionJSON{}
+	}
+	return predictionJSON{
+		Expected:    new(seconds(f.Quantile(0.5))),
+		Probability: new(math.Round(1000*done(f, age)) / 1000),
+	}
+}
+
+// ageOf returns how long the operation had been running at the end, 0 if that is unknown. The end of
+// a resumed wait is older than its event.
+func ageOf(o *poll.Outcome) time.Duration {
+	if o.State.Began.IsZero() {
+		return 0
+	}
+	return o.Elapsed - o.State.Began.Sub(o.State.Start)
+}
+
+func hintSeconds(h *status.Hint) *Seconds {
+	if h == nil {
+		return nil
+	}
+	return new(seconds(h.Wait))
+}
+
+// statusWord returns a status for JSON: null for none.
+func statusWord(s status.Status) *string {
+	if s == status.None {
+		return nil
+	}
+	return new(string(s))
 }

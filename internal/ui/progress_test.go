@@ -17,21 +17,20 @@ import (
 func TestReadProgress(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		texts   string
-		percent bool
-		want    string
+		texts, name, want string
 	}{
-		{texts: "0.0 0.25 0.29 1.0 1", want: "0% 25% 29% 100% 1%"},
-		{texts: "0.5 1 2.5", want: "50% 1% 2%"},
-		{texts: "0.5 1", percent: true, want: "0% 1%"},
-		{texts: "-1 101 NaN Inf 1e3 x", want: "- - - - - -"},
+		{texts: "0.0 0.25 0.29 1.0 1", name: ".progress", want: "0% 25% 29% 100% 1%"},
+		{texts: "0.5 1 2.5", name: ".at.progress_now", want: "50% 1% 2%"},
+		{texts: "0.5 1", name: ".percentdone", want: "0% 1%"},
+		{texts: "0.5 12", name: ".depth", want: "- -"},
+		{texts: "-1 101 NaN Inf 1e3 x", name: ".progress", want: "- - - - - -"},
 		{texts: "3/10 10/10 0/0 11/10 -1/10 1/Inf a/b 1/", want: "3/10 10/10 - - - - - -"},
 		{texts: "123456789/987654321", want: "12%"},
 		{texts: "62% 0.5% 101%", want: "62% 0% -"},
 	} {
 		var have []string
 		for text := range strings.FieldsSeq(test.texts) {
-			share, label := readProgress(text, test.percent, true)
+			share, label := readProgress(text, test.name, true)
 			if label == "" {
 				label = "-"
 			}
@@ -44,7 +43,7 @@ func TestReadProgress(t *testing.T) {
 			t.Errorf("%s: have %s, want %s", test.texts, have, test.want)
 		}
 	}
-	if _, label := readProgress("7", false, false); label != "" {
+	if _, label := readProgress("7", ".progress", false); label != "" {
 		t.Error("a text that is a plain number draws a bar")
 	}
 }
@@ -78,12 +77,12 @@ func TestLook(t *testing.T) {
 		"not JSON":                 {o: httpAnswer(200, `{"progress":5`)},
 		"not good":                 {o: bad},
 		"not good, but asked":      {show: []string{".progress"}, o: bad, want: `5% [5]`},
-		"asked":                    {show: []string{".stage", ".done", ".none", ".n"}, o: httpAnswer(200, `{"stage":"a","done":0.5,"n":7}`), want: `50%, a, 7 ["a",0.5,null,7]`},
+		"asked":                    {show: []string{".stage", ".done", ".none", ".n"}, o: httpAnswer(200, `{"stage":"a","done":0.5,"n":7}`), want: `a, 0.5, 7 ["a",0.5,null,7]`},
 		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] [[true,{"b":null}]]`},
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
 		s, _, _ := term.Buffers("")
-		found := New(Config{Streams: s, Show: values(t, test.show...)}).look(test.o)
+		found := New(Config{Streams: s, Show: values(t, test.show...)}).progressOf(test.o)
 		have := found.words()
 		if found.values != nil {
 			text, err := json.Marshal(found.values)

@@ -128,6 +128,7 @@ func (t *recording) messages(end status.Verdict, all ...status.Verdict) *recordi
 		t.event(poll.Event{Kind: poll.EventMessage, Observation: &status.Observation{Kind: status.KindCommand}, Verdict: v, State: state})
 	}
 	t.now += 2 * time.Second
+	state.Streak = 1
 	t.last = poll.Event{Kind: poll.EventAttempt, Observation: exitAnswer(0, "", ""), Verdict: end, Took: time.Second, State: state, Threshold: poll.Threshold{Times: 1}}
 	return t.event(t.last)
 }

@@ -86,7 +86,7 @@ func TestResult_newline(t *testing.T) {
 
 func TestTimeline(t *testing.T) {
 	t.Parallel()
-	var h history
+	var h timeline
 	for i := range 1234 {
 		h.add(Moment{Attempt: i + 1})
 	}

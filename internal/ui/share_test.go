@@ -20,8 +20,8 @@ func TestShared_row(t *testing.T) {
 			continue
 		}
 		r.Event(ev)
-		words := r.wordsOn(r.board.rows[0], ev.At, 1)
-		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "held until its place opens; HTTP 429") {
+		words := r.wordsOn(r.board.rows[0], ev.At, 1, 80)
+		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "HTTP 429; held until its origin opens") {
 			t.Errorf("%s: %s", ev.Kind, words)
 		}
 	}

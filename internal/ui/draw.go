@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+const (
+	otherLines   = 4                // of the terminal, which a table leaves free
+	shownReasons = 5                // of many targets, the most common ones
+	phaseWidth   = len("next 9.9s") // the usual width, so that the columns after it do not move
+)
+
+// inTable reports whether each of several targets has a row in a table on the terminal.
+func (v *view) inTable() bool {
+	b := v.board
+	return v.cfg.Face == Live && !b.single() && b.few() && b.size <= v.height()-otherLines
+}
+
+// live returns the status lines: one line for a single wait, a table of few targets, and counts and
+// the most common reasons of many.
+func (v *view) live(now time.Time) []string {
+	switch {
+	case v.width() < leastColumns:
+		return nil
+	case v.board.single():
+		return v.table(v.board.rows, now)
+	case v.inTable():
+		return append(v.table(v.board.rows, now), v.totals(now)...)
+	}
+	return v.totals(now)
+}
+
+// totals returns the lines about all targets, with the most common reasons unless the targets are in a table.
+func (v *view) totals(now time.Time) []string {
+	b, elapsed := v.board, clock(v.board.at(now))
+	if d := v.cfg.Timeout; d > 0 {
+		elapsed += "/" + words.Short(d)
+	}
+	frame, counts := v.glyphs.frame(b.at(now))+" ", b.footer()+"  ("+b.goal+")"
+	lines := []string{frame + elapsed + "  " + counts}
+	if ended := b.endings(); !v.inTable() {
+		bar := v.glyphs.bar(float64(b.size-ended[""]) / float64(max(1, b.size)))
+		done := fmt.Sprintf("%s  %d of %d done  ", bar, ended[poll.Succeeded], b.size)
+		lines = []string{frame + done + elapsed, "  " + counts}
+		for _, most := range b.commonest(shownReasons) {
+			count := fmt.Sprintf("  %*d  ", len(fmt.Sprint(b.size)), len(most))
+			lines = append(lines, count+fitted(most.reason(), v.width()-len(count)))
+		}
+	}
+	for i := range lines {
+		lines[i] = v.cut(lines[i], v.width())
+	}
+	return append(lines, v.table(b.open(), now)...)
+}
+
+// last returns the lines of a table that stay at the end.
+func (v *view) last(now time.Time) string {
+	if !v.inTable() || !v.cfg.Streams.Foreground() {
+		return ""
+	}
+	return strings.Join(v.table(v.board.rows, now), "\n") + "\n"
+}
+
+// table returns a line for each row that has had an event: a mark, the name, numbers and words. On a narrow
+// terminal the time is the only number.
+func (v *view) table(rows []*Row, now time.Time) (lines []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
+	names, width, bars := v.namesOf(rows), 0, 0
+	for i, row := range rows {
+		width = max(width, term.Width(names[i]))
+		if v.board.single() && !v.isNarrow() || v.width() >= wide {
+			bars = max(bars, term.Width(row.progress.bar(v.glyphs)))
+		}
+	}
+	for i, row := range rows {
+		mark := v.markOf(row, now)
+		text := pad(names[i], width) + v.numbers(row, now, bars) + "  "
+		text += v.wordsOn(row, now, bars, v.width()-term.Width(mark+" "+text))
+		text = v.cut(text, v.width()-term.Width(mark+" "))
+		lines = append(lines, strings.TrimRight(v.cfg.Palette.Paint(row.tone(), mark)+" "+text, " "))
+	}
+	return lines
+}
+
+// namesOf returns the names of rows, each with a gap, and "" for a single wait. The part that all names
+// start with is left out, except on a wide terminal.
+func (v *view) namesOf(rows []*Row) []string {
+	names, common := make([]string, len(rows)), 0
+	if v.board.single() {
+		return names
+	}
+	for i, row := range rows {
+		names[i] = oneLine(row.name)
+	}
+	if v.width() < wide && len(rows) > 1 {
+		common = commonPart(names)
+	}
+	for i, name := range names {
+		names[i] = term.CutFront(name[common:], 2*v.width()/5, v.glyphs.ellipsis) + "  "
+	}
+	return names
+}
+
+// commonPart returns the length of the text that all names start with, up to a separator. Something
+// of each name is left.
+func commonPart(names []string) int {
+	first := names[0]
+	for _, name := range names {
+		for first != "" && (len(first) >= len(name) || !strings.HasPrefix(name, first)) {
+			first = first[:len(first)-1]
+		}
+	}
+	return strings.LastIndexAny(first, "/:.-_ ") + 1
+}
+
+// markOf returns a sign for how a target ended, or for an attempt that is under way.
+func (v *view) markOf(row *Row, now time.Time) string {
+	switch {
+	case meaningOf(row.ending).status == status.Success:
+		return v.glyphs.good
+	case row.hasFailed():
+		return v.glyphs.bad
+	case row.over():
+		return v.glyphs.empty
+	case row.phase == poll.EventStart, v.board.single():
+		return v.glyphs.frame(v.board.at(now))
+	}
+	return " "
+}
+
+// numbers returns the attempt, the time, the bar and the phase of a row.
+func (v *view) numbers(row *Row, now time.Time, bars int) string {
+	age, usual := clock(v.board.age(row, now)), v.forecast(row, now)
+	if v.isNarrow() {
+		return age
+	}
+	text := fmt.Sprintf("%-3s %6s", fmt.Sprintf("#%d", row.attempt), age)
+	if v.board.single() && row.limit > 0 {
+		text += "/" + words.Short(row.limit)
+	}
+	if usual != "" {
+		text += ", " + usual
+	}
+	if bars > 0 {
+		text += "  " + pad(row.progress.bar(v.glyphs), bars)
+	}
+	if row.n == 0 && !row.over() {
+		text += "  " + pad(row.next(now), phaseWidth)
+	}
+	return text
+}
+
+// wordsOn returns the reason of a row, with the wait that the server asks for. The reason is brief in a row of several
+// targets. The progress is among the words if no row has room for its bar.
+func (v *view) wordsOn(row *Row, now time.Time, bars, room int) string {
+	text, progress := fitted(row.reason, room), row.progress.others
+	if row.n > 0 {
+		text = brief(row.reason)
+	}
+	if bars == 0 {
+		progress = row.progress.words()
+	}
+	switch {
+	case row.ending == poll.Cancelled:
+		return row.state()
+	case row.over():
+		return text
+	case row.checked == 0 && v.board.single():
+		text = oneLine(row.name)
+	}
+	if row.n == 0 && (row.checked == 0 || !row.hintKnown) {
+		text += row.hint
+	}
+	return clauses(progress, text, heldWords(row.held))
+}
+
+// forecast returns how long a wait or a list may last from now on, "" without a forecast.
+func (v *view) forecast(row *Row, now time.Time) string {
+	if row.n > 0 || row.over() {
+		return ""
+	}
+	return left(v.cfg.Forecast, row.running(now))
+}
+
+// outlookOn returns what comes next of a row, and how long that may take by past runs.
+func (v *view) outlookOn(row *Row, now time.Time) string {
+	return clauses(row.next(now)+row.hint, heldWords(row.held), v.forecast(row, now))
+}
+
+// fitted returns a reason, in brief if it has more columns than there is room.
+func fitted(reason string, room int) string {
+	if term.Width(reason) <= room {
+		return reason
+	}
+	return brief(reason)
+}
+
+// brief returns a reason without its condition, which the opening line has: "running" for
+// `.state is "running", want == "done"`. Values that say nothing alone keep their path.
+func brief(reason string) string {
+	subject, value, isValue := strings.Cut(reason, " is ")
+	if !isValue || strings.Contains(subject, " ") {
+		return reason
+	}
+	value, wanted, _ := strings.Cut(value, ", want ")
+	_, detail, _ := strings.Cut(wanted, ": ")
+	if !strings.ContainsAny(value[:min(1, len(value))], `"-0123456789`) {
+		value = subject + " is " + value
+	}
+	return joined(": ", value, detail)
+}

@@ -1,0 +1,260 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// An end is how a wait, a target, a list, or all targets together ended. The closing line, the
+// annotation and the JSON objects are made of it.
+type end struct {
+	*poll.Outcome               // that of all targets together has no observation
+	goal          *goalJSON     // of all targets together
+	limit         string        // what ended the wait before a verdict did, "" to leave it out
+	again         bool          // the same command may be run again
+	in            time.Duration // what is left then of the wait that the server asked for
+	isSlice       bool          // and continues the wait
+}
+
+// endOf returns the end of a wait.
+func endOf(o *poll.Outcome) end {
+	e := end{Outcome: o}
+	if !byVerdict(o.Ending) {
+		e.limit = string(o.Ending)
+	}
+	if e.limit != "" && o.Status == status.None {
+		e.limit += " before the first response"
+	}
+	return e
+}
+
+// end returns the end of a run, which an event of the time now reports. One of o and s is nil.
+func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
+	var goal *goalJSON
+	if s != nil {
+		o = &poll.Outcome{Ending: s.Ending, Status: meaningOf(s.Ending).status, Elapsed: s.Elapsed, State: poll.State{Attempts: s.Attempts}, Reason: v.goalReason(s)}
+		goal = &goalJSON{v.cfg.Goal, s.Need, map[string]int{}}
+		ended := v.board.endings()
+		for _, m := range meanings() {
+			goal.Counts[m.key] = ended[m.ending]
+		}
+	}
+	e := endOf(o)
+	e.goal = goal
+	if e.again = isOpen(o.Ending) && v.cfg.Again != nil && v.cfg.Again(); !e.again {
+		return e
+	}
+	if hint := o.State.Hint; hint != nil {
+		e.in = max(0, o.State.Last.Add(hint.Wait).Sub(now))
+	}
+	if v.cfg.Slice {
+		e.isSlice, e.limit = true, ""
+	}
+	return e
+}
+
+// goalReason returns the reason of the end of several targets: whether the goal was reached and, unless
+// all targets succeeded, how they ended.
+func (v *view) goalReason(s *poll.Summary) string {
+	b, cause, counts := v.board, "", ""
+	text := "goal not reached: " + b.goal
+	switch {
+	case s.Ending == poll.Succeeded:
+		text = "goal reached: " + b.goal
+	case v.cfg.Slice && isOpen(s.Ending): // the goal may be reached yet
+		text = b.goal
+	}
+	if failed := b.failed(); s.Ending == poll.Interrupted && s.Cause != nil {
+		cause = s.Cause.Error()
+	} else if s.Ending != poll.Succeeded && len(failed) > 0 {
+		cause = oneLine(failed[0].name) + ": " + oneLine(endOf(failed[0].outcome).reason())
+	}
+	if b.endings()[poll.Succeeded] != b.size {
+		counts = " (" + b.states() + ")"
+	}
+	return clauses(cause, text) + counts
+}
+
+// reason returns the reason, without the limit that the outcome's own reason repeats.
+func (e end) reason() string {
+	if e.Ending == poll.TimedOut || e.Ending == poll.AttemptsExhausted {
+		return cmp.Or(e.Verdict.Reason, e.Reason)
+	}
+	return e.Reason
+}
+
+// status returns the status of the end, None if nothing was observed. The last response may have another status.
+func (e end) status() status.Status {
+	if e.Outcome.Status == status.None {
+		return status.None
+	}
+	return meaningOf(e.Ending).status
+}
+
+// line returns the closing line: "STATUS after 3 attempts in 4.2s: limit: reason: call again". A reader
+// of the line does not need the exit code.
+func (e end) line(p term.Palette) string {
+	verdict, again := string(meaningOf(e.Ending).status), ""
+	text := p.Paint(term.Tone(verdict), verdict) + " after " + words.Count(e.State.Attempts, "attempt")
+	if n := e.State.Messages; n > 0 {
+		text += " with " + words.Count(n, "message")
+	}
+	if e.isSlice {
+		again = "call again"
+		if e.in > 0 {
+			again += " in " + words.Short(e.in)
+		}
+	}
+	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(e.reason()), again)
+}
+
+// How much the last words name: reasons, targets of each reason, and lists.
+const (
+	closingReasons = 5
+	closingNames   = 10
+	closingHints   = 3  // lines for each reason
+	closingLists   = 3  // that could not be waited for
+	nameWidth      = 60 // columns of a name
+)
+
+// lastWords are what is printed at an end.
+type lastWords struct {
+	response []string // the last response
+	details  []string // notes and hints; of several targets also the reasons of those that did not succeed
+	line     string   // the closing line
+}
+
+// lines returns the lines for a log. The closing line is the last line.
+func (w lastWords) lines() []string { return append(slices.Concat(w.response, w.details), w.line) }
+
+// fromLine returns the lines after the closing line, which comes first: for programs that show the first line.
+func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, w.response, w.details) }
+
+// lastWords returns what is printed at the last event:
+//
+//	                      | the last response | details
+//	a slice is over       |                   | hints
+//	one target, or stream | if it failed      | hints
+//	several, or a list    |                   | the targets without success by reason, their hints, and the lists
+//	several succeeded     |                   |
+func (v *view) lastWords(ev poll.Event) lastWords {
+	e := v.end(ev.Outcome, ev.Summary, ev.At)
+	w := v.wordsOf(e)
+	switch {
+	case e.isSlice:
+		w.response = nil
+	case ev.Outcome == nil && e.Ending != poll.Succeeded:
+		for _, line := range append(v.missing(), v.failedLists(e)...) {
+			if !slices.Contains(w.details, line) {
+				w.details = append(w.details, line)
+			}
+		}
+	}
+	return w
+}
+
+// wordsOf returns what is printed at the end of a wait. If the objects of the last response are evaluated one by
+// one, the reason is enough, and a Secret may be among them.
+func (v *view) wordsOf(e end) lastWords {
+	w := lastWords{details: advice(e.Outcome), line: e.line(v.cfg.Palette)}
+	if e.Ending != poll.Succeeded && e.Observation != nil && len(e.Verdict.Objects) == 0 {
+		w.response = responseLines(e.Observation, v.child == nil)
+	}
+	return w
+}
+
+// missing returns the targets that did not succeed, in buckets. Those that failed come first.
+func (v *view) missing() (lines []string) {
+	b := v.board
+	left := b.size - b.endings()[poll.Succeeded]
+	if left == 0 {
+		return nil
+	}
+	thing := "target"
+	if len(b.lists) > 0 {
+		thing = "element"
+	}
+	lines, rest := []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}, 0
+	others := func(r *Row) bool { return r.isLacking() && !r.hasFailed() }
+	for i, lack := range append(b.buckets((*Row).hasFailed), b.buckets(others)...) {
+		if i >= closingReasons {
+			rest += len(lack)
+			continue
+		}
+		hints := b.hints[lack[0].key()]
+		lines = append(append(lines, v.bucketWords(lack)), hints[:min(len(hints), closingHints)]...)
+	}
+	if unknown := b.size - len(b.rows); unknown > 0 {
+		lines = append(lines, fmt.Sprintf("%d %s", unknown, neverSeen))
+	}
+	if rest > 0 {
+		lines = append(lines, fmt.Sprintf("%d for other reasons", rest))
+	}
+	return lines
+}
+
+// bucketWords returns how targets ended, why, and the first of their names.
+func (v *view) bucketWords(lack bucket) string {
+	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), lack[0].state()))
+	if lack[0].ending == poll.Cancelled {
+		return text
+	}
+	var names []string
+	for _, row := range lack[:min(len(lack), closingNames)] {
+		names = append(names, term.CutFront(oneLine(row.name), nameWidth, v.glyphs.ellipsis))
+	}
+	text += ", " + cmp.Or(lack.reason(), "no response yet") + ": " + strings.Join(names, ", ")
+	if more := len(lack) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// failedLists returns how the first lists ended that could not be waited for. A limit that ended all targets,
+// too, is left to the closing line.
+func (v *view) failedLists(all end) (lines []string) {
+	failed := v.board.failed()
+	for _, list := range failed[:min(len(failed), closingLists)] {
+		e := endOf(list.outcome)
+		if e.Ending == all.Ending {
+			e.limit = ""
+		}
+		words := v.wordsOf(e)
+		words.line = oneLine(list.name) + ": " + words.line
+		lines = append(lines, words.fromLine()...)
+	}
+	if more := len(failed) - closingLists; more > 0 {
+		lines = append(lines, "and "+words.Count(more, "further list"))
+	}
+	return lines
+}
+
+// Annotation returns a failure as a workflow command, which GitHub Actions shows. It returns "" elsewhere:
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+func Annotation(getenv func(string) string, what, message string) string {
+	if getenv("GITHUB_ACTIONS") != "true" {
+		return ""
+	}
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer(":", "%3A", ",", "%2C")
+	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
+}
+
+// annotation returns the failure at the last event. A single wait's last response is left out.
+func (v *view) annotation(ev poll.Event) string {
+	plain := *v
+	plain.cfg.Palette = term.Palette{}
+	w, what := plain.lastWords(ev), v.cfg.Goal
+	if w.response = nil; ev.Outcome != nil {
+		what = oneLine(ev.Outcome.Target)
+	}
+	return Annotation(v.cfg.Getenv, what, strings.Join(w.fromLine(), "\n"))
+}

@@ -1,0 +1,155 @@
+package ui
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Face is a way to show events. Its text is its value of --progress.
+type Face string
+
+// The faces.
+const (
+	Auto  Face = "auto"  // Live on a terminal that can draw it, Lines elsewhere
+	Live  Face = "live"  // status lines that are redrawn, below the lines that stay
+	Lines Face = "lines" // a log
+	JSON  Face = "json"  // an object per event
+	None  Face = "none"  // only failures
+)
+
+// Faces returns the faces, in their order.
+func Faces() []Face { return []Face{Auto, Live, Lines, JSON, None} }
+
+// choose returns the face that Auto stands for.
+func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
+	switch {
+	case f != Auto && f != "":
+		return f
+	case !s.ErrIsTerminal, s.Dumb, getenv("CI") == "true":
+		return Lines
+	}
+	return Live
+}
+
+// A Config sets what a Reporter shows, and how.
+type Config struct {
+	Streams *term.Streams // output goes to Err
+	Palette term.Palette  // the zero value has no colors
+	Face    Face          // Auto or "": the streams and the environment decide
+	Verbose bool          // report every attempt, with the head of its body, and every decision
+
+	// Heartbeat is the longest silence of a log, 0 for no limit. Nil means 30 s,
+	// doubled after each heartbeat up to 5 min.
+	Heartbeat *time.Duration
+	Until     []string            // the conditions as written, and the name of a preset; only shown
+	Opening   []string            // further lines below the opening line
+	Forecast  Forecast            // how long such a run usually takes, nil if unknown
+	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
+	// Show are values of each response to show. A number whose name is that of a progress, and a text
+	// such as 62% or 3/10, is a progress: the first of them is shown as a bar. If Show is empty,
+	// one of these members of a successful response is shown: progress, percent, percentComplete,
+	// progress_percentage.
+	Show []*expr.Expr
+
+	// Goal is what is waited for if that is several targets, in words: "any of 3 targets". Their
+	// events are those of a [poll.Group]. It is "" for a single wait.
+	Goal    string
+	Targets int           // the number of targets
+	Timeout time.Duration // of all targets together, or of a wait that continues an earlier one; 0 for none
+
+	// Again reports whether the same command starts nothing twice if it is run again after its time
+	// was too short. Nil means that it does. Slice reports that the command then continues the wait, and
+	// the closing line is marked with "call again".
+	Again func() bool
+	Slice bool
+}
+
+// glyphs are the characters drawn besides letters.
+type glyphs struct {
+	spinner     []rune
+	full, empty string // of a bar
+	good, bad   string // before a target that has ended
+	ellipsis    string // for cut text
+}
+
+func glyphsOf(unicode bool) glyphs {
+	if unicode {
+		return glyphs{spinner: []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), full: "━", empty: "─", good: "✓", bad: "✗", ellipsis: "…"}
+	}
+	return glyphs{spinner: []rune(`|/-\`), full: "=", empty: "-", good: "+", bad: "x", ellipsis: "..."}
+}
+
+// frame returns the spinner, which depends only on the time.
+func (g glyphs) frame(elapsed time.Duration) string {
+	return string(g.spinner[int(elapsed/redraw)%len(g.spinner)])
+}
+
+// bar shows a share from 0 to 1.
+func (g glyphs) bar(done float64) string {
+	n := int(done * barWidth)
+	return strings.Repeat(g.full, n) + strings.Repeat(g.empty, barWidth-n)
+}
+
+// What is drawn, and how often.
+const (
+	redraw       = 100 * time.Millisecond // the shortest time between two drawings
+	barWidth     = 10
+	defaultRows  = 24 // of a terminal of unknown size
+	leastColumns = 24 // of a terminal on which anything is drawn
+	wide         = 99 // columns; with fewer, names and reasons leave no room for bars
+	narrow       = 60 // columns; with fewer, a row has no numbers except the time
+)
+
+// A view is what all faces share: the settings, what is known, and the size of the terminal.
+type view struct {
+	cfg    Config
+	board  *Board
+	glyphs glyphs
+	notes  []string    // by Say, so far
+	child  *term.Lines // the stderr of a command, nil if it is not shown
+	usual  func() []*expr.Expr
+}
+
+// succeeded reports whether the last event is that of a success.
+func (v *view) succeeded(ev poll.Event) bool {
+	if ev.Summary != nil {
+		return ev.Summary.Ending == poll.Succeeded
+	}
+	return ev.Outcome.Ending == poll.Succeeded
+}
+
+// height returns the rows of the terminal.
+func (v *view) height() int { return cmp.Or(v.cfg.Streams.Height(), defaultRows) }
+
+// width returns how many columns a line may have: one fewer than the terminal, since
+// some terminals wrap after a character in the last column.
+func (v *view) width() int { return cmp.Or(v.cfg.Streams.Width(), 80) - 1 }
+
+// isNarrow reports whether the terminal has no room for all columns of a row.
+func (v *view) isNarrow() bool { return v.width() < narrow }
+
+// cut cuts a line to columns.
+func (v *view) cut(text string, columns int) string {
+	return term.Cut(text, columns, v.glyphs.ellipsis)
+}
+
+// fit breaks lines between words on a terminal whose status lines are redrawn.
+func (v *view) fit(text string) string {
+	if v.cfg.Face != Live {
+		return text
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		indent := "  "
+		if strings.HasPrefix(line, "| ") {
+			indent = "| "
+		}
+		lines = append(lines, term.Fold(strings.TrimSuffix(line, "\n"), v.width(), indent)...)
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
