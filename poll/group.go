@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,10 +95,13 @@ func (e *groupError) Error() string {
 	}
 	for _, failure := range e.Failures {
 		how := failure.Error()
-		if f, ok := errors.AsType[*Error](failure); ok && f.Outcome.Target != "" {
-			how = f.Outcome.Target + " " + f.Outcome.how()
+		if f, ok := errors.AsType[*Error](failure); ok {
+			how = cmp.Or(f.Outcome.Target, "a target") + " " + f.Outcome.how()
 		}
 		text += "; " + how
+	}
+	if len(e.Failures) == 0 {
+		text += "; " + string(e.Ending)
 	}
 	return text
 }

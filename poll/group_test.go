@@ -374,15 +374,18 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	t.Parallel()
 	done := after("a", 0)
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
-	ruled := poll.Poller{Target: "b", Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
+	ruled := poll.Poller{Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
 	for want, p := range map[string]poll.Poller{
 		"0 of 0 targets succeeded, 1 needed; jobs failed: the elements have no Each": list,
-		"0 of 1 target succeeded, all needed; b failed: a rule has no Expr":          ruled,
+		"0 of 1 target succeeded, all needed; a target failed: a rule has no Expr":   ruled,
 	} {
 		outcomes, err := (&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
 		if err == nil || err.Error() != want || len(outcomes) > 0 && outcomes[0].State.Attempts != 0 {
 			t.Errorf("have %v after %+v, want %s", err, outcomes, want)
 		}
+	}
+	if _, err := new(poll.Group).Run(t.Context(), slices.Values([]poll.Poller{})); err == nil || err.Error() != "0 of 0 targets succeeded, all needed; failed" {
+		t.Errorf("without targets: %v", err)
 	}
 }
 
