@@ -30,15 +30,16 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/resume", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
+	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll"}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},
 	{"internal/ui/term", nil},
 	{"internal/argv", []string{leaf}},
-	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
+	{"internal/store", []string{"internal/system", "backoff/learn"}},
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
@@ -74,7 +75,7 @@ var only = map[string][]string{
 	"github.com/mattn/go-runewidth":    {"internal/ui/term"},
 	"github.com/guptarohit/asciigraph": {"internal/plot"},
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {"internal/store", "poll/fleet"},
+	"github.com/gofrs/flock":           {"internal/system", "poll/fleet"},
 	"github.com/gomodule/redigo":       {"poll/fleet", "poll/fleet"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/text":                {"status/expr"},

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/resume"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -67,7 +67,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	case poll.Interrupted:
 		return exitCode(cmp.Or(o.Cause, context.Canceled))
 	case poll.Failed:
-		if errors.Is(o.Cause, store.ErrNotStarted) {
+		if errors.Is(o.Cause, resume.ErrNotStarted) {
 			return ExitInternal
 		}
 	}

@@ -3,27 +3,19 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"maps"
-	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/resume"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 )
 
 const (
-	// thousands is how many targets keep so much while they wait that memory counts more than
-	// time: of 10,000 targets a third less memory for two thirds more time of the processor.
-	thousands        = 1000
-	thousandsPercent = 18
-
 	// longCommand is how long a command runs until poll says what it waits for.
 	longCommand = 10 * time.Second
 
@@ -35,21 +27,16 @@ const (
 
 // An ending is how a run ended.
 type ending struct {
-	how    poll.Ending
-	code   ExitCode
-	isOver bool // no later run is to go on with it
+	how  poll.Ending
+	code ExitCode
+	fate resume.Fate // of the job log
 }
 
 // The endings are what the targets that have ended came to.
 type endings struct {
-	result      ui.Result                // of the last
-	codes       map[poll.Ending]ExitCode // of the first with each ending
-	undelivered []store.Entry            // for the job log, once all results are written
-
-	isResumable  bool // a target has Failed, and a later run may continue its wait
-	isUnfinished bool // an operation was started, and no response has reported its end
-
-	reopened string // a target that succeeded in an earlier slice and is open now; "" without such a target
+	result  ui.Result                // of the last
+	codes   map[poll.Ending]ExitCode // of the first with each ending
+	records []func()                 // of the job log, once all results are written
 }
 
 // run waits, reports what happens and writes the results to stdout.
@@ -57,9 +44,6 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	if _, isSet := w.process.Lookup("GOGC"); !isSet && len(targets) >= thousands {
-		defer debug.SetGCPercent(debug.SetGCPercent(thousandsPercent))
-	}
 	long := noticeLong(w.reporter)
 	defer long.Stop()
 	var goal *poll.Summary
@@ -70,14 +54,14 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 			long.Reset(longCommand)
 		}
 		if w.spec.Slice > 0 {
-			event = sliced(inTime, event, w.group == nil)
+			event = resume.WaitOut(inTime, event, w.group == nil)
 		}
-		w.log.observe(event)
+		w.log.Observe(event)
 		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
 		switch event.Kind {
 		case poll.EventEnd:
 			if w.group == nil {
-				event.Outcome = w.lookAgain(ctx, targets[0].poller, *event.Outcome)
+				event.Outcome = resume.LookAgain(ctx, targets[0].poller, *event.Outcome)
 			}
 			if err := w.endTarget(ctx, inTime, event, &ended); err != nil {
 				return ending{}, err
@@ -86,7 +70,7 @@ func (w *wait) run(ctx context.Context, targets []*target) (ending, error) {
 		case poll.EventGoal:
 			goal = event.Summary
 			if w.spec.Slice > 0 && goal.Ending == poll.Succeeded {
-				w.checkAgain(inTime, goal, &ended)
+				w.log.CheckAgain(inTime, poll.Group{Parallel: w.group.Parallel, ParallelPlace: w.group.ParallelPlace, Limiter: w.group.Limiter}, goal)
 			}
 			for _, note := range goal.Notes {
 				if w.spec.HTTP.Next == "" {
@@ -133,102 +117,31 @@ func noticeLong(reporter *ui.Reporter) *time.Timer {
 	}))
 }
 
-// lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
-// answer to one more look, which starts nothing. Any other outcome is as it was.
-func (w *wait) lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
-	if !o.Resumed {
-		return &o
-	}
-	note := "that was in an earlier run"
-	if o.Ending == poll.Succeeded {
-		note += w.look(ctx, p, &o)
-	}
-	o.Notes = append(o.Notes, note)
-	return &o
-}
-
-// look looks at a target once more for its result, and returns what came of that.
-func (w *wait) look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
-	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
-		return ", and the " + h.Method + " is not sent again to get its result"
-	}
-	p = checkedAgain(p)
-	again, _ := p.Run(ctx)
-	if again.Ending != poll.Succeeded {
-		return ", and poll does not print its result again: " + again.Reason
-	}
-	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	return ", and poll asked again for its result"
-}
-
-// checkAgain makes one more attempt at each target that succeeded in an earlier slice: the same line may be of
-// another account by now. A target is open again if a successful response reports that. The slice then lasts to its
-// end, and the next slice goes on with the target. Attempts for which no time is left are those of the next slice,
-// which makes as many as it can.
-func (w *wait) checkAgain(ctx context.Context, goal *poll.Summary, ended *endings) {
-	began := time.Now()
-	defer func() { goal.Elapsed += time.Since(began) }()
-	group := poll.Group{Parallel: w.group.Parallel, ParallelPlace: w.group.ParallelPlace, Limiter: w.group.Limiter}
-	for e := range group.Events(ctx, slices.Values(w.log.earlier)) {
-		if e.Kind != poll.EventEnd || e.N == 0 || e.Outcome.Ending == poll.Succeeded {
-			continue
-		}
-		o, how := e.Outcome.Observation, e.Outcome.Ending
-		isCut := how == poll.Interrupted || how == poll.TimedOut && goal.Attempts > 0
-		if isSeen := o != nil && o.Good() && o.Doubt == "" && o.Presence == 0; isSeen { // an element is there
-			ended.reopened = e.Target
-			w.log.log.End(w.log.entry(e)) // its end does not hold
-		} else if !isCut {
-			continue
-		}
-		if how != poll.Failed {
-			how = poll.TimedOut
-		}
-		goal.Endings[poll.Succeeded]--
-		goal.Endings[how]++
-	}
-	ended.codes[poll.TimedOut], ended.codes[poll.Failed] = ExitTimeout, ExitError
-	switch {
-	case goal.Endings[poll.Succeeded] >= goal.Need:
-		return
-	case goal.Endings[poll.TimedOut]+goal.Endings[poll.Cancelled] > 0: // the goal may be reached yet
-		<-ctx.Done()
-		goal.Ending = poll.TimedOut
-	default:
-		goal.Ending = poll.Failed
-	}
-	if signal, isSignal := errors.AsType[*system.SignalError](context.Cause(ctx)); isSignal {
-		goal.Ending, goal.Cause, ended.codes[poll.Interrupted] = poll.Interrupted, signal, exitCode(signal)
-	}
-}
-
 // endTarget reports how a target ended, and writes the result of one of several. The deadline does not
 // break that off: the guard does, if nobody reads.
 func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
-	ended.isUnfinished = ended.isUnfinished || event.Outcome.Unfinished
-	if w.group == nil && event.Outcome.Ending == poll.Failed {
-		event.Outcome.Notes = append(event.Outcome.Notes, w.keepsNote(ended)...)
+	if w.group == nil {
+		event.Outcome.Notes = append(event.Outcome.Notes, w.log.Notes(event.Outcome.Ending)...)
 	}
 	result := w.resultOf(inTime, event)
 	event.Outcome = &result.Outcome // the board may keep it
 	code := w.codeOf(event)
-	due := w.log.noteEnd(event, code) // on the disk before anybody is told to call again
+	record := w.log.End(event, int(code)) // on the disk before anybody is told to call again
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
 	if _, known := ended.codes[how]; !known || code == ExitInternal {
 		ended.codes[how] = code
 	}
 	ended.result = result
-	ended.isResumable = ended.isResumable || how == poll.Failed && !event.State.Ended()
 	err := w.process.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
 	switch {
 	case err != nil:
 		return err
 	case result.AtEnd():
-		ended.undelivered = append(ended.undelivered, due...)
+		ended.records = append(ended.records, record)
 	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
 	default:
-		w.log.delivered(due)
+		record()
 	}
 	return nil
 }
@@ -263,7 +176,9 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 func (w *wait) codeOf(end poll.Event) ExitCode {
 	o, code := end.Outcome, outcomeCode(*end.Outcome)
 	if o.Resumed && w.group == nil {
-		return w.log.exit(end)
+		if exit := w.log.Exit(end); exit != nil {
+			return ExitCode(*exit)
+		}
 	}
 	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
 		return code
@@ -288,16 +203,15 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 	if err != nil {
 		return ending{}, err
 	}
-	w.log.delivered(ended.undelivered)
-	if ended.reopened != "" {
-		w.reporter.AfterEnd(ended.reopened + " had succeeded in an earlier slice, and is not done now: another account needs a --name")
+	for _, record := range ended.records {
+		record()
 	}
-	if w.group != nil && (end.how == poll.Failed || end.how == poll.CannotRun) {
-		for _, note := range w.keepsNote(ended) {
+	if w.group != nil {
+		for _, note := range w.log.Notes(end.how) {
 			w.reporter.AfterEnd(note)
 		}
 	}
-	if w.log != nil && !end.isOver {
+	if end.fate != resume.Over {
 		delete(w.learns, 0) // a later run continues the list
 	}
 	if problem := w.remember(ctx); problem != nil {
@@ -314,20 +228,15 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	}
 	code := ExitSuccess
 	if how != poll.Succeeded {
-		code = cmp.Or(ended.codes[how], ExitError)
+		known, isKnown := ended.codes[how]
+		if code = known; !isKnown { // no target has ended so
+			code = outcomeCode(poll.Outcome{Ending: how, Cause: goal.Cause})
+		}
+		if code <= ExitNotFound && w.log.Err() != nil { // a later run cannot continue the wait
+			code = ExitInternal
+		}
 	}
-	code = w.log.code(code)
-	isFailure := how == poll.CannotRun || how == poll.Failed
-	isEnd := how == poll.Succeeded || isFailure && !ended.isResumable && !ended.isUnfinished
-	return ending{how, code, isEnd && code != ExitInternal}
-}
-
-// keepsNote explains how to start an operation again whose end is not known.
-func (w *wait) keepsNote(ended *endings) []string {
-	if !ended.isUnfinished || w.spec.Slice == 0 && !w.spec.Resume {
-		return nil
-	}
-	return []string{"the same line does not send the start again while its job log exists: rm '" + w.log.path + "'"}
+	return ending{how, code, w.log.Fate(how)}
 }
 
 // writeResult writes the result of a single wait.

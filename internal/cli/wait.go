@@ -12,6 +12,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/resume"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
@@ -109,22 +110,22 @@ func (p Process) runWait(ctx context.Context, s *Spec) error {
 	}
 	watching, stop, err := watchProcesses(ctx, s)
 	if err != nil {
-		w.close(false)
+		w.close(resume.Kept)
 		return err
 	}
 	defer stop(nil)
 	end, err := w.run(watching, targets)
-	w.close(end.isOver && s.Slice > 0)
+	w.close(end.fate)
 	return w.then(ctx, cmp.Or(err, exitWith(end.code)))
 }
 
-// close closes what is open, and may remove the job log.
-func (w *wait) close(remove bool) {
+// close closes what is open. The job log of a slice that is over is removed.
+func (w *wait) close(fate resume.Fate) {
 	w.reporter.Close()
 	if w.share != nil {
 		w.share.Close()
 	}
-	if err := w.log.close(remove); err != nil {
+	if err := w.log.Close(fate); err != nil {
 		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
 	}
 }
@@ -137,7 +138,7 @@ type wait struct {
 
 	group  *poll.Group            // nil for a single wait
 	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
-	log    *jobLog                // nil without --joblog
+	log    *resume.Log            // nil without --joblog
 	share  *fleet.Fleet           // nil without --share
 	advice string                 // about a program that cannot be run
 
@@ -277,14 +278,19 @@ func (w *wait) note(texts ...string) {
 // open opens the job log, and what is shared with other processes, and makes the reporter.
 func (w *wait) open(targets []*target) (err error) {
 	s := w.spec
-	mayRepeat := s.Resume || s.Slice > 0 || s.Joblog == "" && !startsAny(targets)
-	if w.log, err = openJobLog(s, targets); err != nil {
+	isStart := func(t *target) bool { return resume.Starts(t.poller.Probe) }
+	mayRepeat := s.Resume || s.Slice > 0 || s.Joblog == "" && !slices.ContainsFunc(targets, isStart)
+	if w.log, err = openLog(s, targets); err != nil {
 		return err
 	}
-	w.note(w.log.note(s), streamNote(s))
+	continues := w.log.Note()
+	if s.Slice == 0 {
+		w.note(continues)
+	}
+	w.note(streamNote(s))
 	w.note(w.process.warnings(s)...)
 	w.report.Slice = s.Slice > 0
-	w.report.Again = func() bool { return mayRepeat && w.log.code(ExitTimeout) == ExitTimeout }
+	w.report.Again = func() bool { return mayRepeat && w.log.Err() == nil }
 	if w.group == nil && targets[0].poller.Past != nil {
 		w.report.Timeout = targets[0].poller.Timeout
 	}
@@ -295,14 +301,15 @@ func (w *wait) open(targets []*target) (err error) {
 			c.Stderr = w.reporter.Stderr()
 		}
 	}
-	switch isKnown := s.Slice > 0 && w.log.resumed > 0; {
-	case isKnown && w.report.Face == ui.JSON: // told at the end
-		w.reporter.Say("resumes " + w.log.past(s))
-	case isKnown: // however quiet the run is
-		fmt.Fprintf(w.process.Streams.Err, "poll: resumes %s\n", w.log.past(s))
+	switch {
+	case s.Slice == 0 || continues == "":
+	case w.report.Face == ui.JSON: // told at the end
+		w.reporter.Say(continues)
+	default: // however quiet the run is
+		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
 	}
 	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
-		w.close(false)
+		w.close(resume.Kept)
 		return err
 	}
 	switch {

@@ -1,3 +1,8 @@
+// Package store keeps a [History] of how long operations took for later runs.
+//
+// A history is JSON lines, for its user alone. A process appends a line in one call while it
+// holds a lock, so a process that is killed at any moment leaves at most one torn line, which
+// readers drop.
 package store
 
 import (
@@ -34,22 +39,6 @@ const (
 // this: callers report errors once and otherwise ignore them.
 type History struct {
 	Dir string
-}
-
-// DefaultDir returns $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME
-// if the variable is not an absolute path (XDG Base Directory Specification); on
-// Windows, without a HOME, %LocalAppData%\poll\NAME. The names are history and slices.
-func DefaultDir(getenv func(string) string, name string) (string, error) {
-	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "poll", name), nil
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "poll", name), nil
-	}
-	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
-		return filepath.Join(dir, "poll", name), nil
-	}
-	return "", fmt.Errorf("there is no place for %s: neither XDG_STATE_HOME nor HOME is set", name)
 }
 
 // CheckName reports what is wrong with the name of a history. It is a file name: 1
@@ -159,7 +148,7 @@ func (h History) locked(ctx context.Context, name string, f func(path string) er
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, filepath.Join(h.Dir, ".lock"))
+	unlock, err := system.Lock(ctx, filepath.Join(h.Dir, ".lock"))
 	if err != nil {
 		return err
 	}
@@ -177,11 +166,11 @@ func add(path string, text []byte) error {
 	if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
 		text = append([]byte("\n"), text...)
 	}
-	f, err := open(path, os.O_WRONLY|os.O_CREATE)
+	f, err := system.OpenOwn(path, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeAt(f, text, int64(len(before))), f.Close()); err != nil {
+	if err := errors.Join(system.WriteAt(f, text, int64(len(before))), f.Close()); err != nil {
 		return err
 	}
 	if bytes.Count(before, []byte("\n")) >= maxLines {
@@ -204,7 +193,7 @@ func shortened(text []byte) (kept []byte) {
 
 // readAll returns the content of a file, which has a few hundred lines at most.
 func readAll(path string) ([]byte, error) {
-	f, err := open(path, os.O_RDONLY)
+	f, err := system.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

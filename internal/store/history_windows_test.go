@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/system"
 )
 
 // A colon would begin a stream, and a device counts as one.
@@ -28,7 +29,7 @@ func TestDefaultDir_windows(t *testing.T) {
 		`C:\home\.local\state\poll\slices`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
 		`\\server\share\poll\slices`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
 	} {
-		if have, err := store.DefaultDir(func(key string) string { return env[key] }, "slices"); have != want || err != nil {
+		if have, err := system.StateDir(func(key string) string { return env[key] }, "slices"); have != want || err != nil {
 			t.Errorf("%v: have %q, %v, want %q", env, have, err, want)
 		}
 	}

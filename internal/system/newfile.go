@@ -62,6 +62,7 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	if len(text) > 0 { // a device may refuse even nothing
 		_, err = f.Write(text)
 	}
+	f.Sync() // a crash of the machine leaves the old file or the new one; a device has nothing to sync
 	return cmp.Or(err, f.Close())
 }
 

@@ -408,15 +408,21 @@ func (m *machine) restore() {
 	}
 }
 
-// synced returns the lines of a job log that have to be on the disk: those of runs that ended in
-// order, and all up to the last start or answer to one; and half of what comes after them.
+// synced returns the lines of a job log that have to be on the disk: the lines of runs that ended in
+// order, and all lines up to the last one about a target that was started; and half of the lines after them.
 func (m *machine) synced(text []byte, before int) []byte {
 	if !m.Line.Torn {
 		return text
 	}
 	m.saw["unsynced lines lost"] = true
-	last := max(bytes.LastIndex(text, []byte(`{"event":"start"`)), bytes.LastIndex(text, []byte(`{"event":"follow"`)), 0)
-	end := max(min(before, len(text)), last+bytes.IndexByte(text[last:], '\n')+1)
+	end, at := min(before, len(text)), 0
+	for line := range bytes.Lines(text) {
+		at += len(line)
+		isStarted := bytes.Contains(line, []byte(`"starting":true`)) || bytes.Contains(line, []byte(`"sent":`))
+		if isStarted && !bytes.Contains(line, []byte(`"key":`)) {
+			end = max(end, at)
+		}
+	}
 	return text[:end+(len(text)-end)/2]
 }
 

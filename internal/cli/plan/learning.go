@@ -12,6 +12,7 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
@@ -88,7 +89,7 @@ func (f *Learning) store(l *argv.Line) (store.History, error) {
 	if f.History != "" {
 		return store.History{Dir: f.History}, nil
 	}
-	dir, err := store.DefaultDir(l.Getenv, "history")
+	dir, err := system.StateDir(l.Getenv, "history")
 	return store.History{Dir: dir}, err
 }
 

@@ -1,4 +1,4 @@
-package store_test
+package resume
 
 import (
 	"bytes"
@@ -14,14 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-func openLog(t testing.TB, path string) *store.Log {
+func openLog(t testing.TB, path string) *file {
 	t.Helper()
-	l, err := store.OpenLog(path)
+	l, err := openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,52 +46,52 @@ func key(of []string) *string {
 	return &of[0]
 }
 
-func ended(id string, of ...string) store.Entry {
-	return store.Entry{ID: id, Key: key(of), Name: "name", Exit: new(1), State: poll.State{
+func ended(id string, of ...string) entry {
+	return entry{ID: id, Key: key(of), Name: "name", Exit: new(1), State: poll.State{
 		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ending: poll.Failed, Elapsed: time.Minute,
 	}}
 }
 
-func waiting(id string, of ...string) store.Entry {
-	e := store.Entry{ID: id, Key: key(of), State: poll.State{Start: began, Attempts: 2, Sent: 1, Status: status.NotReady}}
+func waiting(id string, of ...string) entry {
+	e := entry{ID: id, Key: key(of), State: poll.State{Start: began, Attempts: 2, Sent: 1, Status: status.NotReady}}
 	e.State.Session = []byte(`{"at":"x"}`)
 	return e
 }
 
-func starting(id string) store.Entry {
-	return store.Entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
+func starting(id string) entry {
+	return entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
 }
 
 // sample writes a log with lines of every kind. The last line about a target or element holds: y goes on after its end.
-func sample(t testing.TB, path string) (l *store.Log, want map[string]store.Entry) {
+func sample(t testing.TB, path string) (l *file, want map[string]entry) {
 	t.Helper()
 	l = openLog(t, path)
-	check(t, l.Start(starting("a")))
-	l.Follow(waiting("a"))
-	l.End(ended("a"))
-	check(t, l.Start(starting("b")))
-	for _, e := range []store.Entry{waiting("list"), waiting("of", "x"), ended("of", "x"), ended("of", "y"), waiting("of", "y"), ended("of", "")} {
-		l.End(e)
+	check(t, l.start(starting("a")))
+	l.write(waiting("a"))
+	l.write(ended("a"))
+	check(t, l.start(starting("b")))
+	for _, e := range []entry{waiting("list"), waiting("of", "x"), ended("of", "x"), ended("of", "y"), waiting("of", "y"), ended("of", "")} {
+		l.write(e)
 	}
-	return l, map[string]store.Entry{
+	return l, map[string]entry{
 		"a": ended("a"), "b": starting("b"), "list": waiting("list"),
 		"of/x": ended("of", "x"), "of/y": waiting("of", "y"), "of/": ended("of", ""),
 	}
 }
 
-// known returns all that is known of the targets of the sample.
-func known(l *store.Log) map[string]store.Entry {
-	all := make(map[string]store.Entry)
-	add := func(name string, e store.Entry) {
+// allKnown returns all that is known of the targets of the sample.
+func allKnown(l *file) map[string]entry {
+	all := make(map[string]entry)
+	add := func(name string, e entry) {
 		e.Event, e.At = "", time.Time{}
 		all[name] = e
 	}
 	for _, id := range []string{"a", "b", "list"} {
-		if e, is := l.Past(id); is {
+		if e, is := l.past(id); is {
 			add(id, e)
 		}
 	}
-	for key, e := range l.Elements("of") {
+	for key, e := range l.newest["of"] {
 		add("of/"+key, e)
 	}
 	return all
@@ -107,16 +106,13 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	l, want := sample(t, path)
-	check(t, l.Close())
+	check(t, l.close(false))
 	l = openLog(t, path)
-	defer l.Close()
-	if diff := cmp.Diff(want, known(l), cmp.AllowUnexported(poll.State{})); diff != "" || l.Empty() {
+	defer l.close(false)
+	if diff := cmp.Diff(want, allKnown(l), cmp.AllowUnexported(poll.State{})); diff != "" {
 		t.Errorf("known (-want +have):\n%s", diff)
 	}
-	if started := l.Started(); len(started) != 2 {
-		t.Errorf("started: %+v, want a list and what was being started", started)
-	}
-	if _, is := l.Past("of"); is {
+	if _, is := l.past("of"); is {
 		t.Error("an element is taken for a target")
 	}
 	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
@@ -129,10 +125,10 @@ func TestTheFormOfALog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	l := openLog(t, path)
-	e := ended(store.ID([]byte("target")))
+	e := ended(sum("target"))
 	e.Exit = new(0)
-	l.End(e)
-	check(t, l.Close())
+	l.write(e)
+	check(t, l.close(false))
 	text, err := os.ReadFile(path)
 	check(t, err)
 	lines := strings.Split(string(text), "\n")
@@ -148,27 +144,25 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")
 	l, _ := sample(t, good)
-	check(t, l.Close())
+	check(t, l.close(false))
 	text, err := os.ReadFile(good)
 	check(t, err)
 	first, rest, _ := strings.Cut(string(text), "\n")
 	for content, want := range map[string]string{
-		"precious\n":                      "run.jsonl is not a job log: it has another beginning",
+		"precious\n":                      "run.jsonl is not a job log of this version of poll: it has another beginning",
 		`{"joblog":4` + first:             "is not a job log",
-		`{"joblog":3,"salt":"00"}` + "\n": "is a job log of version 3, but this poll reads version 4 only",
+		`{"joblog":3,"salt":"00"}` + "\n": "is not a job log",
 		strings.Repeat("x", 2<<20):        "is not a job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
 		string(text) + "\x00\x00\n":       "run.jsonl:12: not a line",
-		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:12: not a line",
-		first + "\n" + `{"event":"won","id":"a","state":{"v":2}}` + "\n":  `run.jsonl:2: unknown event "won"`,
-		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
+		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for \"end\" that makes no sense",
 		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
-		first + "\n" + `{"event":"wait","state":{"v":2}}` + "\n":          "run.jsonl:2: a line for wait that makes no sense",
+		first + "\n" + `{"event":"wait","state":{"v":2}}` + "\n":          "run.jsonl:2: a line for \"wait\" that makes no sense",
 	} {
 		path := filepath.Join(dir, "run.jsonl")
 		check(t, os.WriteFile(path, []byte(content), 0o640))
-		_, err := store.OpenLog(path)
+		_, err := openFile(path)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q: %v, want %q", content, err, want)
 		}
@@ -184,39 +178,39 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 // A start is the last word until its answer is known, or until it has failed.
 func TestAStartStays(t *testing.T) {
 	t.Parallel()
-	unsent := store.Entry{ID: "a", State: poll.State{Start: began, Attempts: 1}}
+	unsent := entry{ID: "a", State: poll.State{Start: began, Attempts: 1}}
 	unsent.State.Session = []byte(`{"start_due":true}`)
-	refused, again := unsent, starting("a")
-	refused.State.Sent, again.State.Sent, again.State.Attempts = 1, 1, 2
+	refused, again, failed := unsent, starting("a"), ended("a")
+	refused.State.Sent, again.State.Sent, again.State.Attempts, failed.State.Sent = 1, 1, 2, 1
 	for name, test := range map[string]struct {
-		write func(l *store.Log)
-		want  store.Entry
+		write func(l *file)
+		want  entry
 		lines int
 	}{
-		"what it was before":  {func(l *store.Log) { l.End(unsent) }, starting("a"), 2},
-		"its answer was lost": {func(l *store.Log) { l.Follow(starting("a")); l.End(starting("a")) }, starting("a"), 2},
-		"refused":             {func(l *store.Log) { l.End(refused) }, refused, 3},
-		"sent again":          {func(l *store.Log) { l.End(refused); check(t, l.Start(again)); l.End(refused) }, again, 4},
-		"failed":              {func(l *store.Log) { l.End(ended("a")) }, ended("a"), 3},
+		"what it was before":  {func(l *file) { l.write(unsent) }, starting("a"), 2},
+		"its answer was lost": {func(l *file) { l.write(starting("a")); l.write(starting("a")) }, starting("a"), 2},
+		"refused":             {func(l *file) { l.write(refused) }, refused, 3},
+		"sent again":          {func(l *file) { l.write(refused); check(t, l.start(again)); l.write(refused) }, again, 4},
+		"failed":              {func(l *file) { l.write(failed) }, failed, 3},
 	} {
 		path := filepath.Join(t.TempDir(), "run.jsonl")
 		l := openLog(t, path)
-		check(t, l.Start(starting("a")))
+		check(t, l.start(starting("a")))
 		test.write(l)
-		check(t, l.Close())
+		check(t, l.close(false))
 		text, err := os.ReadFile(path)
 		check(t, err)
 		if lines := bytes.Count(text, []byte("\n")); lines != test.lines {
 			t.Errorf("%s: %d lines, want %d", name, lines, test.lines)
 		}
 		l = openLog(t, path)
-		l.End(unsent)
-		check(t, l.Close())
+		l.write(unsent)
+		check(t, l.close(false))
 		l = openLog(t, path)
-		if diff := cmp.Diff(test.want, known(l)["a"], cmp.AllowUnexported(poll.State{})); diff != "" {
+		if diff := cmp.Diff(test.want, allKnown(l)["a"], cmp.AllowUnexported(poll.State{})); diff != "" {
 			t.Errorf("%s (-want +have):\n%s", name, diff)
 		}
-		check(t, l.Close())
+		check(t, l.close(false))
 	}
 }
 
@@ -229,8 +223,8 @@ func TestAStartStaysWhenItIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	check(t, os.WriteFile(path, []byte(header+start+wait), 0o600))
 	l := openLog(t, path)
-	defer l.Close()
-	if have := known(l)["a"]; !have.State.Starting {
+	defer l.close(false)
+	if have := allKnown(l)["a"]; !have.State.Starting {
 		t.Errorf("%+v", have)
 	}
 }
@@ -240,7 +234,7 @@ func TestAStartStaysWhenItIsRead(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "run.jsonl")
 	l, _ := sample(f, path)
-	check(f, l.Close())
+	check(f, l.close(false))
 	sampled, err := os.ReadFile(path)
 	check(f, err)
 	for size := range len(sampled) + 1 {
@@ -255,16 +249,16 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "run.jsonl")
 		check(t, os.WriteFile(path, text, 0o600))
-		l, err := store.OpenLog(path)
+		l, err := openFile(path)
 		if err == nil {
-			l.End(ended("new"))
-			check(t, l.Close())
-			again, err := store.OpenLog(path)
+			l.write(ended("new"))
+			check(t, l.close(false))
+			again, err := openFile(path)
 			check(t, err)
-			if e, is := again.Past("new"); !is || !e.State.Ended() {
+			if e, is := again.past("new"); !is || !e.State.Ended() {
 				t.Fatalf("the end is not known")
 			}
-			check(t, again.Close())
+			check(t, again.close(false))
 		}
 		after, readErr := os.ReadFile(path)
 		whole := text[:bytes.LastIndexByte(text, '\n')+1]
@@ -289,7 +283,7 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 		delete(wrong, "link") // as under Wine
 	}
 	for name, want := range wrong {
-		if _, err := store.OpenLog(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := openFile(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
@@ -304,12 +298,12 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	l := openLog(t, path)
-	check(t, l.Start(starting("a")), l.Remove())
+	check(t, l.start(starting("a")), l.close(true))
 	next := openLog(t, path)
-	if !next.Empty() {
+	if len(next.newest) > 0 {
 		t.Error("the next one knows what was removed")
 	}
-	check(t, os.Remove(path), os.WriteFile(path, []byte("another's"), 0o600), next.Remove())
+	check(t, os.Remove(path), os.WriteFile(path, []byte("another's"), 0o600), next.close(true))
 	if text, err := os.ReadFile(path); string(text) != "another's" {
 		t.Errorf("have %q and %v", text, err)
 	}
@@ -323,29 +317,29 @@ func TestCompact(t *testing.T) {
 	check(t, os.WriteFile(path+".new", []byte("of a process that was killed"), 0o600))
 	l, want := sample(t, path)
 	for range 20 {
-		l.End(waiting("list"))
-		l.End(waiting("of", "y"))
+		l.write(waiting("list"))
+		l.write(waiting("of", "y"))
 	}
-	l.End(ended("list"))
+	l.write(ended("list"))
 	want["list"] = ended("list")
-	opened, err := make(chan *store.Log), error(nil)
+	opened, err := make(chan *file), error(nil)
 	go func() {
-		var next *store.Log
+		var next *file
 		for next == nil {
-			next, err = store.OpenLog(path) // which waits for a moment
+			next, err = openFile(path) // which waits for a moment
 			if err != nil && !strings.Contains(err.Error(), "another process uses") {
 				break
 			}
 		}
 		opened <- next
 	}()
-	l.Compact()
-	check(t, l.Close())
+	l.compact()
+	check(t, l.close(false))
 	if l = <-opened; l == nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	if diff := cmp.Diff(want, known(l), cmp.AllowUnexported(poll.State{})); diff != "" {
+	defer l.close(false)
+	if diff := cmp.Diff(want, allKnown(l), cmp.AllowUnexported(poll.State{})); diff != "" {
 		t.Errorf("known (-want +have):\n%s", diff)
 	}
 	text, err := os.ReadFile(path)
