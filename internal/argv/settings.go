@@ -10,7 +10,7 @@ import (
 type Setting struct {
 	Flag   *Flag
 	Text   string
-	Origin string // how an error names the flag: by its variable if that was used
+	Origin string // how an error names the setting: --FLAG, POLL_FLAG, or FILE:LINE: KEY of a preset or an entry
 	Rank   Rank
 
 	apply func(any) // nil if the flag sets nothing
@@ -65,7 +65,7 @@ func (l Settings) Has(name string) bool { return l.Rank(name) > Unset }
 // IsOn reports whether a flag is set, and is no switch that is turned off.
 func (l Settings) IsOn(name string) bool { return l.last(name).isOn() }
 
-// Origin returns what an error calls the flag: its variable, if that set it.
+// Origin returns the origin of the last setting of a flag, and --FLAG without a setting.
 func (l Settings) Origin(name string) string { return l.last(name).Origin }
 
 // With returns the settings with another value of a flag. Several values of one rank add up where the
@@ -77,7 +77,11 @@ func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error
 		}
 		text = strconv.FormatBool(on)
 	}
-	if text == "" && !f.MayBeEmpty {
+	switch {
+	case text != "" || f.MayBeEmpty:
+	case rank == Variable:
+		return l, Usagef("%s has an empty line", origin).Hint("each line of it is a value of --%s", f.Name)
+	default:
 		return l, Usagef("%s is given an empty value", origin).
 			Hint("leave the flag out, or set the variable that its value is taken from")
 	}
@@ -139,7 +143,7 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 			case two.Rank < one.Rank:
 				l = l.Without(name)
 			default:
-				return l, Usagef("%s and %s contradict each other: give one of them", one.Origin, two.Origin)
+				return l, Usagef("%s and %s contradict each other: give one of them", one.Origin, two.Origin[strings.LastIndex(two.Origin, " ")+1:])
 			}
 		}
 	}

@@ -47,6 +47,7 @@ func TestSettings(t *testing.T) {
 
 		{"typed:resume=maybe", Check{}, `--resume is a switch: "maybe" is neither true nor false`},
 		{"typed:interval=", Check{}, "--interval is given an empty value"},
+		{"variable:until=a variable:until=", Check{}, "--until has an empty line"},
 	} {
 		var l Settings
 		var err error

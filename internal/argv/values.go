@@ -115,6 +115,8 @@ func ParseShare(s string, total int, things string) (int, error) {
 	switch {
 	case !ok || n <= 0 || n != math.Trunc(n):
 		return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
+	case isShare && n > float64(total):
+		return 0, Usagef("%s is more than all", s)
 	case n > float64(total):
 		return 0, Usagef("%s of %d %s is more than all", s, total, things)
 	}

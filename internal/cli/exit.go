@@ -220,17 +220,29 @@ func (g *guard) giveUp(cause error) {
 	g.end(cause)
 }
 
-// await returns what f returns, or the cause of ctx if that is done first. Nothing
-// can end a read from a pipe that nobody writes to, so f is then abandoned, and
-// what it uses must not be used any more.
+// await returns the error of f, or the cause of ctx if ctx is done first.
 func await(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
+	_, err := awaitValue(ctx, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// awaitValue returns the results of f, or the cause of ctx if ctx is done first. Nothing can end a read from a pipe
+// that nobody writes to, so f is then abandoned, and must not change what others use.
+func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error) {
+	type results struct {
+		value T
+		err   error
+	}
+	done := make(chan results, 1)
+	go func() {
+		value, err := f()
+		done <- results{value, err}
+	}()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return v, context.Cause(ctx)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,10 +34,10 @@ func (r *targetReader) readProbe(t *target) (err error) {
 }
 
 // setRequest makes a target look at what its entry says.
-func (r *targetReader) setRequest(t *target, e *targets.Entry) error {
+func (r *targetReader) setRequest(t *target, e *targets.Entry, place string) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
-			return err
+			return located(place, err)
 		}
 	}
 	switch probe := t.poller.Probe.(type) {
@@ -48,12 +49,12 @@ func (r *targetReader) setRequest(t *target, e *targets.Entry) error {
 		request := *probe
 		request.URL = e.URL
 		t.poller.Probe = &request
-		return r.checkRequest(t.spec, &request)
+		return r.checkRequest(t.spec, &request, place)
 	default:
 		made, err := tcpProbe(e.URL)
 		made.Dial = r.process.Dial
 		t.poller.Probe = made
-		return err
+		return located(place, err)
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func (r *targetReader) readHTTP(s *Spec) (probe *poll.HTTP, err error) {
 }
 
 // checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
-func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP) error {
+func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP, place string) error {
 	if err := r.readPassword(s, probe); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP) error {
 	}
 	plain.Follow = ""
 	if wrong := plain.Check(); wrong != nil {
-		return argv.Usagef("%w", wrong)
+		return argv.Usagef("%s%w", place, wrong)
 	}
 	return badExpression(s.Origin("follow"), err)
 }
@@ -124,7 +125,9 @@ func (r *targetReader) readConnection(s *Spec, probe *poll.HTTP) error {
 	transport := r.transports[name]
 	if transport == nil {
 		made, err := s.Connect.Transport()
-		if err != nil {
+		if wrong, ok := errors.AsType[*connect.FileError](err); ok {
+			return argv.Usagef("%s: %w", s.Origin(wrong.Option), wrong)
+		} else if err != nil {
 			return argv.Usagef("%w", err)
 		}
 		if r.process.Dial != nil {

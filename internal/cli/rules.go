@@ -165,12 +165,12 @@ func (r *targetReader) readPreset(t *target) error {
 	}
 	p, ofElement := s.preset, s.Each != ""
 	if ofElement && p.File != "" && p.Object != "" && !isObject(p.Object, strings.TrimSuffix(s.Each, "[]")+"[]") {
-		return argv.Usagef("preset %s: its object is %s, and %s is about each element of %s", p.Name, p.Object, s.Origin("each"), s.Each).
+		return argv.Usagef("%s: its object is %s, and %s is about each element of %s", s.Origin("preset"), p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
 	compiled, err := r.process.presets.compile(compilation{p, t.kind, ofElement})
 	if err != nil {
-		return argv.Usagef("%w", err)
+		return argv.Usagef("%s: %w", s.Origin("preset"), err)
 	}
 	if compiled.unfit != nil {
 		s.Note("preset %s: left out for %s: %s", p.Name, t.kind, strings.Join(compiled.unfit, "; "))
@@ -236,7 +236,7 @@ func checkStream(t *target) error {
 			Hint(`--stream --until '$output contains "Server started"' for a line of a command, --until '.state == "done"' for an event`)
 	}
 	if p := s.preset; p != nil && p.Match == "" && p.Stanzas() != nil {
-		return argv.Usagef("preset %s needs all objects to be done, and a message holds one of them", p.Name).
+		return argv.Usagef("%s: preset %s needs all objects to be done, and a message holds one of them", s.Origin("preset"), p.Name).
 			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
 	}
 	rules := slices.Concat(t.poller.Rules.Own, t.poller.Rules.Preset.All())

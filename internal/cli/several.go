@@ -80,8 +80,8 @@ func (s *Spec) newGroup() *poll.Group {
 		}
 		return programs
 	}
-	g.Limiter = &poll.Pacer{PerSecond: s.Fleet.PerSecond, Known: s.Fleet.Known, Rand: s.Waits.Rand()}
-	g.Rand = s.Waits.Rand()
+	g.Limiter = &poll.Pacer{PerSecond: s.Fleet.PerSecond, Known: s.Fleet.Known, Rand: s.Waits.Rand(0)}
+	g.Rand = s.Waits.Rand(0)
 	return &g
 }
 
@@ -100,6 +100,9 @@ func (s *Spec) readGoal(n int, isOpen bool) (least int, err error) {
 	case isOpen && !isShare:
 		n = math.MaxInt
 	case n == 0:
+		if _, err := argv.ParseShare(s.AtLeast, 100, things); err != nil {
+			return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
+		}
 		return 0, argv.Usagef("%s %s: the number of elements is not known", s.Origin("at-least"), s.AtLeast).
 			Hint("--expect N says how many there are at least, and --targets FILE which")
 	}

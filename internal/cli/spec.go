@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -233,7 +232,7 @@ func output() argv.Flags {
 		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Spec, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole answer"},
 		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Spec, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each answer; a progress as a bar"},
 		{Name: "json", Set: argv.Switch(func(s *Spec, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
-		{Name: "result-file", Value: "FILE", Set: argv.Parsed(system.CheckFile, func(s *Spec, v string) { s.ResultFile = v }), Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Spec, v string) { s.ResultFile = v }), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Spec, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Spec, on bool) { s.Quiet = on }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
 		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Spec, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its answer and decisions"},
@@ -265,16 +264,13 @@ func offeredMethods() []argv.Candidate {
 }
 
 // parseThreshold reads how many verdicts are needed in a row, or for how long they have to hold.
-func parseThreshold(text string) (poll.Threshold, error) {
-	d, noTime := argv.ParseDuration(text)
-	if noTime == nil && d > 0 {
-		return poll.Threshold{For: d}, nil
+func parseThreshold(text string) (t poll.Threshold, err error) {
+	if _, noNumber := strconv.Atoi(text); noNumber == nil {
+		t.Times, err = argv.ParseCount(1)(text)
+	} else {
+		t.For, err = plan.ParsePositive(text)
 	}
-	n, err := argv.ParseCount(1)(text)
-	if _, noNumber := strconv.Atoi(text); noNumber != nil {
-		err = cmp.Or(noTime, err)
-	}
-	return poll.Threshold{Times: n}, err
+	return t, err
 }
 
 func parsePid(text string) (int, error) {

@@ -96,7 +96,7 @@ func (r *targetReader) read() (err error) {
 	for i, e := range entries {
 		t, err := r.readEntry(e)
 		if err != nil {
-			return r.locate(e, err)
+			return err
 		}
 		switch {
 		case r.list == nil:
@@ -151,38 +151,44 @@ func (r *targetReader) repeated() string {
 	return words.Count(r.repeats, "target") + " given again: each is waited for once"
 }
 
-// locate adds to an error about an entry where that stands, unless it is about the command line.
-func (r *targetReader) locate(e *targets.Entry, err error) error {
-	text := err.Error()
+// placeOf returns where a target is given, for errors about it: FILE:LINE, or the URL among several; "" if the target
+// stands alone.
+func (r *targetReader) placeOf(e *targets.Entry) string {
 	switch {
 	case !r.several || r.list != nil:
-		return err
+		return ""
 	case r.file == nil:
-		return argv.Usagef("%s: %w", poll.HTTP{URL: e.URL}.Target(), err)
-	case strings.HasPrefix(text, "--") || strings.HasPrefix(text, "POLL_"):
+		return poll.HTTP{URL: e.URL}.Target() + ": "
+	}
+	return fmt.Sprintf("%s:%d: ", r.file.Name, e.Line)
+}
+
+// located adds the place of a target to an error about it.
+func located(place string, err error) error {
+	if err == nil || place == "" {
 		return err
 	}
-	return argv.Usagef("%s:%d: %w", r.file.Name, e.Line, err)
+	return argv.Usagef("%s%w", place, err)
 }
 
 // readEntry reads a target.
 func (r *targetReader) readEntry(e *targets.Entry) (t *target, err error) {
-	kind := status.KindCommand
+	kind, place := status.KindCommand, r.placeOf(e)
 	if e.Command == nil {
 		if kind, err = kindOfURL(e.URL); err != nil {
-			return nil, err
+			return nil, located(place, err)
 		}
 	}
 	if !slices.Contains(r.kinds, kind) {
 		r.kinds = append(r.kinds, kind)
 	}
-	shared, err := r.readShared(kind, e.Settings)
+	shared, err := r.readShared(kind, place, e.Settings)
 	if err != nil {
 		return nil, err
 	}
 	t = new(*shared)
-	t.name = e.Name
-	if err := r.setRequest(t, e); err != nil {
+	t.name, t.poller.Rand = e.Name, t.spec.Waits.Rand(len(r.targets))
+	if err := r.setRequest(t, e, place); err != nil {
 		return nil, err
 	}
 	if s := t.spec; r.run.isLogged() && s.HTTP.Follow != "" && keepsEnviron(t.poller.Probe) {
@@ -191,19 +197,19 @@ func (r *targetReader) readEntry(e *targets.Entry) (t *target, err error) {
 	}
 	t.poller.Target = r.nameOf(t)
 	if err := r.checkProgram(t); err != nil {
-		return nil, err
+		return nil, located(place, err)
 	}
 	return t, r.learn(t, e)
 }
 
 // readShared returns what all targets of a kind with these settings share: all but what they look
-// at.
-func (r *targetReader) readShared(kind status.Kind, settings []targets.Setting) (*target, error) {
+// at. The first of them is at a place.
+func (r *targetReader) readShared(kind status.Kind, place string, settings []targets.Setting) (*target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {
 		return known, nil
 	}
-	s, err := r.specOf(kind, settings)
+	s, err := r.specOf(kind, place, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -221,12 +227,12 @@ func (r *targetReader) readShared(kind status.Kind, settings []targets.Setting) 
 }
 
 // specOf returns what is given for a target by the run and an entry.
-func (r *targetReader) specOf(kind status.Kind, settings []targets.Setting) (s *Spec, err error) {
+func (r *targetReader) specOf(kind status.Kind, place string, settings []targets.Setting) (s *Spec, err error) {
 	s = r.run
 	if len(settings) == 0 {
 		return s, nil
 	}
-	given, err := s.withEntry(settings)
+	given, err := s.withEntry(place, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -242,22 +248,22 @@ func (r *targetReader) specOf(kind status.Kind, settings []targets.Setting) (s *
 }
 
 // withEntry returns what is given with the settings of an entry.
-func (s *Spec) withEntry(settings []targets.Setting) (given argv.Settings, err error) {
+func (s *Spec) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
 	given = s.Settings
 	for _, setting := range settings {
-		f := s.Flags.Named(setting.Flag)
+		f, origin := s.Flags.Named(setting.Flag), place+setting.Flag
 		switch {
 		case f == nil || f.Hidden:
-			return given, argv.Usagef("%s: an entry cannot have this key", setting.Flag).
+			return given, argv.Usagef("%s: an entry cannot have this key", origin).
 				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
 				Hint("an entry has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 		case f.WholeRun:
-			return given, argv.Usagef("%s: it applies to all targets", setting.Flag).Hint("give it on the command line: --%s", setting.Flag)
+			return given, argv.Usagef("%s: it applies to all targets", origin).Hint("give it on the command line: --%s", setting.Flag)
 		case len(setting.Texts) > 1 && !f.Many:
-			return given, argv.Usagef("%s: it has one value", setting.Flag)
+			return given, argv.Usagef("%s: it has one value", origin)
 		}
 		for _, text := range setting.Texts {
-			if given, err = given.With(f, text, setting.Flag, argv.Entry); err != nil {
+			if given, err = given.With(f, text, origin, argv.Entry); err != nil {
 				return given, err
 			}
 		}
@@ -324,7 +330,7 @@ func (r *targetReader) readSchedule(t *target) error {
 		}
 	}
 	p.Schedule, p.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
-	p.Immediate, p.InitialDelay, p.Rand = s.Waits.AtOnce(), s.Waits.InitialDelay, s.Waits.Rand()
+	p.Immediate, p.InitialDelay = s.Waits.AtOnce(), s.Waits.InitialDelay
 	if t.kind == status.KindCommand && !s.Has("attempt-timeout") {
 		p.AttemptTimeout = 0
 	}

@@ -24,7 +24,9 @@ func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 		Lookup: func(string) (string, bool) { return "", false }}
 	var targets []*target
 	_, err := process.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
-		targets, err = (&wait{spec: s, process: process}).read(ctx)
+		w := wait{spec: s, process: process}
+		err = w.read(ctx)
+		targets = w.targets
 		return err
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func usageText(err error) string {
 // badExpression returns an error that names the flag of an expression.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		_, hint := argv.Advice(strings.TrimLeft(origin, "-") + " " + e.Source)
+		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
 		e.Hint = cmp.Or(hint, e.Hint)
 		return argv.Usagef("%s, %w", origin, e) // which begins with a column
 	}

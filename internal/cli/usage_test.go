@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -89,6 +90,31 @@ func TestUsage_json(t *testing.T) {
 		code := Run(t.Context(), process)
 		if have := strings.Contains(out.out.String(), `"exit":2`); code != ExitUsage || have != want || !have && out.out.Len() > 0 {
 			t.Errorf("%s: have exit code %d and %q", line, code, &out.out)
+		}
+	}
+}
+
+// Nothing is written while a command line is read.
+func TestUsage_writesNothing(t *testing.T) {
+	t.Parallel()
+	dir, before := t.TempDir(), time.Unix(1e9, 0)
+	if err := os.Chtimes(dir, before, before); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"poll --result-file DIR/x --bogus true",
+		"poll --result-file DIR/x --preset nothing -- true",
+		"poll --result-file DIR/x --joblog DIR/log --resume http://a b",
+		"poll --result-file DIR/x --share DIR/share http://a http://b",
+		"poll schedule --svg DIR/x.svg --bogus",
+		"poll simulate --svg DIR/x.svg --model nothing",
+	} {
+		process, _ := processOf(t, strings.ReplaceAll(line, "DIR", dir))
+		if code := Run(t.Context(), process); code != ExitUsage {
+			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
+		}
+		if after, err := os.Stat(dir); err != nil || !after.ModTime().Equal(before) {
+			t.Fatalf("%s: a file was written in %s, %v", line, dir, err)
 		}
 	}
 }

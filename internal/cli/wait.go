@@ -37,11 +37,8 @@ func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Contex
 	}
 	s = s.with(s.Settings, nil)
 	if s.Preset != "" {
-		err := p.inTime(ctx, s, func() (err error) {
-			s, err = p.withPreset(s, kinds, argv.Preset)
-			return err
-		})
-		if err != nil {
+		var err error
+		if s, err = inTime(ctx, p, s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
 			return err
 		}
 	}
@@ -103,8 +100,11 @@ func (s *Spec) nothingToWaitFor() error {
 
 // wait waits as the spec says.
 func (p Process) runWait(ctx context.Context, s *Spec) error {
-	w := &wait{spec: s, process: p}
-	targets, err := w.prepare(ctx)
+	w, err := inTime(ctx, p, s, func() (*wait, error) {
+		w := &wait{spec: s, process: p}
+		p.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
+		return w, w.read(ctx)
+	})
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (p Process) runWait(ctx context.Context, s *Spec) error {
 		return err
 	}
 	defer stop(nil)
-	end, err := w.run(watching, targets)
+	end, err := w.run(watching, w.targets)
 	w.close(end.fate)
 	return w.then(ctx, cmp.Or(err, exitWith(end.code)))
 }
@@ -135,6 +135,8 @@ func (w *wait) close(fate resume.Fate) {
 type wait struct {
 	spec    *Spec
 	process Process
+
+	targets []*target
 
 	group  *poll.Group            // nil for a single wait
 	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
@@ -172,29 +174,17 @@ func checkFiles() error {
 	return nil
 }
 
-// prepare reads the targets, and all that a wait needs.
-func (w *wait) prepare(ctx context.Context) (targets []*target, err error) {
-	s := w.spec
-	err = w.process.inTime(ctx, s, func() (err error) {
-		w.process.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
-		targets, err = w.read(ctx)
-		return err
-	})
-	return targets, err
-}
-
 // inTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
 // reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
-func (p Process) inTime(ctx context.Context, s *Spec, read func() error) error {
-	err := checkFiles()
-	if err == nil {
+func inTime[T any](ctx context.Context, p Process, s *Spec, read func() (T, error)) (v T, err error) {
+	if err = checkFiles(); err == nil {
 		deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 		reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
 		defer cancel()
-		err = await(reading, read)
+		v, err = awaitValue(reading, read)
 	}
 	if err == nil || argv.IsUsage(err) {
-		return err
+		return v, err
 	}
 	var failure error
 	again := s.Slice > 0 && exitCode(err) == ExitTimeout
@@ -204,25 +194,30 @@ func (p Process) inTime(ctx context.Context, s *Spec, read func() error) error {
 	if again {
 		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.began).Seconds(), err)
 	}
-	return errors.Join(err, failure)
+	return v, errors.Join(err, failure)
 }
 
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong.
-func (w *wait) read(ctx context.Context) ([]*target, error) {
+func (w *wait) read(ctx context.Context) error {
 	s := w.spec
 	if err := cmp.Or(w.readThen(), s.refuseJoblog()); err != nil {
-		return nil, err
+		return err
 	}
 	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
-		return nil, errors.New("stdout is not open for writing, so poll attempts nothing")
+		return errors.New("stdout is not open for writing, so poll attempts nothing")
+	}
+	if s.ResultFile != "" {
+		if err := system.CheckFile(s.ResultFile); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("result-file"), err)
+		}
 	}
 	r := newReader(s, w.process)
 	if err := s.nothingToWaitFor(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.read(); err != nil {
-		return nil, err
+		return err
 	}
 	w.advice, w.learns = r.advice, make(map[int]*plan.Recorder)
 	for i, t := range r.targets {
@@ -243,9 +238,10 @@ func (w *wait) read(ctx context.Context) ([]*target, error) {
 		err = w.readAlone(&r.targets[0].poller)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return r.targets, w.open(r.targets)
+	w.targets = r.targets
+	return w.open(r.targets)
 }
 
 // readAlone reads what the limits of a group, and the flags for several targets, mean for one.

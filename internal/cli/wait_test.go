@@ -40,7 +40,7 @@ func TestHints(t *testing.T) {
 func TestConflicts_refused(t *testing.T) {
 	t.Parallel()
 	table := waitFlags()
-	values := map[string]string{"strategy": "linear", "jitter": "decorrelated", "progress": "json", "D": "1s", "PCT": "10%"}
+	values := map[string]string{"strategy": "linear", "user": "a:b", "jitter": "decorrelated", "progress": "json", "D": "1s", "PCT": "10%"}
 	spell := func(name string) string {
 		if table.Lookup(name).IsSwitch() {
 			return "--" + name

@@ -78,16 +78,25 @@ func (o Options) Transport() (*http.Transport, error) {
 	return t, nil
 }
 
+// A FileError is the error of [Options.Transport] about the file of an option.
+type FileError struct {
+	Option string // "cacert", "cert" for the client certificate with its key, or "key"
+	Err    error
+}
+
+func (e *FileError) Error() string { return e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
 func (o Options) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: o.Insecure}
 	if o.CACert != "" {
 		pem, err := readPEM(o.CACert)
 		if err != nil {
-			return nil, fmt.Errorf("read the certificate authorities: %w", err)
+			return nil, &FileError{"cacert", fmt.Errorf("read the certificate authorities: %w", err)}
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("no PEM certificate in %s", o.CACert)
+			return nil, &FileError{"cacert", fmt.Errorf("no PEM certificate in %s", o.CACert)}
 		}
 	}
 	switch {
@@ -96,7 +105,7 @@ func (o Options) tls() (*tls.Config, error) {
 		config.Certificates = []tls.Certificate{pair}
 		return config, err
 	case o.Key != "":
-		return nil, errors.New("a client key needs a client certificate")
+		return nil, &FileError{"key", errors.New("it needs a client certificate")}
 	}
 	return config, nil
 }
@@ -113,7 +122,7 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 		pair, err = tls.X509KeyPair(cert, key)
 	}
 	if err != nil {
-		return pair, fmt.Errorf("load the client certificate: %w", err)
+		return pair, &FileError{"cert", fmt.Errorf("load the client certificate: %w", err)}
 	}
 	return pair, nil
 }

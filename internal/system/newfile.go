@@ -15,12 +15,12 @@ import (
 // WriteFile replaces the content of a file, completely or not at all.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
-// CheckFile returns a path if WriteFile could write the file, and otherwise an error that names it.
-func CheckFile(path string) (string, error) {
+// CheckFile returns nil if WriteFile could write the file, and otherwise an error that names the file.
+func CheckFile(path string) error {
 	if err := cause(replace(path, nil, true)); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return path, nil
+	return nil
 }
 
 // replace writes a file under a temporary name beside the final one, so that a partial file is

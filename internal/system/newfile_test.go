@@ -16,13 +16,13 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "picture.svg")
 	for _, text := range []string{"older", "newer"} {
-		if _, err := CheckFile(path); err != nil {
+		if err := CheckFile(path); err != nil {
 			t.Error(err)
 		}
 		if err := WriteFile(path, []byte(text)); err != nil {
 			t.Error(err)
 		}
-		if _, err := CheckFile(path); err != nil {
+		if err := CheckFile(path); err != nil {
 			t.Error(err)
 		}
 		wantFiles(t, dir, map[string]string{"picture.svg": text})
@@ -40,7 +40,7 @@ func TestWriteFile(t *testing.T) {
 // may be the path of a temporary file.
 func wantNoWrite(t *testing.T, dir, path string) {
 	t.Helper()
-	_, checked := CheckFile(path)
+	checked := CheckFile(path)
 	if err := WriteFile(path, nil); checked == nil || err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("%s: errors %v and %v", path, checked, err)
 	}

@@ -33,13 +33,24 @@ func outputTable(charts string) argv.Flags {
 	}
 }
 
-// parseSVG refuses the name of a file that cannot be written, before there is work to lose.
+// parseSVG returns the name of a file, which has to be one for an SVG.
 func parseSVG(path string) (string, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
 			Hint("rsvg-convert FILE.svg >FILE.png converts it")
 	}
-	return system.CheckFile(path)
+	return path, nil
+}
+
+// check returns an error if the file of --svg cannot be written, before there is work to lose.
+func (o *output) check() error {
+	if o.svg == "" {
+		return nil
+	}
+	if err := system.CheckFile(o.svg); err != nil {
+		return argv.Usagef("--svg: %w", err)
+	}
+	return nil
 }
 
 // The formats of an answer.

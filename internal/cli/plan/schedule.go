@@ -78,7 +78,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 		show = q.learned
 	}
 	a, err := show(l)
-	if err != nil {
+	if err = cmp.Or(err, q.output.check()); err != nil {
 		return err
 	}
 	return a.write(ctx, l, &q.output)
@@ -180,7 +180,7 @@ func (q *scheduleQuery) rows(s, _ backoff.Schedule) (rows []row, err error) {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
 	if t.schedule = s; q.waits.Seed != nil {
-		t.schedule = sampled(s, q.waits.Rand())
+		t.schedule = sampled(s, q.waits.Rand(0))
 	}
 	rows, _, err = collect(t, math.MaxInt64)
 	return rows, err

@@ -84,6 +84,9 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if l.Has("service") && q.Model != simulate.ModelQueue {
 		return argv.Usagef("--service is for --model %s", simulate.ModelQueue)
 	}
+	if err := q.output.check(); err != nil {
+		return err
+	}
 	slices.Sort(q.Clients)
 	q.Algorithms = q.algorithms(slices.ContainsFunc(shapes(), l.Has))
 	found, err := simulate.Run(ctx, q.Config)

@@ -172,10 +172,10 @@ func (w Waits) AtOnce() bool {
 	return w.Interval != nil
 }
 
-// Rand returns the source of all jitter, nil without --seed.
-func (w Waits) Rand() *rand.Rand {
+// Rand returns the source of the jitter of target n, and of a single target for 0. It returns nil without --seed.
+func (w Waits) Rand(n int) *rand.Rand {
 	if w.Seed == nil {
 		return nil
 	}
-	return rand.New(rand.NewPCG(*w.Seed, 0))
+	return rand.New(rand.NewPCG(*w.Seed, uint64(n)))
 }
