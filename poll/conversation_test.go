@@ -108,7 +108,7 @@ func (c conversation) run(t *testing.T, events func(*poll.Poller, context.Contex
 		case poll.EventAttempt:
 			verdicts = append(verdicts, string(e.Verdict.Status))
 			said = append(said, e.Observation.Remarks...)
-			said = append(said, "next "+e.Observation.Following.Next)
+			said = append(said, "next "+e.Observation.Next)
 			if f := e.Observation.Failure; f != nil && f.Err != nil {
 				said = append(said, f.Err.Error())
 			}

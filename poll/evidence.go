@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -26,19 +27,19 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
 		older = "a cache may have stored the response before the start"
 	}
-	switch e := w.Evidence; {
-	case o.Failure != nil, o.Following.Start, o.RefusedForLoad(), e == nil && !isStarting:
+	switch e, h := w.Evidence, meaning.Of(o); {
+	case o.Failure != nil, o.Start, h.RefusedForLoad(o), e == nil && !isStarting:
 	case isAged(o) && (isStarting || begun.Before(e.At)):
-		return fmt.Sprintf("%s: its Age is %d s", older, o.Age/time.Second)
-	case o.Date.IsZero():
-	case o.Date.Before(o.Started[o.Origin]), e != nil && o.Date.Before(e.Dates[o.Origin]):
+		return fmt.Sprintf("%s: its Age is %d s", older, h.Age/time.Second)
+	case h.Date.IsZero():
+	case h.Date.Before(h.Started[h.Origin]), e != nil && h.Date.Before(e.Dates[h.Origin]):
 		return older + ", by its Date"
 	}
 	return ""
 }
 
 // isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
-func isAged(o *status.Observation) bool { return o.Age > 0 || o.Header.Get("Age") != "" }
+func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
 
 // noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS or
 // ERROR, a complete list, or the absence of an element; or the response was a 202, which comes before the result.
@@ -54,13 +55,13 @@ func (s *source) noteEvidence() {
 
 // evidence returns the time of the last attempt, with the Dates of its responses and of the evidence before.
 func (w *wait) evidence() *evidence {
-	o, e := w.last.observation, &evidence{At: w.Last, Dates: make(map[string]time.Time)}
+	h, e := meaning.Of(w.last.observation), &evidence{At: w.Last, Dates: make(map[string]time.Time)}
 	if w.Evidence != nil {
 		maps.Copy(e.Dates, w.Evidence.Dates)
 	}
-	maps.Copy(e.Dates, o.Started)
-	if o.Date.After(e.Dates[o.Origin]) {
-		e.Dates[o.Origin] = o.Date
+	maps.Copy(e.Dates, h.Started)
+	if h.Date.After(e.Dates[h.Origin]) {
+		e.Dates[h.Origin] = h.Date
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -394,7 +395,7 @@ func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 	t.Parallel()
 	redirected := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
 		o := poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
-		o.Elsewhere, o.Quota = true, &status.Quota{Reset: time.Hour}
+		o.Protocol, o.Quota = meaning.HTTP{Elsewhere: true}, &status.Quota{Reset: time.Hour}
 		return o
 	}}
 	fine := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) }}

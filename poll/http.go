@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -149,7 +150,7 @@ type impossible struct{ err error }
 func (s impossible) Check() error { return s.err }
 
 func (s impossible) Look(context.Context, Attempt) status.Observation {
-	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
+	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err), Protocol: meaning.HTTP{}}
 }
 
 // Look checks the operation once, in a new session. With the context of an attempt, as in a [ProbeFunc], its
@@ -182,7 +183,7 @@ func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
 		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
 		if around.pace != nil {
 			if f := around.pace.Wait(ctx, s.Place()); f != nil {
-				return status.Observation{Kind: status.KindHTTP, Failure: f}
+				return status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
 
@@ -74,35 +73,35 @@ func TestReasons(t *testing.T) {
 		want  string
 		class string
 	}{
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused", detail.FailureRefused},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused", status.ClassRefused},
 		{&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, "the proxy: connection refused", ""},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset by peer", detail.FailureReset},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset by peer", status.ClassReset},
 		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network is unreachable", ""},
-		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out", detail.FailureTimeout},
-		{&net.OpError{Op: "dial", Err: syscall.Errno(10061)}, "connection refused", detail.FailureRefused}, // as Windows has it
-		{&net.OpError{Op: "read", Err: syscall.Errno(10054)}, syscall.Errno(10054).Error(), detail.FailureReset},
-		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", detail.FailureDNS},
-		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "cannot look up api.example.com", detail.FailureTimeout},
+		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out", status.ClassTimeout},
+		{&net.OpError{Op: "dial", Err: syscall.Errno(10061)}, "connection refused", status.ClassRefused}, // as Windows has it
+		{&net.OpError{Op: "read", Err: syscall.Errno(10054)}, syscall.Errno(10054).Error(), status.ClassReset},
+		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", status.ClassDNS},
+		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "cannot look up api.example.com", status.ClassTimeout},
 		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com", ""},
-		{io.EOF, "connection closed without an answer", detail.FailureReset},
+		{io.EOF, "connection closed without an answer", status.ClassReset},
 		{errors.New("http2: client connection lost"), "http2: client connection lost", ""},
-		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "stream error: stream ID 3; INTERNAL_ERROR; received from peer", detail.FailureReset},
-		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "stream error: stream ID 3; unknown error code 0x22; received from peer", detail.FailureReset},
+		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "stream error: stream ID 3; INTERNAL_ERROR; received from peer", status.ClassReset},
+		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "stream error: stream ID 3; unknown error code 0x22; received from peer", status.ClassReset},
 		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "stream error: stream ID 3; PROTOCOL_ERROR; response header too long", ""},
-		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), `http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug="..."`, detail.FailureReset},
-		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM", detail.FailureReset},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), `http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug="..."`, status.ClassReset},
+		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM", status.ClassReset},
 		{errors.New("http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"),
-			"http2: Transport received Server's graceful shutdown GOAWAY", detail.FailureReset},
-		{fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New(`malformed HTTP response "SSH-2.0 \"x"`)), `malformed HTTP response "..."`, detail.FailureReset},
+			"http2: Transport received Server's graceful shutdown GOAWAY", status.ClassReset},
+		{fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New(`malformed HTTP response "SSH-2.0 \"x"`)), `malformed HTTP response "..."`, status.ClassReset},
 		{textproto.ProtocolError("malformed MIME header line: what a server wrote"), "malformed MIME header line", ""},
 		{&net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}},
 			"the proxy: address 99999: invalid port", ""},
 		{errors.New("boom"), "boom", ""},
 		{&net.OpError{Op: "proxyconnect", Err: &net.DNSError{Name: "proxy", IsNotFound: true}}, "the proxy: no such host proxy", ""},
-		{&net.OpError{Op: "proxyconnect", Err: syscall.ETIMEDOUT}, "the proxy: timed out", detail.FailureTimeout},
-		{&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "no such socket", detail.FailureRefused},
-		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port", detail.FailureTLS},
-		{errors.New("tls: no cipher suite supported"), "tls: no cipher suite supported", detail.FailureTLS},
+		{&net.OpError{Op: "proxyconnect", Err: syscall.ETIMEDOUT}, "the proxy: timed out", status.ClassTimeout},
+		{&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "no such socket", status.ClassRefused},
+		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port", status.ClassTLS},
+		{errors.New("tls: no cipher suite supported"), "tls: no cipher suite supported", status.ClassTLS},
 	} {
 		h := HTTP{
 			URL:       "https://api.example.com/",

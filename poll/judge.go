@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -30,7 +31,11 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.last = &judgement{observation: &o}
 		return
 	}
-	o.Following.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
+	o = meaning.Recorded(o)
+	if h, ok := o.Protocol.(meaning.HTTP); ok {
+		h.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
+		o.Protocol = h
+	}
 	w.readHint(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
 	if w.stream.decided { // which the last message was
@@ -63,7 +68,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 func (w *wait) isStartLost() bool {
 	o := w.last.observation
 	isLost := o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
-	return isLost || o.Stopped() && o.Following.Next == "" && !w.startDue()
+	return isLost || o.Stopped() && o.Next == "" && !w.startDue()
 }
 
 // annotate says in an observation that was complete at now what the run knows of it.
@@ -77,7 +82,7 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
 	if isAged(o) {
-		j.begun = j.begun.Add(-o.Age - time.Second) // the Age counts whole seconds
+		j.begun = j.begun.Add(-meaning.Of(o).Age - time.Second) // the Age counts whole seconds
 	}
 	v, outdated := &j.verdict, w.outdated(o, j.begun)
 	j.isOutdated = outdated != ""
@@ -89,7 +94,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	case w.classify != nil:
 		*v = w.classify(ctx, j)
 	default:
-		*v = w.p.Rules.Classify(ctx, *o)
+		*v = w.verdict(ctx, *o)
 	}
 	if o.Ended && v.Status == status.NotReady && w.complete.observation != nil && w.complete.observation.Message {
 		v.Reason += "; last: " + w.complete.verdict.Reason
@@ -117,6 +122,13 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	if !isPart && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
 	}
+}
+
+// verdict evaluates the rules.
+func (w *wait) verdict(ctx context.Context, o status.Observation) status.Verdict {
+	v := w.p.Rules.Classify(ctx, o)
+	v.Concludes = meaning.Concludes(&o, v)
+	return v
 }
 
 // count adds j to the tally, and sets the hints about it. This takes several times as long as the verdict, so
@@ -251,6 +263,7 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 		w.stream.firstAfter = now.Sub(w.stream.begun)
 	}
 	w.Messages, w.Heard = w.Messages+1, now
+	o = meaning.Recorded(o)
 	o.Message = true
 	w.annotate(&o, now, 0)
 	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst

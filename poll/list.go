@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/elements"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -168,14 +168,14 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
 		words := next + " names another page: a command has to print all, as many do by a flag"
-		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: detail.Advice{Code: detail.AdviceNext}}
+		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // what the request layer does not see, since it does not know where the list is
 		l.reader.Partial = cmp.Or(l.reader.Partial, next+" names another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
 	if err != nil {
-		v := status.Verdict{Status: status.Error, Reason: err.Error(), Decision: detail.Decision{Advice: detail.Advice{Code: detail.AdviceKey}}}
+		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
 		if moved || ctx.Err() != nil {
 			v.Status = status.NotReady
 		}
@@ -185,7 +185,7 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	if !l.isCounted() && l.reader.Partial != "" {
 		v.Reason += "; there may be more: " + l.reader.Partial
-		v.Advice.Code = detail.AdviceExpect
+		v.Advice.Code = status.AdviceExpect
 	}
 	for _, w := range l.waiting {
 		if l.judge(ctx, answer, w, last); w.Status == status.Throttled {
@@ -198,11 +198,11 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 // whole judges an answer whose elements cannot be read. Whatever it is, it is no SUCCESS.
 func (l *list) whole(ctx context.Context, o status.Observation, problem string) status.Verdict {
 	if problem != "" {
-		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), detail.Unknown, nil
+		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.UnknownPresence, nil
 	}
-	v := l.lead.p.Rules.Classify(ctx, o)
+	v := l.lead.verdict(ctx, o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
-		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, o.Statement()), nil
+		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, meaning.Statement(&o)), nil
 	}
 	return v
 }
@@ -235,7 +235,7 @@ func (l *list) note(found []elements.Element) {
 func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(answer.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
-	v := w.p.Rules.Classify(ctx, o)
+	v := w.verdict(ctx, o)
 	l.lead.tally.Add(&o, &v)
 	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
@@ -251,16 +251,16 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	o.Attempt, o.Target = w.Attempts, w.p.Target
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
-	o.Body, o.Within, o.Presence = nil, last, detail.Missing
+	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.Partial != "" {
 		w.Absent = 0
 	}
 	switch {
 	case e.lastAnswer == l.completeAnswers:
-		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, detail.Present
+		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
-		o.Presence = detail.Gone
+		o.Presence = status.Gone
 	}
 	e.current = nil // it holds on to the whole answer
 	o.Size = int64(len(o.Body))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -50,12 +51,14 @@ func answers(bodies ...string) poll.Probe {
 			o.Pages = append(o.Pages, []byte(page))
 		}
 		o.Truncated = cut
+		var facts meaning.HTTP
 		if moved {
-			o.Moved, o.Redirect = true, "/login"
+			facts.Moved, facts.Redirect = true, "/login"
 		}
 		if o.Code = new(200); cached {
-			o.Age = 10 * time.Second
+			facts.Age = 10 * time.Second
 		}
+		o.Protocol = facts
 		return o
 	})
 }

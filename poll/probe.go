@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -161,3 +162,8 @@ type throttledError struct {
 }
 
 func (e *throttledError) Unwrap() error { return e.error }
+
+// Recorded returns an observation that was recorded, or made by hand, with the meaning of its kind: with a Code, that of
+// an HTTP response; with an Exit, that of a command. [status.Rules.Classify] then returns the verdict of a wait. A wait
+// does the same for what a [ProbeFunc] returns.
+func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

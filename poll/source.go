@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -203,7 +204,8 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 // a redirect led to another host, for the place of the request. It returns the time for which the origin is
 // closed, nil if the origin is open.
 func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
-	refused := v.Status == status.Throttled || o.RefusedForLoad() // whatever a rule makes of the response
+	h := meaning.Of(o)
+	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // whatever a rule makes of the response
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil
 	}
@@ -217,15 +219,15 @@ func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) 
 	if !refused {
 		f.Reason = "nothing remains of its rate limit"
 	}
-	if o.Elsewhere || place == o.Origin {
+	if h.Elsewhere || place == h.Origin {
 		place = ""
 	}
-	for _, name := range []string{o.Origin, place} {
+	for _, name := range []string{h.Origin, place} {
 		if name != "" {
 			p.limiter.Done(name, f)
 		}
 	}
-	closed := &limit{Place: cmp.Or(o.Origin, place), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
+	closed := &limit{Place: cmp.Or(h.Origin, place), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
 	if closed.Place == "" || closed.Wait <= 0 {
 		return nil
 	}

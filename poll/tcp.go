@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -42,7 +43,7 @@ func (p TCP) Place() string { return p.Target() }
 
 // Look connects once.
 func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
-	o := status.Observation{Kind: status.KindTCP}
+	o := status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}}
 	dial := p.Dial
 	if dial == nil {
 		dial = new(net.Dialer).DialContext

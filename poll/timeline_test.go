@@ -137,8 +137,8 @@ func (s *starting) Look(ctx context.Context, a poll.Attempt) status.Observation 
 	if !refused {
 		o = s.operation.Look(ctx, a)
 	}
-	if s.started, o.Following.Start = !refused, true; s.started {
-		o.Following.Next = "https://test/operation"
+	if s.started, o.Start = !refused, true; s.started {
+		o.Next = "https://test/operation"
 	}
 	return o
 }

@@ -239,12 +239,20 @@ func waitFor(t *testing.T, what altered, group poll.Group, targets []poll.Poller
 	return err
 }
 
+// A protocol has the same meaning for each observation.
+type protocol struct{ meaning *status.Meaning }
+
+func (p protocol) Succeeded(*status.Observation) bool { return true }
+
+func (p protocol) Meaning(*status.Observation) status.Meaning { return *p.meaning }
+
 // evaluations evaluate rules for an operation that is not done.
 func evaluations() subject {
 	code, exit, body := 200, 0, []byte(`{"state":"running","items":[{"kind":"Job","state":"running"}]}`)
 	root := &struct {
 		Rules       status.Rules
 		Observation status.Observation
+		Meaning     status.Meaning
 		Env         expr.Env
 		Presets     []presets.Preset
 	}{
@@ -253,11 +261,16 @@ func evaluations() subject {
 			Kind: status.KindHTTP, Attempt: 1, Elapsed: 1, Unchanged: 1, Body: body, Size: 1, Code: &code, Exit: &exit, Header: http.Header{},
 			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1},
 		},
+		status.Meaning{
+			Default: func() (v status.Verdict, otherwise *status.Verdict) { return status.Verdict{Reason: "HTTP 200"}, nil },
+			Holds:   status.HoldsUnlessRulesSaySuccess, Reason: "HTTP 200", Allow: status.AllowRead | status.AllowSuccess,
+		},
 		expr.Env{
 			Doc: expr.NewDoc(body), Element: expr.NewDoc(body), Exit: &exit, Status: &code, Header: http.Header{}, Body: body, Stdout: body, Stderr: body, Context: context.Background(),
 		},
 		compiled(presets.Read("jobs", "name: jobs\nuntil: .state == \"done\"\ntimeout: 1m\nobject: .items[]\n")),
 	}
+	root.Observation.Protocol = protocol{&root.Meaning}
 	var conditions []*expr.Expr
 	for _, text := range []string{`.state == "done"`, `$body contains "x" and $stderr =~ "x"`, `$header.a == "b" or $status == 200`, `$exit == 0 or $elapsed > 1`, `jq: .state`} {
 		conditions = append(conditions, compiled(expr.Compile(text)))

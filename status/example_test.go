@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
 func ExampleUntil() {
 	rules, _ := status.Until(`.state == "done"`)
 	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
-		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
+		verdict := rules.Classify(context.Background(), poll.Recorded(status.Observation{Code: new(200), Body: []byte(body)}))
 		fmt.Println(verdict.Status, "-", verdict.Reason)
 	}
 	// Output:

@@ -1,12 +1,9 @@
 package status
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -31,67 +28,130 @@ func (k Kind) String() string {
 // A custom probe sets Body, the document that the rules read, or Failure, and leaves Kind
 // alone.
 type Observation struct {
-	Kind Kind `json:"kind,omitempty"`
+	Kind Kind
 
 	// Attempt counts from 1; Elapsed is the age of the run when the attempt
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
-	Attempt int           `json:"-"`
-	Elapsed time.Duration `json:"-"`
+	Attempt int
+	Elapsed time.Duration
 	// Unchanged is how long the answers have been the same, from the first that was so, in whole
 	// milliseconds. The run sets it, too; an expression calls it $unchanged.
-	Unchanged time.Duration `json:"-"`
+	Unchanged time.Duration
 	// Target is the name of the target, which the run sets, too. An expression calls it
 	// $name.
-	Target string `json:"-"`
+	Target string
 
 	// Body is the answer: the response body, or the command's stdout.
-	Body []byte `json:"body,omitempty"`
+	Body []byte
 	// Size is the length of the whole answer in bytes, as far as it was read. If it is
 	// more than len(Body), the answer was longer than the limit and Truncated is true.
-	Size      int64 `json:"size,omitempty"`
-	Truncated bool  `json:"truncated,omitempty"`
+	Size      int64
+	Truncated bool
 
 	// Within is the answer, or the page of it, that Body is an element of. Nil means that
 	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
 	// "."; Body then is JSON, as [expr.Each] has it.
-	Within *expr.Doc `json:"-"`
+	Within *expr.Doc
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
 	// ended it; nil if the run ended it, and for other probes.
-	Exit *int `json:"exit,omitempty"`
+	Exit *int
 	// Signal names the signal that ended the command: "KILL".
-	Signal string `json:"signal,omitempty"`
+	Signal string
 	// Stderr is the end of the command's stderr, at most 64 KiB.
-	Stderr []byte `json:"stderr,omitempty"`
+	Stderr []byte
 	// Output is both outputs of the command in order of arrival, as far as a pipe for each output
 	// shows the order. Nil means that nothing came on stderr: Body is the output then.
-	Output []byte `json:"output,omitempty"`
+	Output []byte
 
 	// Code and Header are the status code and the header of an HTTP answer, nil if
 	// there was none.
-	Code   *int        `json:"code,omitempty"`
-	Header http.Header `json:"header,omitempty"`
+	Code   *int
+	Header http.Header
 
 	// Event is the name of a server-sent event, "" for anything else. An expression calls it $event.
-	Event string `json:"-"`
+	Event string
 
 	// Failure says why there is no complete answer, nil if there is one.
-	Failure *Failure `json:"failure,omitempty"`
+	Failure *Failure
 
 	// Hint is the wait that the server asked for, nil if it asked for none.
-	Hint *Hint `json:"hint,omitempty"`
+	Hint *Hint
 	// Quota is what the answer's header says is left of a rate limit, nil if it says
 	// nothing.
-	Quota *Quota `json:"quota,omitempty"`
-
-	// Redirect is the place to which a redirect led, such as /login, "" for none.
-	Redirect string `json:"redirect,omitempty"`
+	Quota *Quota
 
 	// Remarks are details that decide nothing, such as an absurd header that was
 	// ignored or a URL that was followed.
-	Remarks []string `json:"remarks,omitempty"`
+	Remarks []string
 
-	// What poll's own probes and lists add. A custom probe leaves it alone.
-	detail.Answer
+	// Protocol knows the meaning of the response; nil for a custom probe.
+	Protocol Protocol
+
+	// Pages are the further pages of a response that is a list on several, without Body,
+	// which is the first.
+	Pages [][]byte
+	// LeftOut is true if a function around the probe has left out the further pages.
+	LeftOut bool
+	// Page is the number, from 1, of the page that failed, and with which the whole response
+	// failed: the other fields are about that page. It is 0 if no page failed.
+	Page int
+	// Complete is true if the last page has no elements and names itself as the next page.
+	Complete bool
+	// Presence says whether the element is in the response. Unless it is Present, there is no
+	// Body.
+	Presence Presence
+
+	// StderrCut is true if there was more on stderr.
+	StderrCut bool
+	// StdoutOpen is true if poll stopped a writer of stdout: the end of stdout is not known. StderrOpen is
+	// the same for stderr.
+	StdoutOpen, StderrOpen bool
+	// OutputCut is true if Output is only the beginning of both outputs.
+	OutputCut bool
+
+	// Message is true for a message of a stream. Ended is true for the end of a stream:
+	// a failure, or the exit code of a command, whose Body is then its last line.
+	Message, Ended bool
+	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
+	Part bool
+
+	// Doubt says why a successful response may not be about what was requested, such as a page that a
+	// redirect led to; "" for no doubt. A rule can still decide.
+	Doubt string
+
+	// Start is true for the response to the request that starts the operation. Result is true for the result of
+	// an operation whose status was in another document.
+	Start, Result bool
+	// Next is the origin and path of the next request, if the response led to another URL; "" otherwise.
+	Next string
+	// Advice is what can be done about the response, whatever its verdict is.
+	Advice Advice
+
+	// Accept are the codes of a successful response; nil means those of the protocol. [Rules.Classify] sets them.
+	Accept []int
+	// Matched are the rules for NOT_READY that matched an earlier response: true for a rule that
+	// matched a successful response. The fields that another rule reads may exist in other
+	// responses only. The run sets it.
+	Matched map[string]bool
+}
+
+// A Presence says whether an element is in a response.
+type Presence uint8
+
+// The presences.
+const (
+	Present         Presence = iota // it is, or the observation is not about an element
+	Missing                         // it is not: no response has shown it, or not for long
+	Gone                            // an earlier response has shown it, and two complete responses in a row do not; $gone is true
+	UnknownPresence                 // the response holds no list, so no path from "." can be followed
+)
+
+// Gap returns the reason why the response is not whole, for an observation that is truncated.
+func (o *Observation) Gap() string {
+	if o.StdoutOpen {
+		return "the end of the output is missing"
+	}
+	return "the answer is longer than the part of it that poll keeps"
 }
 
 // absence says in words that what is observed is an element that the answer does not hold, ""
@@ -100,13 +160,13 @@ func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
 	}
-	return map[detail.Presence]string{detail.Gone: "it is no longer in the answer", detail.Missing: "it is not in the answer"}[o.Presence]
+	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
 }
 
 // element is the element as a document.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
-	if o.Presence == detail.Unknown {
+	if o.Presence == UnknownPresence {
 		why = "the answer holds no list"
 	}
 	if why != "" {
@@ -115,20 +175,16 @@ func (o *Observation) element() *expr.Doc {
 	return expr.NewDoc(o.Body)
 }
 
-// Good reports whether the response is successful: HTTP 2xx, exit code 0 or, in place of these, a code of
-// [Rules.Accept]; a connection; or a custom probe without a failure.
+// Good reports whether the response is successful, as its protocol or [Rules.Accept] has it: HTTP 2xx, exit code 0, a
+// connection; or a custom probe without a failure. A response of no known protocol is not.
 func (o *Observation) Good() bool {
-	switch code := cmp.Or(o.Code, o.Exit); {
+	switch {
 	case o.Failure != nil:
 		return false
-	case code != nil && o.Accept != nil:
-		return slices.Contains(o.Accept, *code)
-	case o.Code != nil:
-		return *o.Code >= 200 && *o.Code <= 299
-	case o.Exit != nil:
-		return *o.Exit == 0
+	case o.Protocol != nil:
+		return o.Protocol.Succeeded(o)
 	}
-	return o.Message || o.Kind == KindTCP || o.Kind == KindCustom
+	return o.Kind == KindCustom && o.Code == nil && o.Exit == nil
 }
 
 // Stopped reports whether the attempt was ended from outside before it had an
@@ -145,23 +201,23 @@ type Hint struct {
 
 // A Quota is what is left of a rate limit.
 type Quota struct {
-	Remaining int           `json:"remaining,omitempty"` // attempts; never negative
-	Reset     time.Duration `json:"reset,omitempty"`     // until there are more; more than 0
+	Remaining int           // attempts; never negative
+	Reset     time.Duration // until there are more; more than 0
 }
 
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
-	Kind FailureKind `json:"kind,omitempty"`
+	Kind FailureKind
 	// Class is what happened: "refused" (nothing listens at any address of the host, or there is no such
 	// socket), "timeout" (a connection, an answer, or the end of a command took too long), "dns" (the
 	// responses to all queries of the resolver report that there is no such host),
 	// "tls" (a certificate that is not trusted, no TLS on that port), "reset" (the connection was closed
 	// before the answer was complete); "" for anything else, which an expression calls "other". $error
 	// is its name there.
-	Class  string        `json:"class,omitempty"`
-	Reason string        `json:"reason,omitempty"` // in words, free of secrets: "connection refused"
-	Err    error         `json:"-"`                // the cause, nil if the reason says it all
-	Advice detail.Advice `json:"advice,omitzero"`  // what can be done about it
+	Class  string
+	Reason string // in words, free of secrets: "connection refused"
+	Err    error  // the cause, nil if the reason says it all
+	Advice Advice // what can be done about it
 }
 
 // Error returns the reason.
@@ -172,6 +228,15 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // A FailureKind says what a failure means for the attempts to come.
 type FailureKind uint8
+
+// The classes of failure, which an expression calls $error.
+const (
+	ClassRefused = "refused"
+	ClassTimeout = "timeout" // or a lookup that failed
+	ClassDNS     = "dns"
+	ClassTLS     = "tls"
+	ClassReset   = "reset"
+)
 
 // The kinds of failure.
 const (

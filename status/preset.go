@@ -40,7 +40,11 @@ type Stanza struct {
 }
 
 // naming returns the paths of the kind and the name of an object.
-var naming = sync.OnceValue(func() []*expr.Expr { return valuesOf(".kind .metadata.name") })
+var naming = sync.OnceValue(func() []*expr.Expr {
+	kind, _ := expr.CompileValue(".kind")
+	name, _ := expr.CompileValue(".metadata.name")
+	return []*expr.Expr{kind, name}
+})
 
 // An Object is the verdict on one of the objects in an answer.
 type Object struct {
@@ -87,7 +91,7 @@ func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
 	for _, x := range p.ID {
 		if v := x.Eval(env).Value(); v.Exists() {
-			parts = append(parts, words.Shorten(v.Text(), maxLine))
+			parts = append(parts, words.Shorten(v.Text(), words.MaxExcerpt))
 		}
 	}
 	if name := strings.Join(parts, " "); name != "" {
@@ -152,7 +156,7 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	for i, object := range objects {
 		env := *e.env
 		env.Element = object
-		part := evaluation{ctx: e.ctx, env: &env, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none, detail: e.detail}
+		part := evaluation{ctx: e.ctx, env: &env, meaning: e.meaning, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none, detail: e.detail}
 		one, v := part.object(o, p)
 		if part.isMany || p.ID != nil {
 			one.ID = p.id(&env, i+1)

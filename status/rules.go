@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
@@ -186,87 +183,59 @@ func validate(rules []Rule) error {
 // Rules that are not valid make an ERROR.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if err := r.Validate(); err != nil {
-		return Verdict{Status: Error, Reason: err.Error(), Decision: detail.Decision{Final: true}}
+		return Verdict{Status: Error, Reason: err.Error(), Final: true}
 	}
 	o.Accept = r.Accept
-	e := evaluation{ctx: ctx, admitted: r.Admits(&o), answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
-	v := r.decide(&e, &o)
+	m := o.meaning()
+	e := evaluation{ctx: ctx, meaning: &m, answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
+	e.admitted = r.Admits(&o)
+	v, byRules := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {
 		e.environment(&o) // which no rule may have asked for
 		v.Reason = e.detailed(v.Reason, r.Detail)
 	}
-	if o.Redirect != "" && !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, o.Redirect)) {
-		v.Reason += ", after a redirect to " + o.Redirect
+	if byRules && !strings.Contains(v.Reason, m.Where) {
+		v.Reason += ", " + m.Where
 	}
 	if o.Page > 0 {
 		v.Reason = fmt.Sprintf("page %d of the list: %s", o.Page, v.Reason)
 	}
-	if o.leadsNowhere() && !v.Status.Ends() {
-		v.Status, v.Rule = Error, ""
-		v.Reason += "; the start is sent once"
-		if !o.Good() && *o.Code/100 == 2 { // only Accept makes it a response that is not successful
-			v.Advice = detail.Advice{Code: detail.AdviceAccept, Text: strconv.Itoa(*o.Code)}
-		} else {
-			v.Reason += ", and its answer names no URL to follow"
-			v.Advice = o.followAdvice()
-		}
+	if m.DeadEnd != "" && !v.Status.Ends() {
+		v.Status, v.Rule, v.Advice = Error, "", m.Advice
+		v.Reason += "; " + m.DeadEnd
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
-	// A start is sent once, so its failure is final.
-	v.Final = v.Final || v.Status == Error && o.Following.Start
-	v.Concludes = v.Status == Error && o.concludes(&v)
+	v.Final = v.Final || v.Status == Error && m.Once
+	v.Timeless = v.Status == Error && v.isTimeless()
 	return v
 }
 
-func (r Rules) decide(e *evaluation, o *Observation) Verdict {
-	if f := o.Failure; f != nil && f.Kind >= FailureHopeless && f.Kind != FailureStopped {
-		if v, ok := e.firstMatch(o, r.Own); ok && f.Kind == FailureHopeless {
-			return v
-		}
-		return Verdict{Status: Error, Reason: f.Reason, Decision: detail.Decision{Final: true, Advice: f.Advice}}
+// decide returns the verdict, and whether its reason is by the rules.
+func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
+	v, ok := e.firstMatch(o, r.Own)
+	if !ok && r.Preset != nil && (e.meaning.Only == nil || o.Presence == Gone) {
+		v, ok = e.preset(o, r.Preset)
 	}
-	if v, ok := e.firstMatch(o, r.Own); ok {
-		return v
-	}
-	if r.Preset != nil && !o.Ended {
-		if v, ok := e.preset(o, r.Preset); ok {
-			return v
-		}
-	}
-	if why := o.absence(); why != "" {
-		return Verdict{Status: NotReady, Reason: why, answers: e.answers}
-	}
-	if o.Moved && !o.RefusedForLoad() && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
-		return Verdict{Status: NotReady, Reason: "it redirects to another page, " + o.Redirect, answers: e.answers}
-	}
-	want := cmp.Or(e.words, e.want())
-	if o.Following.Monitor == detail.MonitorAzure {
-		if v, ok := e.azure(o, want); ok {
-			return v
-		}
-	}
-	v := r.unmatched(o, want)
-	if doubt := e.doubt(o, v); doubt != "" {
-		v = r.undecided(doubt)
-		v.Advice.Code = detail.AdviceDone
+	isHere := func(rule Rule) bool { return rule.Here }
+	switch {
+	case ok:
+		return v, true
+	case e.meaning.WhyNotHere != "" && slices.ContainsFunc(r.Own, isHere):
+		v = Verdict{Status: NotReady, Reason: e.meaning.WhyNotHere}
+	default:
+		v, byRules = e.unmatched(o, r, cmp.Or(e.words, e.want()))
 	}
 	v.answers, v.Objects = e.answers, e.objects
-	return v
+	return v, byRules
 }
 
-// azure judges the status document of an Azure operation by its rules.
-func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
-	answers := e.answers
-	v, ok := e.firstMatch(o, azureRules())
-	switch {
-	case !ok:
-		e.answers = answers // without those of the built-in rules
-	case v.Status == Success && o.reported().Wrong.Stage != document.Unknown:
-		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env, o.reported().State)
-	case v.Status == NotReady && want != "":
-		v.Rule, v.Reason = "", want
-	}
-	return v, ok
+// isTimeless reports whether the rule of the verdict matches at any time.
+func (v *Verdict) isTimeless() bool {
+	return slices.ContainsFunc(v.answers, func(a answer) bool {
+		timeless := *a.env
+		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
+		return a.rule.String() == v.Rule && a.rule.Expr.Eval(&timeless).Matched()
+	})
 }
 
 // An answer is the result of one rule for one observation.
@@ -285,7 +254,8 @@ type answer struct {
 type evaluation struct {
 	ctx      context.Context
 	env      *expr.Env // made when the first rule is asked
-	admitted bool      // what the answer holds counts
+	meaning  *Meaning
+	admitted bool // rules for ERROR may read the document
 	answers  []answer
 
 	isPart  bool     // it is about an object in an answer
@@ -299,7 +269,7 @@ type evaluation struct {
 
 // detailed adds the answer's own words to a reason that does not have them.
 func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
-	if words := firstText(detail, e.env); words != "" && !strings.Contains(reason, words) {
+	if words := FirstText(detail, e.env); words != "" && !strings.Contains(reason, words) {
 		return strings.TrimPrefix(reason+": "+words, ": ")
 	}
 	return reason
@@ -309,7 +279,7 @@ func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
-			if rules[i].Status != status || rules[i].isBarred(o) {
+			if rules[i].Status != status || e.meaning.excludes(&rules[i]) || o.Ended && !e.meaning.reads(&rules[i]) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
@@ -320,7 +290,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 				return v, true
 			case a.result.Abandoned():
 				reason := a.rule.String() + ": " + a.result.Value().Reason
-				return Verdict{Status: NotReady, Reason: reason, Decision: detail.Decision{Abandoned: true}, answers: e.answers}, true
+				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, answers: e.answers}, true
 			}
 		}
 	}
@@ -347,20 +317,6 @@ func (r Rules) HasSuccess() bool {
 	return slices.ContainsFunc(slices.Concat(r.Own, r.Preset.All()), func(rule Rule) bool { return rule.Status == Success })
 }
 
-// isBarred reports whether a rule cannot decide about o. No rule makes a SUCCESS while a request is
-// still due, and what another page or URL says may not count. Of the end of a stream only an exit
-// code counts.
-func (r *Rule) isBarred(o *Observation) bool {
-	return o.Ended && (o.Exit == nil || !r.Expr.Reads("exit")) || r.Status == Success && o.Following.Due || r.Here && (o.Moved || o.Following.Monitor != detail.MonitorGiven)
-}
-
-// isStray reports whether a response says that something is not there, or there is no response, and the
-// request was not for the given page: it was for another page after a redirect, or for the created object.
-func (o *Observation) isStray() bool {
-	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
-	return (isAbsent || o.Failure != nil) && (o.Moved || o.Following.Monitor == detail.MonitorCreated)
-}
-
 // ask asks a rule, and notes its answer.
 func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 	a := e.answer(o, rule)
@@ -369,19 +325,14 @@ func (e *evaluation) ask(o *Observation, rule *Rule) answer {
 }
 
 func (e *evaluation) answer(o *Observation, rule *Rule) answer {
-	x := rule.Expr
-	hopeless := o.Failure != nil && o.Failure.Kind == FailureHopeless
-	present := o.absence() == "" || x.Reads("gone") && o.Presence == detail.Gone
+	x, m := rule.Expr, e.meaning
 	a := answer{rule: rule, env: e.environment(o), none: e.none}
-	isRefused := o.Code == nil || o.RefusedForLoad()
-	anyhow := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || !isRefused)
-	counts := o.Good() || rule.Status == Error && e.admitted || anyhow || !o.isOnlyForGood(x)
-	a.asked = present && counts && (!hopeless || x.Reads("error"))
+	a.asked = m.reads(rule) && m.counts(rule, e.admitted)
 	if a.asked {
 		a.result = x.Eval(a.env)
 	}
-	isNamed := x.Reads("exit") || o.Exit == nil && x.Reads("status", "error")
-	if rule.Status == Success && !o.Good() && !isNamed && a.result.Matched() && !a.result.Affirmed() {
+	isUnsuccessful := m.Allow&AllowRead == 0 && !m.isNamed(x)
+	if rule.Status == Success && isUnsuccessful && a.result.Matched() && !a.result.Affirmed() {
 		a.asked, a.denies, a.result = false, true, expr.Result{} // such as $stdout != "old" after ssh failed to connect
 	}
 	return a
@@ -399,18 +350,7 @@ func (e *evaluation) environment(o *Observation) *expr.Env {
 // Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
 // SUCCESS names the exit code that a command may have.
 func (r Rules) Admits(o *Observation) bool {
-	return o.Good() || o.Exit != nil && slices.ContainsFunc(r.Own, func(rule Rule) bool {
-		return rule.Status == Success && rule.Expr.Reads("exit")
-	})
-}
-
-// isOnlyForGood reports whether a rule whose condition is x, and which ends a wait, is asked about good
-// answers only: what an error page holds is not what was asked for.
-func (o *Observation) isOnlyForGood(x *expr.Expr) bool {
-	if o.Code != nil {
-		return x.Reads(".", "isjson", "unchanged", "body", "header") && !x.Reads("status", "error")
-	}
-	return x.Reads(".", "isjson", "unchanged") && !x.Reads("exit", "stdout", "stderr", "body", "error")
+	return o.Good() || o.Exit != nil && r.reads(Success, "exit")
 }
 
 func (e *evaluation) matched(o *Observation, a answer) Verdict {
@@ -431,15 +371,15 @@ func (e *evaluation) matched(o *Observation, a answer) Verdict {
 		reason += ": " + f.Reason
 	}
 	v := Verdict{Status: a.rule.Status, Rule: a.rule.String(), Reason: reason, Notes: why.Notes, answers: e.answers}
-	if v.Status == Success && o.isStray() {
+	if v.Status == Success && e.meaning.Allow&AllowSuccess == 0 {
 		v.Status, v.Rule = NotReady, ""
-		v.Reason += ", which says nothing of the URL that was given"
+		v.Reason += ", " + e.meaning.WhyNot
 	}
 	if v.Status == Success && a.rule.Preset == "" {
 		v.Notes = append(v.Notes, o.contradictions(a.rule.Expr)...)
 	}
 	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
-		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), detail.AdviceEach
+		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), AdviceEach
 	}
 	return v
 }
@@ -450,12 +390,12 @@ func (o *Observation) isOnePage() bool {
 	return o.Within == nil && found
 }
 
-// firstText returns the first value that is a text, on one line, "" for none.
-func firstText(values []*expr.Expr, env *expr.Env) string {
+// FirstText returns the first value that is a text, on one line, "" for none.
+func FirstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" {
-			if words := strings.Fields(v.Text()); len(words) > 0 {
-				return excerpt([]byte(strings.Join(words, " ")))
+			if fields := strings.Fields(v.Text()); len(fields) > 0 {
+				return words.Excerpt([]byte(strings.Join(fields, " ")))
 			}
 		}
 	}
@@ -484,10 +424,9 @@ func (e *evaluation) want() string {
 
 // doubt says in words why a rule for NOT_READY may have missed its case, where no other rule keeps an
 // answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
-func (e *evaluation) doubt(o *Observation, v Verdict) string {
-	isSilent := len(o.Body) == 0 && (o.Exit != nil || o.Code != nil && *o.Code == http.StatusNoContent)
+func (e *evaluation) doubt(o *Observation) string {
 	for _, a := range e.answers {
-		if v.Status != Success || o.Following.Monitor != detail.MonitorGiven || isSilent || a.rule.Status != NotReady || !a.asked || a.isExcused(o) {
+		if a.rule.Status != NotReady || !a.asked || a.isExcused(o) {
 			continue
 		}
 		near, _ := a.result.Explain().Hints()
@@ -543,7 +482,7 @@ func Environment(o *Observation) *expr.Env {
 	case o.Part:
 		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
 	case o.Within != nil:
-		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == detail.Gone
+		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == Gone
 		env.Body = o.Within.Bytes()
 	default:
 		env.Doc = expr.NewDoc(o.Body)

@@ -1,40 +1,9 @@
 // Package status judges observations: it maps what a probe saw onto SUCCESS, NOT_READY,
-// THROTTLED or ERROR, by rules that are expressions and by the meaning of HTTP status and
-// exit codes.
+// THROTTLED or ERROR, by rules that are expressions and by the meaning that a protocol gives to a response.
 //
-// An observation that no rule decides is judged by this table:
-//
-//	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if a rule for
-//	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed,  by status, state, phase, done and their like: SUCCESS for
-//	without such a rule                     a word known to be final, at the top level or in one
-//	                                        envelope such as .data; ERROR for one known to be a
-//	                                        failure, else NOT_READY; without such a word SUCCESS
-//	                                        for what was created or is the result, ERROR if it
-//	                                        names an error, else NOT_READY
-//	429; 503 or 403 with a hint or any      THROTTLED
-//	Retry-After; 403 with an exhausted rate
-//	limit or GitHub's words about its
-//	secondary one
-//	408, 425, 5xx but 501 and 505           NOT_READY
-//	other 4xx, 501, 505, a redirect that    ERROR
-//	was not followed
-//	no answer: refused, reset, timed out    NOT_READY
-//	tcp: connected                          SUCCESS
-//	a custom probe without a failure        as HTTP 2xx
-//	exit code 0                             as HTTP 2xx
-//	exit code 126, 127                      ERROR
-//	another exit code, stderr tells of a    ERROR
-//	wrong call
-//	another exit code, stderr tells of      THROTTLED
-//	throttling
-//	another exit code                       NOT_READY
-//
-// Where [Rules.Accept] lists codes, a code of the list is as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
-// NOT_READY if the list does not have them.
+// It evaluates rules and knows no protocol. The probe of a response knows what the response means without a matching
+// rule, and which rules may decide: see [Meaning].
 package status
-
-import "github.com/pollcli/poll/internal/detail"
 
 // A Status is the state of the operation that is waited for.
 type Status string
@@ -68,8 +37,24 @@ type Verdict struct {
 	// Objects are the verdicts on the objects of an answer by a preset that names them, or that
 	// has found several: what has failed first, and what is done last.
 	Objects []Object
-	// What poll's own outputs read.
-	detail.Decision
+	// Final is true for an ERROR that no further attempt can change: the probe cannot work, as where a
+	// certificate is not trusted, the program cannot be run, or the operation could not be started.
+	// It ends the wait whatever the threshold.
+	Final bool
+	// Concludes is true for an ERROR after which no started operation runs: the start was not sent, the response to
+	// the start rejects it, or a successful response reports that the operation has ended. The run sets it.
+	Concludes bool
+	// Timeless is true for an ERROR by a rule that matches at any time.
+	Timeless bool
+	// Abandoned is true if time ran out while rules were evaluated. Nothing is decided then,
+	// and the status is NOT_READY.
+	Abandoned bool
+	// TellsHint is true if the reason names the wait that the server asked for.
+	TellsHint bool
+	// AsksSuccess is true if a rule for SUCCESS was evaluated.
+	AsksSuccess bool
+	// Advice is what can be done about the verdict.
+	Advice Advice
 	// answers are the results of the rules, in the order in which they were
 	// asked, up to the one that decided.
 	answers []answer

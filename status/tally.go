@@ -4,10 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -46,8 +47,8 @@ const (
 func (t *Tally) Add(o *Observation, v *Verdict) {
 	answers := v.answers
 	v.answers, t.hasAccept = nil, o.Accept != nil
-	leads := o.Following.Start && o.Following.Next != "" && v.Status == NotReady
-	if leads || o.Presence != detail.Present {
+	leads := o.Start && o.Next != "" && v.Status == NotReady
+	if leads || o.Presence != Present {
 		return
 	}
 	isSame := t.counts != nil && o.Unchanged > 0 && o.Within == nil && o.Good() == t.wasGood
@@ -55,11 +56,11 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
-	if phrase := patterns()["denied"].Find(o.Stderr); phrase != nil && !o.Good() && !isSame {
+	if phrase := denied().Find(o.Stderr); phrase != nil && !o.Good() && !isSame {
 		t.hints = append(t.hints, hintOf("denied", phrase))
 	}
-	if name := o.Following.Offered; name != "" && !isSame {
-		t.hints = append(t.hints, "each attempt may start another operation: "+name+" is the URL of this one")
+	if o.Advice.Code == AdviceOffered && !isSame {
+		t.hints = append(t.hints, "each attempt may start another operation: "+o.Advice.Text+" is the URL of this one")
 	}
 	for _, a := range answers {
 		if !a.rule.Status.Ends() {
@@ -183,6 +184,20 @@ func (a answer) missed(o *Observation) string {
 	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
 	return "it is true of the other output of the command: write " + other
 }
+
+//go:embed denied.txt
+var deniedText string
+
+// denied matches the phrases of denied.txt.
+var denied = sync.OnceValue(func() *regexp.Regexp {
+	var phrases []string
+	for line := range strings.Lines(deniedText) {
+		if _, phrase, _ := strings.Cut(strings.TrimSpace(line), ": "); line[0] != '#' {
+			phrases = append(phrases, phrase)
+		}
+	}
+	return regexp.MustCompile(strings.Join(phrases, "|"))
+})
 
 //go:embed hints.txt
 var hintText string

@@ -17,11 +17,10 @@ const module = "github.com/pollcli/poll"
 const (
 	leaf     = "internal/words"
 	document = "internal/document"
-	detail   = "internal/detail"
 )
 
 // leaves are the packages under internal/ that the public packages, and those under poll/internal, may import.
-var leaves = []string{leaf, "internal/connect", document, detail}
+var leaves = []string{leaf, "internal/connect", document}
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
@@ -31,11 +30,11 @@ var floors = []struct {
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/resume", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate", detail}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll"}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
-	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr", detail}},
+	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},
 	{"internal/ui/term", nil},
 	{"internal/argv", []string{leaf}},
@@ -43,22 +42,22 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
-	{"poll", []string{"poll/internal/hint", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr", "backoff", detail}},
-	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr", detail}},
-	{"poll/internal/process", []string{"poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", "status", detail}},
-	{"poll/internal/elements", []string{document, "status", "status/expr", detail}},
+	{"poll", []string{"poll/internal/hint", "poll/internal/meaning", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/cause", leaf, "internal/connect", "status", "status/expr", "backoff"}},
+	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/meaning", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", document, "status", "status/expr"}},
+	{"poll/internal/process", []string{"poll/internal/meaning", "poll/internal/stream", "poll/internal/cause", leaf, "internal/connect", "status"}},
+	{"poll/internal/elements", []string{"poll/internal/meaning", document, "status", "status/expr"}},
 	{"poll/internal/pace", nil},
-	{"poll/internal/hint", []string{"status"}},
+	{"poll/internal/hint", []string{"poll/internal/meaning", "status"}},
+	{"poll/internal/meaning", []string{document, leaf, "status", "status/expr"}},
 	{"poll/internal/stream", nil},
-	{"poll/internal/cause", []string{"status", detail}},
+	{"poll/internal/cause", []string{"status"}},
 	{"status/presets", []string{"status", "status/expr"}},
-	{"status", []string{"status/expr", document, leaf, detail}},
+	{"status", []string{"status/expr", document, leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff", leaf}},
 	{"backoff/simulate", []string{"backoff", leaf}},
 	{"backoff", []string{leaf}},
 	{document, nil},
-	{detail, nil},
 	{leaf, nil},
 	{"internal/connect", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it

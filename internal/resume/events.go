@@ -26,7 +26,7 @@ func (l *Log) Observe(ev poll.Event) {
 	case l == nil:
 	case ev.Kind == poll.EventEnd:
 		l.worst = max(l.worst, fateOfTarget(ev.Outcome, ev.State))
-	case isAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != "" || ev.State.Sent == ev.State.Attempts):
+	case isAttempt && (ev.Observation.Start || ev.Observation.Next != "" || ev.State.Sent == ev.State.Attempts):
 		l.file.write(l.entry(ev))
 		delete(l.open, ev.Target)
 	case isAttempt && l.endsStreak(ev):

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -24,14 +23,14 @@ func advice(o *poll.Outcome) []string {
 		return list
 	}
 	kind, _, _ := strings.Cut(o.Observation.Header.Get("Content-Type"), ";")
-	if kind == detail.EventStream && !o.Observation.Message && o.Verdict.Advice.Code == detail.AdviceNone {
-		list = append(list, remedy(detail.Advice{Code: detail.AdviceStream}))
+	if kind == "text/event-stream" && !o.Observation.Message && o.Verdict.Advice.Code == status.AdviceNone {
+		list = append(list, remedy(status.Advice{Code: status.AdviceStream}))
 	}
 	if s := instead(o); s != "" {
 		list = append(list, s)
 	}
-	if name := o.Observation.Following.Offered; name != "" {
-		list = append(list, "to request that URL from now on: --follow '$header."+name+"'")
+	if given := o.Observation.Advice; given.Code == status.AdviceOffered {
+		list = append(list, "to request that URL from now on: --follow '$header."+given.Text+"'")
 	}
 	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // as Gap says, or the output
 		list = append(list, "to keep more of the answer: --max-body SIZE")
@@ -55,7 +54,7 @@ func grounds(o *poll.Outcome, prefix string) []string {
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
-	if v.Advice.Code == detail.AdviceNext {
+	if v.Advice.Code == status.AdviceNext {
 		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
 	}
 	return oneLines("hint: ", list)
@@ -68,12 +67,12 @@ func instead(o *poll.Outcome) string {
 	switch {
 	case o.Ending != poll.Failed || o.Verdict.Rule != "":
 		return ""
-	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
+	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Advice.Code == status.AdviceUntrusted:
 		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Good(), obs.Following.Monitor == detail.MonitorResult: // no condition is evaluated on the result
+	case obs.Code == nil, obs.Good(), obs.Result: // no condition is evaluated on the result
 		return ""
 	}
-	code, starts := *obs.Code, obs.Following.Start
+	code, starts := *obs.Code, obs.Start
 	// These may mean that the resource does not exist yet, or is still locked.
 	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
 	switch {
@@ -94,18 +93,18 @@ func instead(o *poll.Outcome) string {
 }
 
 // remedy returns the flags that follow a verdict's advice, "" for none.
-func remedy(a detail.Advice) string {
-	text := map[detail.AdviceCode]string{
-		detail.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
-		detail.AdviceFollow:      "to say where to look: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
-		detail.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
-		detail.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
-		detail.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
-		detail.AdviceExpect:      "to say how many elements are enough: --expect N",
-		detail.AdviceStream:      "to judge each event of the answer as it comes: --stream",
-		detail.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
-		detail.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
-		detail.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
+func remedy(a status.Advice) string {
+	text := map[status.AdviceCode]string{
+		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
+		status.AdviceFollow:      "to say where to look: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
+		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
+		status.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
+		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
+		status.AdviceExpect:      "to say how many elements are enough: --expect N",
+		status.AdviceStream:      "to judge each event of the answer as it comes: --stream",
+		status.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
+		status.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
+		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]
 }

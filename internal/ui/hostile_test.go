@@ -24,7 +24,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		answer := exitAnswer(1, s, s)
-		answer.Remarks, answer.Following.Next = []string{s}, s
+		answer.Remarks, answer.Next = []string{s}, s
 		answer.Hint = &status.Hint{Source: s}
 		recording := newRecording(s, 0, 0)
 		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)

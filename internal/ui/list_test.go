@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -33,12 +32,12 @@ func (l *listing) look(v status.Verdict, o *status.Observation) {
 }
 
 // element records what the last attempt said of an element.
-func (l *listing) element(name string, v status.Verdict, presence detail.Presence) {
+func (l *listing) element(name string, v status.Verdict, presence status.Presence) {
 	e := l.elements[name]
 	e.now, e.made = l.now, e.made+1
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
-	e.shown = e.shown || presence == detail.Present
+	e.shown = e.shown || presence == status.Present
 	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: poll.Threshold{Times: 1}}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
@@ -75,15 +74,15 @@ func aList() []poll.Event {
 	l := newListing("41", "42", "43", "44")
 	isDone := verdict(status.Success, until, `.state is "done"`)
 	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[]}`))
-	l.element("41", notReady(queued[0]), detail.Present)
-	l.element("42", notReady(queued[0]), detail.Present)
-	l.element("43", notReady("it is not in the answer"), detail.Missing)
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	l.element("43", notReady("it is not in the answer"), status.Missing)
 	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[1]}`))
-	l.element("41", isDone, detail.Present)
+	l.element("41", isDone, status.Present)
 	l.ended("41", succeeded)
 	l.look(notReady("HTTP 503"), httpAnswer(503, "busy"))
 	l.look(notReady("4 elements"), httpAnswer(200, `{"jobs":[2]}`))
-	l.element("44", isDone, detail.Present)
+	l.element("44", isDone, status.Present)
 	l.ended("44", succeeded)
 	l.wait(time.Second, nil)
 	for _, name := range []string{"42", "43"} {
@@ -98,10 +97,10 @@ func aList() []poll.Event {
 func aFailedList() []poll.Event {
 	l := newListing("41", "42")
 	l.look(notReady("2 elements"), httpAnswer(200, `{"jobs":[]}`))
-	l.element("41", notReady(queued[0]), detail.Present)
-	l.element("42", notReady(queued[0]), detail.Present)
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
 	twice := verdict(status.Error, "", "two elements are named 41")
-	twice.Advice = detail.Advice{Code: detail.AdviceKey}
+	twice.Advice = status.Advice{Code: status.AdviceKey}
 	l.look(twice, httpAnswer(200, `{"jobs":[{"id":41},{"id":41}]}`))
 	l.end(failed)
 	for _, name := range l.order {
@@ -157,7 +156,7 @@ func TestList_notComplete(t *testing.T) {
 	t.Parallel()
 	l := newListing("41")
 	l.look(notReady("1 element"), httpAnswer(200, ""))
-	l.element("41", verdict(status.Success, until, `.state is "done"`), detail.Present)
+	l.element("41", verdict(status.Success, until, `.state is "done"`), status.Present)
 	l.ended("41", succeeded)
 	o := timedOut
 	o.Reason = "timed out after 10s; last: 1 element"

@@ -134,9 +134,9 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // other targets likely have the hint, too
 		l.verdict(row, ev, found)
 	}
-	if o := ev.Observation; ofAll && o != nil && o.Following.Next != "" && o.Following.Next != row.logged.next {
-		row.logged.next = o.Following.Next
-		l.row(ev, "follow", l.named(row, "now checking "+oneLine(o.Following.Next)))
+	if o := ev.Observation; ofAll && o != nil && o.Next != "" && o.Next != row.logged.next {
+		row.logged.next = o.Next
+		l.row(ev, "follow", l.named(row, "now checking "+oneLine(o.Next)))
 	}
 	if isVerbose && ev.Kind == poll.EventAttempt {
 		l.details(ev)

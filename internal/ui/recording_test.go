@@ -154,12 +154,12 @@ func (t *recording) end(o poll.Outcome) []poll.Event {
 }
 
 func httpAnswer(code int, body string) *status.Observation {
-	return &status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}
+	return new(poll.Recorded(status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}))
 }
 
 func exitAnswer(code int, stdout, stderr string) *status.Observation {
-	return &status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout),
-		Size: int64(len(stdout)), Stderr: []byte(stderr)}
+	return new(poll.Recorded(status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout),
+		Size: int64(len(stdout)), Stderr: []byte(stderr)}))
 }
 
 func noAnswer(reason string) *status.Observation {
@@ -242,11 +242,11 @@ func recordings() map[string][]poll.Event {
 
 	follow := newRecording("https://api.example.com/jobs", 10*time.Minute, 0)
 	started := httpAnswer(202, "")
-	started.Following.Next = "https://api.example.com/operations/7"
-	started.Following.Start = true
+	started.Next = "https://api.example.com/operations/7"
+	started.Start = true
 	follow.wait(100*time.Millisecond, nil).attempt(notReady("HTTP 202, started"), started)
 	running := httpAnswer(202, "")
-	running.Following.Next = started.Following.Next
+	running.Next = started.Next
 	follow.wait(200*time.Millisecond, nil).attempt(notReady("HTTP 202"), running).
 		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
 

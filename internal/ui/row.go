@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -122,7 +121,7 @@ func (r *Row) end(o *poll.Outcome) {
 
 // isNeverSeen reports whether an element was in no response of its list.
 func isNeverSeen(o *poll.Outcome) bool {
-	return o.Observation != nil && o.Observation.Presence == detail.Missing && !o.State.Shown
+	return o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown
 }
 
 // number matches what differs between the reasons of targets: 41, 1m30s, 10.0.0.7, job-41. The code of a

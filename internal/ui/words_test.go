@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -14,12 +13,12 @@ import (
 // What the library advises is told in words that name poll's flags.
 func TestAdviceNamesFlags(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[detail.AdviceCode]string{
-		detail.AdviceTrust: "--cacert", detail.AdviceFollow: "--follow none", detail.AdviceFinalStates: `--until '.state=="..."'`,
-		detail.AdviceNext: "--next EXPR", detail.AdviceEach: "--each EXPR", detail.AdviceDone: "--until EXPR", detail.AdviceKey: "--id EXPR",
-		detail.AdviceExpect: "--expect N",
+	for code, want := range map[status.AdviceCode]string{
+		status.AdviceTrust: "--cacert", status.AdviceFollow: "--follow none", status.AdviceFinalStates: `--until '.state=="..."'`,
+		status.AdviceNext: "--next EXPR", status.AdviceEach: "--each EXPR", status.AdviceDone: "--until EXPR", status.AdviceKey: "--id EXPR",
+		status.AdviceExpect: "--expect N",
 	} {
-		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Decision: detail.Decision{Advice: detail.Advice{Code: code, Text: `.state=="..."`}}}}
+		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Advice: status.Advice{Code: code, Text: `.state=="..."`}}}
 		if have := strings.Join(grounds(&o, ""), "; "); !strings.Contains(have, want) {
 			t.Errorf("%d: have %q, want %q in it", code, have, want)
 		}
@@ -31,7 +30,10 @@ func TestAdviceNamesFlags(t *testing.T) {
 func TestInsteadOfAnUntrustedLead(t *testing.T) {
 	t.Parallel()
 	for _, untrusted := range []bool{false, true} {
-		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Answer: detail.Answer{Following: detail.Following{Start: true, Untrusted: untrusted}}}}
+		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Start: true}}
+		if untrusted {
+			o.Observation.Advice.Code = status.AdviceUntrusted
+		}
 		if have := instead(&o); strings.Contains(have, "--location-trusted") != untrusted {
 			t.Errorf("untrusted: %v: have %q", untrusted, have)
 		}

@@ -3,6 +3,7 @@
 package words
 
 import (
+	"bytes"
 	"math"
 	"regexp"
 	"strconv"
@@ -111,4 +112,27 @@ func Shorten(s string, max int) string {
 // first call, since most runs need few of the expressions.
 func Pattern(source string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+}
+
+// MaxExcerpt is the length in characters to which [Excerpt] cuts a line.
+const MaxExcerpt = 240
+
+// IsKlog reports whether a line has the prefix of klog, the logger of kubectl and much of Kubernetes: level and date,
+// time, process id, place in the source.
+func IsKlog(line []byte) bool { return klog().Match(line) }
+
+// klog matches the prefix of klog, and logTime the date and time, or the time alone, of other loggers: bare, in
+// brackets, or as the first key of logfmt.
+var (
+	klog    = Pattern(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^ \]]+:\d+\] +`)
+	logTime = Pattern(`^(?:time="?|[\[(])?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?["\])]?[:,]? +(?:- +)?`)
+)
+
+// Excerpt returns the part of a line that goes into a reason. Without the prefix of a logger the reason is the same
+// at each attempt.
+func Excerpt(line []byte) string {
+	line = bytes.TrimSpace(line)
+	line = line[len(klog().Find(line)):]
+	line = line[len(logTime().Find(line)):]
+	return Shorten(string(line), MaxExcerpt)
 }

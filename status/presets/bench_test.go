@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
@@ -49,7 +50,7 @@ func BenchmarkObjects(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		o := status.Observation{Kind: status.KindCommand, Exit: new(0), Body: []byte(test.body)}
+		o := poll.Recorded(status.Observation{Exit: new(0), Body: []byte(test.body)})
 		b.Run(test.name, func(b *testing.B) {
 			for b.Loop() {
 				if v := (status.Rules{Preset: preset}).Classify(b.Context(), o); v.Status != status.Success {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/presets"
 )
@@ -18,7 +19,7 @@ func ExampleRules() {
 		`{"id":"gm3q","status":"processing"}`,
 		`{"id":"gm3q","status":"failed","error":"out of memory"}`,
 	} {
-		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
+		verdict := rules.Classify(context.Background(), poll.Recorded(status.Observation{Code: new(200), Body: []byte(body)}))
 		fmt.Println(verdict.Status, "-", verdict.Reason)
 	}
 	_, err = presets.Rules("replikate", status.KindHTTP)

@@ -14,8 +14,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -238,7 +238,7 @@ func (s presetSample) observation(kind status.Kind) status.Observation {
 	} else {
 		o.Exit, o.Stderr = &s.Exit, []byte(s.Stderr)
 	}
-	return o
+	return poll.Recorded(o)
 }
 
 // presetSamples returns the samples of each preset, by its name: answers of the API, and one with
@@ -454,7 +454,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		if string(v.Status) != list.Want[name] || v.Rule == "" {
 			t.Errorf("%s: %q is %v by %s: %s, want %q", line, name, v.Status, v.Rule, v.Reason, list.Want[name])
 		}
-		o.Body, o.Presence = nil, detail.Gone
+		o.Body, o.Presence = nil, status.Gone
 		if v = (status.Rules{Preset: rules}).Classify(t.Context(), o); v.Status != status.NotReady {
 			t.Errorf("%s: once it is gone it is %v", line, v.Status)
 		}
@@ -571,7 +571,7 @@ func TestPresetObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(test.answer)}
+		o := poll.Recorded(status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(test.answer)})
 		v := status.Rules{Preset: preset}.Classify(t.Context(), o)
 		if v.Status != test.want || test.reason != "" && v.Reason != test.reason {
 			t.Errorf("%s of %s: have %v, %s", test.object, test.answer, v.Status, v.Reason)
@@ -585,7 +585,7 @@ func TestPresetObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != status.Success {
+		if v := (status.Rules{Preset: preset}).Classify(t.Context(), poll.Recorded(o)); v.Status != status.Success {
 			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
 		}
 	}
@@ -600,28 +600,9 @@ func TestPresetWithoutObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	for answer, want := range map[string]status.Status{`{"jobs":[]}`: status.NotReady, `{}`: status.NotReady, `<`: status.NotReady, `{"jobs":[{}]}`: status.Success} {
-		o := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(answer)}
+		o := poll.Recorded(status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(answer)})
 		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
 			t.Errorf("%s: have %v, %s", answer, v.Status, v.Reason)
-		}
-	}
-}
-
-// A status document of Azure is judged as by the preset, without its having been asked for.
-func TestAzureRules(t *testing.T) {
-	t.Parallel()
-	preset, err := Rules("azure-lro", status.KindHTTP)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range presetSamples(t)["azure-lro"] {
-		o := s.observation(status.KindHTTP)
-		want := preset.Classify(t.Context(), o)
-		o.Following.Monitor = detail.MonitorAzure
-		have := status.Rules{}.Classify(t.Context(), o)
-		isAtRest := want.Status == status.Success && strings.HasPrefix(want.Reason, "the resource has no")
-		if want.Rule != "" && !isAtRest && (have.Status != want.Status || have.Rule != want.Rule || have.Reason != want.Reason) {
-			t.Errorf("%s:\nhave %s by %s: %s\nwant %s by %s: %s", s.Body, have.Status, have.Rule, have.Reason, want.Status, want.Rule, want.Reason)
 		}
 	}
 }

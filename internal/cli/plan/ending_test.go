@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -19,7 +18,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 		code := 1
 		list = append(list, poll.Event{
 			Kind: poll.EventAttempt, N: 3, State: poll.State{Began: began, Status: s}, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
-			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
+			Verdict: status.Verdict{Status: s}, Observation: new(poll.Recorded(status.Observation{Exit: &code})),
 		})
 	}
 	return list
@@ -28,7 +27,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 // lookingFor makes the events from one on attempts to get the result.
 func lookingFor(events []poll.Event, from int) []poll.Event {
 	for _, ev := range events[from:] {
-		ev.Observation.Following.Monitor = detail.MonitorResult
+		ev.Observation.Result = true
 	}
 	return events
 }
@@ -83,11 +82,11 @@ func TestCompletion(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	code := func(exit int) *status.Observation {
-		return &status.Observation{Kind: status.KindCommand, Exit: &exit}
+		return new(poll.Recorded(status.Observation{Exit: &exit}))
 	}
 	start := code(0)
-	start.Following.Start = true
-	result := &status.Observation{Answer: detail.Answer{Following: detail.Following{Monitor: detail.MonitorResult}}}
+	start.Start = true
+	result := &status.Observation{Result: true}
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome

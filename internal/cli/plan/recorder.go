@@ -9,7 +9,6 @@ import (
 
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -164,7 +163,7 @@ func (r *Recorder) Warnings() []string {
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
 func ofResult(o *status.Observation) bool {
-	return o != nil && o.Following.Monitor == detail.MonitorResult
+	return o != nil && o.Result
 }
 
 // record returns what to remember of a run, nil for nothing.
@@ -219,7 +218,7 @@ func remembered(o poll.Outcome) store.Outcome {
 // answer, from one of the probe, such as a wrong password, and from an end from outside.
 func failed(o poll.Outcome) bool {
 	seen := o.Observation
-	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Following.Start)
+	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Start)
 }
 
 // took returns how long the operation ran, by the times in its last answer.

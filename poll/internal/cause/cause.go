@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
 
@@ -22,7 +21,7 @@ func Failure(ctx context.Context, timedOut string) *status.Failure {
 	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {
 	case errors.Is(f.Err, ErrAttemptTimeout):
-		f.Kind, f.Class, f.Reason = status.FailureTransient, detail.FailureTimeout, timedOut
+		f.Kind, f.Class, f.Reason = status.FailureTransient, status.ClassTimeout, timedOut
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.Reason = "the last attempt was still running"
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -46,8 +47,8 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		return nil, nil, errors.New(o.Gap())
 	}
 	r.Partial, r.Next, r.Maybe = "", "", ""
-	if o.Moved && !o.Following.Start { // what a start answers is about what it has started
-		r.Partial = "it is that of " + o.Redirect
+	if h := meaning.Of(o); h.Moved && !o.Start { // what a start answers is about what it has started
+		r.Partial = "it is that of " + h.Redirect
 	}
 	if o.LeftOut {
 		r.Partial = "the function of Wrap returned no further pages"

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -98,7 +97,7 @@ func TestPartial(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := bytes.Split([]byte(test.doc), []byte("|"))
-		r, o := &Reader{Each: each}, &status.Observation{Body: pages[0], Answer: detail.Answer{Pages: pages[1:]}}
+		r, o := &Reader{Each: each}, &status.Observation{Body: pages[0], Pages: pages[1:]}
 		if test.count != "" {
 			o.Header = http.Header{"X-Total-Count": {test.count}}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -44,12 +45,12 @@ const secondaryLimitWait = time.Minute
 //
 // A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
 // which does not repeat it.
-func Read(o *status.Observation, now time.Time) {
-	o.Date, _ = http.ParseTime(o.Header.Get("Date"))
+func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
+	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
-	o.Age = time.Duration(age) * time.Second
-	r := reader{Observation: o, received: now}
-	o.ShouldRetry = r.shouldRetry()
+	h.Age = time.Duration(age) * time.Second
+	r := reader{Observation: o, HTTP: h, received: now}
+	h.ShouldRetry = r.shouldRetry()
 	for _, h := range retryAfterHeaders {
 		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
 	}
@@ -61,6 +62,7 @@ func Read(o *status.Observation, now time.Time) {
 
 type reader struct {
 	*status.Observation
+	*meaning.HTTP
 	received time.Time
 }
 

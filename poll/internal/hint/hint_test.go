@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -24,10 +25,16 @@ func headerOf(lines ...string) http.Header {
 	return header
 }
 
+// A response is an observation with the facts of its protocol.
+type response struct {
+	status.Observation
+	meaning.HTTP
+}
+
 // read reads the hints of an answer.
-func read(code int, header http.Header, body []byte) status.Observation {
-	o := status.Observation{Code: &code, Header: header, Body: body}
-	Read(&o, adviceNow)
+func read(code int, header http.Header, body []byte) (o response) {
+	o.Observation = status.Observation{Code: &code, Header: header, Body: body, Protocol: meaning.HTTP{}}
+	Read(&o.Observation, &o.HTTP, adviceNow)
 	return o
 }
 
@@ -159,7 +166,7 @@ func TestReadQuota(t *testing.T) {
 }
 
 // checkAdvice holds what must be true of any answer's advice.
-func checkAdvice(t *testing.T, header http.Header, have status.Observation) {
+func checkAdvice(t *testing.T, header http.Header, have response) {
 	t.Helper()
 	if have.Hint != nil && (have.Hint.Wait <= 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
 		t.Errorf("have hint %+v", *have.Hint)

@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -59,7 +60,7 @@ func NewSession(c Command) *Session {
 
 // Run makes attempt n, with variables that are added to the environment.
 func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Observation {
-	obs := status.Observation{Kind: status.KindCommand}
+	obs := status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}}
 	began := time.Now()
 	if ctx.Err() != nil {
 		obs.Failure = endedFailure(ctx, began)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/stream"
 	"github.com/pollcli/poll/status"
 )
@@ -170,7 +170,7 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 	o := &c.outputs
 	defer close(o.unheard)
 	tell := func(line status.Observation) (enough bool) {
-		line.Kind = status.KindCommand
+		line.Kind, line.Protocol = status.KindCommand, meaning.Command{}
 		if enough = s.Tell(line); enough {
 			decided = new(line)
 		}
@@ -180,11 +180,11 @@ func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observa
 		stream.NewLines(s.MaxBody, func(m stream.Message) bool {
 			o.stdout.kept, o.stdout.size, o.part = slices.Concat(m.Data, []byte("\n")), m.Size+1, m.Part
 			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
-				Answer: detail.Answer{Part: m.Part}})
+				Part: m.Part})
 		}),
 		stream.NewLines(tailSize, func(m stream.Message) bool {
 			line, isCut := bytes.Clone(m.Data), m.Size > int64(len(m.Data))
-			return tell(status.Observation{Stderr: line, Output: line, Answer: detail.Answer{StderrCut: isCut, OutputCut: isCut}})
+			return tell(status.Observation{Stderr: line, Output: line, StderrCut: isCut, OutputCut: isCut})
 		}),
 	}
 	for {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/status"
 )
 
@@ -29,7 +28,7 @@ func Connect(ctx context.Context, dial func(ctx context.Context, network, addres
 	if err = d.all(ctx, err); ctx.Err() != nil {
 		return cutOff(ctx, true, time.Since(began))
 	}
-	f := meaning(err, error.Error)
+	f := meaningOf(err, error.Error)
 	f.Err = &safeError{words: f.Reason, cause: err}
 	return f
 }
@@ -138,9 +137,9 @@ func weight(err error) int {
 	switch {
 	case hasNoRoute(err):
 		return 3
-	case class == detail.FailureDNS:
+	case class == status.ClassDNS:
 		return 2
-	case class == detail.FailureRefused:
+	case class == status.ClassRefused:
 		return 1
 	}
 	return 0

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -56,14 +55,14 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	if ctx.Err() != nil {
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
 		if isHeld := last.at.url.Query().Has("wait") || strings.Contains(c.header.Get("Prefer"), "wait"); sent && isHeld {
-			a.Failure.Advice.Code = detail.AdviceHeld
+			a.Failure.Advice.Code = status.AdviceHeld
 		}
 		return a
 	}
-	f := meaning(err, func(e error) string { return c.clean(e, last.at.url) })
+	f := meaningOf(err, func(e error) string { return c.clean(e, last.at.url) })
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
-		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, detail.AdviceTrust
+		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
 	refusal, refused := errors.AsType[connect.ProxyError](err)
 	if refused {
@@ -71,7 +70,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	}
 	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		f.Reason = "the proxy: " + f.Reason
-		if f.Class != detail.FailureTimeout {
+		if f.Class != status.ClassTimeout {
 			f.Class = ""
 		}
 	}
@@ -116,26 +115,26 @@ var meanings = [...]struct {
 	words string
 	class string
 }{
-	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", detail.FailureRefused},
-	{[]error{syscall.ENOENT}, "", "no such socket", detail.FailureRefused},
-	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", detail.FailureTimeout},
-	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", detail.FailureReset},
-	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", detail.FailureReset},
-	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", detail.FailureReset},
-	{nil, "server gave HTTP response to HTTPS client", notTLS, detail.FailureTLS},
-	{nil, "first record does not look like a TLS handshake", notTLS, detail.FailureTLS},
-	{nil, "tls: ", "", detail.FailureTLS},
-	{nil, "server closed idle connection", "", detail.FailureReset},
-	{nil, "transport connection broken", "", detail.FailureReset},
-	{nil, "received from peer", "", detail.FailureReset},
-	{nil, "GOAWAY", "", detail.FailureReset},
+	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", status.ClassRefused},
+	{[]error{syscall.ENOENT}, "", "no such socket", status.ClassRefused},
+	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", status.ClassTimeout},
+	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", status.ClassReset},
+	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", status.ClassReset},
+	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", status.ClassReset},
+	{nil, "server gave HTTP response to HTTPS client", notTLS, status.ClassTLS},
+	{nil, "first record does not look like a TLS handshake", notTLS, status.ClassTLS},
+	{nil, "tls: ", "", status.ClassTLS},
+	{nil, "server closed idle connection", "", status.ClassReset},
+	{nil, "transport connection broken", "", status.ClassReset},
+	{nil, "received from peer", "", status.ClassReset},
+	{nil, "GOAWAY", "", status.ClassReset},
 }
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaning returns the failure that an error means, without Err. Of several addresses the failure of
+// meaningOf returns the failure that an error means, without Err. Of several addresses the failure of
 // one decides, and its Reason names that address, unless all of them refused. text returns the text of an error.
-func meaning(err error, text func(error) string) *status.Failure {
+func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
 	f := meaningOfOne(decisive)
@@ -155,10 +154,10 @@ func meaningOfOne(err error) *status.Failure {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		f.Reason = "cannot look up " + e.Name
 		if e.IsTimeout {
-			f.Class = detail.FailureTimeout
+			f.Class = status.ClassTimeout
 		}
 		if e.IsNotFound {
-			f.Reason, f.Class = "no such host "+e.Name, detail.FailureDNS
+			f.Reason, f.Class = "no such host "+e.Name, status.ClassDNS
 		}
 		return f
 	}
@@ -172,7 +171,7 @@ func meaningOfOne(err error) *status.Failure {
 	if own, ok := errors.AsType[*safeError](err); ok {
 		f.Reason = own.words
 	} else if e, ok := errors.AsType[net.Error](err); ok && f.Class == "" && e.Timeout() {
-		f.Reason, f.Class = "timed out", detail.FailureTimeout
+		f.Reason, f.Class = "timed out", status.ClassTimeout
 	}
 	return f
 }

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -33,7 +33,7 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 // A link is a location that an answer names.
 type link struct {
 	to      location
-	monitor detail.Monitor
+	monitor meaning.Monitor
 	source  string // the header or document that named it, in words
 }
 
@@ -45,11 +45,11 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 		if err != nil {
 			return link{}, err
 		}
-		return link{to, detail.MonitorBuilt, "its document"}, nil
+		return link{to, meaning.MonitorBuilt, "its document"}, nil
 	}
-	l, problem := c.headerLink(a, detail.MonitorGiven)
+	l, problem := c.headerLink(a, meaning.MonitorGiven)
 	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(a) {
-		l = link{a.asked.at, detail.MonitorAzure, "its provisioningState"}
+		l = link{a.asked.at, meaning.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
 }
@@ -60,26 +60,26 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 // monitor can name another URL for it, in the header that named the monitor; with MonitorGiven every
 // header counts. The Content-Location counts in a 202 to the start only: in other responses, it
 // identifies the response itself (RFC 9110 section 8.7).
-func (c *client) headerLink(a *answer, kind detail.Monitor) (l link, problem error) {
-	if kind == detail.MonitorCreated {
-		kind = detail.MonitorLocation
+func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem error) {
+	if kind == meaning.MonitorCreated {
+		kind = meaning.MonitorLocation
 	}
 	links := []link{
-		{source: "Azure-AsyncOperation", monitor: detail.MonitorAzure},
-		{source: "Operation-Location", monitor: detail.MonitorAzure},
-		{source: "Location", monitor: detail.MonitorLocation},
+		{source: "Azure-AsyncOperation", monitor: meaning.MonitorAzure},
+		{source: "Operation-Location", monitor: meaning.MonitorAzure},
+		{source: "Location", monitor: meaning.MonitorLocation},
 	}
-	if kind == detail.MonitorGiven && a.code == http.StatusAccepted {
-		links = append(links, link{source: "Content-Location", monitor: detail.MonitorLocation})
+	if kind == meaning.MonitorGiven && a.code == http.StatusAccepted {
+		links = append(links, link{source: "Content-Location", monitor: meaning.MonitorLocation})
 	}
 	for _, l := range links {
 		reference := a.Header.Get(l.source)
-		if reference == "" || !a.Good() || kind != detail.MonitorGiven && kind != l.monitor {
+		if reference == "" || !a.Good() || kind != meaning.MonitorGiven && kind != l.monitor {
 			continue
 		}
-		if l.monitor == detail.MonitorLocation && a.code == http.StatusCreated {
-			l.monitor = detail.MonitorCreated
-		} else if l.monitor == detail.MonitorLocation && a.code != http.StatusAccepted && !(kind == detail.MonitorGiven && isOpen(a)) {
+		if l.monitor == meaning.MonitorLocation && a.code == http.StatusCreated {
+			l.monitor = meaning.MonitorCreated
+		} else if l.monitor == meaning.MonitorLocation && a.code != http.StatusAccepted && !(kind == meaning.MonitorGiven && isOpen(a)) {
 			continue
 		}
 		to, err := c.refer(a.asked.at, reference)

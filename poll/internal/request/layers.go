@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -59,20 +60,34 @@ type call struct {
 	redirects []redirect
 }
 
-// An answer is the result of a call and of the redirects it met. Its Observation has no
-// Following yet. If it has a Failure, there is no code.
+// An answer is the result of a call and of the redirects it met. If it has a Failure, there is no code.
 type answer struct {
-	status.Observation
+	seen
 	code       int
 	asked      call        // which it answers
 	unsent     bool        // the request never left
 	conditions http.Header // of the request that has it confirmed, if it is kept
 }
 
+// A seen is an observation with the facts of its protocol, which are not in its Protocol yet.
+type seen struct {
+	status.Observation
+	meaning.HTTP
+	isConfirmed bool // by a 304: the other fields, except the hints, are those of the response that it confirms
+}
+
+// observation returns the observation with its protocol.
+func (s seen) observation() status.Observation {
+	s.Protocol = s.HTTP
+	return s.Observation
+}
+
+func (s *seen) refusedForLoad() bool { return s.RefusedForLoad(&s.Observation) }
+
 // failed is the answer to a call that got none.
 func failed(f *status.Failure, asked call) *answer {
 	asked.kept = nil
-	return &answer{Observation: status.Observation{Kind: status.KindHTTP, Failure: f}, asked: asked}
+	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}
 }
 
 func (a *answer) remark(words string) {
@@ -171,7 +186,7 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 // those that describe the body (RFC 9111 sections 3.2 and 4.3.4). The hints are those of the 304.
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
-	o := &confirmed.Observation
+	o := &confirmed.seen
 	o.Header = maps.Clone(o.Header)
 	delete(o.Header, "Age") // without one, the 304 comes from the origin
 	for name, values := range a.Header {
@@ -181,7 +196,7 @@ func confirm(kept, a *answer) *answer {
 	}
 	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.Date, o.Age = a.Date, a.Age
-	o.NotModified = true
+	o.isConfirmed = true
 	return &confirmed
 }
 

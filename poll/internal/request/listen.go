@@ -13,13 +13,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/stream"
 )
 
+// eventStream is the type of a response that is a stream of events.
+const eventStream = "text/event-stream"
+
 // acceptedStreams are the types that a Stream asks for.
-const acceptedStreams = detail.EventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
+const acceptedStreams = eventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
 
 const (
 	// defaultQuiet is how long a stream may say nothing at all before it is asked for again, since its server may be
@@ -59,7 +61,7 @@ func (c *client) listener(a *answer, resp *http.Response) *listener {
 	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	isEndless := resp.ContentLength < 0 && !a.asked.start
 	switch format := kind[strings.LastIndexAny(kind, "/+")+1:]; {
-	case kind == detail.EventStream:
+	case kind == eventStream:
 		if origin := a.asked.at.origin(); c.from != origin {
 			c.memory.LastID, c.from = "", origin
 		}
@@ -82,7 +84,7 @@ func (l *listener) tell(m stream.Message) (enough bool) {
 	l.told++
 	told := seen
 	l.client.describe(&told)
-	if enough = l.answer.asked.Tell(told.Observation); enough {
+	if enough = l.answer.asked.Tell(told.observation()); enough {
 		*l.answer = seen
 	}
 	return enough

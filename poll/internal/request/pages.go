@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
@@ -59,7 +58,7 @@ func (p pages) do(ctx context.Context, next call) *answer {
 		if !last.Good() {
 			return whole.without(last, n)
 		}
-		addPage(&whole.Observation, last)
+		addPage(&whole.seen, last)
 		seen[to.identity()] = n
 	}
 	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", p.client.MaxBody))
@@ -95,7 +94,7 @@ func (p pages) ask(ctx context.Context, next call) (a *answer) {
 			return failed(f, next)
 		}
 		a = p.layer.do(ctx, next)
-		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.Observation) {
+		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.observation()) {
 			break
 		}
 	}
@@ -109,7 +108,7 @@ func (p pages) ask(ctx context.Context, next call) (a *answer) {
 // one that cannot.
 func (a *answer) without(page *answer, n int) *answer {
 	remarks := append(a.Remarks, page.Remarks...)
-	a.Observation, a.code = page.Observation, page.code
+	a.seen, a.code = page.seen, page.code
 	a.Remarks, a.Page = remarks, n
 	return a
 }
@@ -129,7 +128,7 @@ func unread(ctx context.Context, err error) *status.Failure {
 }
 
 // addPage adds a page to the observation of the first one.
-func addPage(o *status.Observation, a *answer) {
+func addPage(o *seen, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
 	o.Age = max(o.Age, a.Age)
@@ -196,7 +195,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	if member := document.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
-		f.Advice.Code = detail.AdviceNext
+		f.Advice.Code = status.AdviceNext
 		return location{}, f
 	}
 	// What would name the next page may be misspelled, which nothing else would show.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/poll/internal/meaning"
 )
 
 // saved is the state of a session that a later one goes on from: no header, and no credentials but the
@@ -19,11 +19,11 @@ type saved struct {
 	// At is the URL that is followed, "" if it is the request's own, or that to which Led
 	// redirects have led the start, which is due. Trusted is true if it may get the credentials,
 	// should there be any.
-	At      string         `json:"at,omitempty"`
-	Trusted bool           `json:"trusted,omitempty"`
-	Led     int            `json:"led,omitempty"`
-	Monitor detail.Monitor `json:"monitor,omitempty"`
-	Cookies []string       `json:"cookies,omitempty"`
+	At      string          `json:"at,omitempty"`
+	Trusted bool            `json:"trusted,omitempty"`
+	Led     int             `json:"led,omitempty"`
+	Monitor meaning.Monitor `json:"monitor,omitempty"`
+	Cookies []string        `json:"cookies,omitempty"`
 	// Accepted is true if the URL that is followed has returned a 202.
 	Accepted bool `json:"accepted,omitempty"`
 	// Result is the Location of the answer to the start, which may be where the result is.
@@ -63,7 +63,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if err := json.Unmarshal(text, &k); err != nil {
 		return errors.New("the saved state of the operation cannot be read")
 	}
-	if k.Monitor > detail.MonitorCreated {
+	if k.Monitor > meaning.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
 	if k.At != "" {

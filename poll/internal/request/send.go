@@ -19,9 +19,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/hint"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -52,9 +52,10 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a := &answer{code: resp.StatusCode, asked: next}
 	a.asked.kept = nil // or each answer would hold the one before
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
-		Answer: detail.Answer{Accept: next.Accept, Origin: next.at.origin()}}
+		Accept: next.Accept, Protocol: meaning.HTTP{}}
+	a.Origin = next.at.origin()
 	keep := func() {
-		hint.Read(&a.Observation, received)
+		hint.Read(&a.Observation, &a.HTTP, received)
 		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
 		c.noteWithheld(next.at)
 	}
@@ -67,8 +68,8 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	}
 	if err := c.read(a, resp); err != nil {
 		kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
-		if a = c.unanswered(ctx, err, true, next); kind == detail.EventStream {
-			a.Failure.Advice.Code = detail.AdviceStream
+		if a = c.unanswered(ctx, err, true, next); kind == eventStream {
+			a.Failure.Advice.Code = status.AdviceStream
 		}
 		return a
 	}

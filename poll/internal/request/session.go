@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -23,13 +23,13 @@ type Session struct {
 	follow follow
 
 	phase     phase
-	first     phase          // of a new session
-	second    phase          // if no answer names a URL to follow
-	at        location       // where the next attempt looks
-	led       []redirect     // of the request that starts the operation, to at, while that is due
-	monitor   detail.Monitor // of at, while it is followed
-	accepted  bool           // at has returned a 202
-	statement string         // the last one in the answers from there, "" for none
+	first     phase           // of a new session
+	second    phase           // if no answer names a URL to follow
+	at        location        // where the next attempt looks
+	led       []redirect      // of the request that starts the operation, to at, while that is due
+	monitor   meaning.Monitor // of at, while it is followed
+	accepted  bool            // at has returned a 202
+	statement string          // the last one in the answers from there, "" for none
 	attempt   Attempt
 
 	// named is the Location in the answer to the start, if there is one; namedErr is
@@ -102,7 +102,8 @@ func (s *Session) Credentials() string {
 }
 
 // Look makes one attempt.
-func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
+func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
+	var o seen
 	s.attempt = a
 	s.attempt.Tell = nil // a result is no stream
 	if a.Anew {
@@ -112,10 +113,10 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	case startDue:
 		o = s.start(ctx, a)
 	case started:
-		o.Kind, o.Following.Start = status.KindHTTP, true
+		o.Kind, o.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
-		o.Failure.Advice.Code = detail.AdviceFollow
+		o.Failure.Advice.Code = status.AdviceFollow
 	default:
 		o = s.look(ctx, a)
 	}
@@ -126,22 +127,22 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 		c.unreported = false
 		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
 	}
-	return o
+	return o.observation()
 }
 
 // look makes an attempt that starts nothing.
-func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
+func (s *Session) look(ctx context.Context, a Attempt) seen {
 	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
 	if s.phase == given || s.phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	got := s.outer.do(ctx, next)
 	o := s.observe(ctx, got)
-	if s.phase == unsent && !got.unsent && !o.RefusedForLoad() {
+	if s.phase == unsent && !got.unsent && !o.refusedForLoad() {
 		s.phase = given
 	}
-	o.Following.Due = s.phase == unsent
-	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
+	o.Due = s.phase == unsent
+	if got.Failure == nil && !o.isConfirmed && isAmbiguous(got.code, got.asked.method) {
 		remarkRedirect(&o, got)
 	}
 	return o
@@ -154,57 +155,57 @@ func (s *Session) leadsOn() bool {
 
 // observe makes the observation of a look, and notes where its answer says to look from
 // now on.
-func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
-	o := got.Observation
+func (s *Session) observe(ctx context.Context, got *answer) seen {
+	o := got.seen
 	o.Remarks = slices.Clip(o.Remarks)
-	o.Following.Monitor = s.monitor
+	o.Monitor = s.monitor
 	if got.Failure != nil || got.Page > 0 {
 		return o
 	}
-	o.Following.Earlier = s.statement
+	o.Earlier = s.statement
 	switch {
 	case s.phase == following:
 		s.observeFollowed(&o, got)
 	case s.leadsOn() && o.Good():
 		s.findLink(ctx, &o, got)
-		o.Following.Start = o.Following.Next != ""
-		if o.Following.Missing != "" {
-			o.Following.Missing = "nothing to follow: " + o.Following.Missing
+		o.Start = o.Next != ""
+		if o.Missing != "" {
+			o.Missing = "nothing to follow: " + o.Missing
 		}
 	case s.phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
-		if l, _ := s.client.headerLink(got, detail.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
-			o.Following.Offered = l.source
+		if l, _ := s.client.headerLink(got, meaning.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
+			o.Observation.Advice = status.Advice{Code: status.AdviceOffered, Text: l.source}
 		}
 	}
 	return o
 }
 
 // observeFollowed notes the answer from a URL that an earlier answer named.
-func (s *Session) observeFollowed(o *status.Observation, got *answer) {
+func (s *Session) observeFollowed(o *seen, got *answer) {
 	// The body of a 202 is not the document that was asked for.
-	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
+	if statement := meaning.Statement(&o.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
-	o.Following.Accepted = s.accepted && !got.Moved
+	o.Accepted = s.accepted && !got.Moved
 	s.accepted = s.accepted || got.code == http.StatusAccepted && !got.Moved
 	if s.isElsewhere(got) {
-		o.Following.Monitor = detail.MonitorSeeOther
+		o.Monitor = meaning.MonitorSeeOther
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	isLocation := s.monitor == detail.MonitorLocation || s.monitor == detail.MonitorCreated
+	isLocation := s.monitor == meaning.MonitorLocation || s.monitor == meaning.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
-		o.Following.Monitor = detail.MonitorAzure
+		o.Monitor = meaning.MonitorAzure
 	}
-	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != detail.MonitorGiven {
+	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != meaning.MonitorGiven {
 		s.goTo(l, o)
 	}
 }
 
 // findLink follows the link in an answer, if there is one.
-func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answer) {
+func (s *Session) findLink(ctx context.Context, o *seen, got *answer) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
 		if problem != nil {
@@ -212,15 +213,18 @@ func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answ
 		}
 		s.goTo(l, o)
 	} else if problem != nil {
-		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
+		o.Missing = problem.Error()
+		if errors.Is(problem, ErrUntrusted) {
+			o.Observation.Advice.Code = status.AdviceUntrusted
+		}
 	}
 }
 
 // goTo makes the next attempts look where a link points, and says so.
-func (s *Session) goTo(l link, o *status.Observation) {
+func (s *Session) goTo(l link, o *seen) {
 	s.at, s.monitor, s.phase, s.accepted = l.to, l.monitor, following, false
-	o.Following.Next = urlName(l.to.url)
-	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
+	o.Next = urlName(l.to.url)
+	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 led from a status document to another. A 303 of the request
@@ -253,21 +257,21 @@ func isHTML(a *answer) bool {
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials: it goes on where redirects have led it, so
 // that the redirecting server does not get it again.
-func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
+func (s *Session) start(ctx context.Context, a Attempt) seen {
 	c := s.client
 	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
-			s.at, s.monitor, s.phase = r.to, detail.MonitorCreated, following
+			s.at, s.monitor, s.phase = r.to, meaning.MonitorCreated, following
 			o := s.observe(ctx, got)
-			o.Following.Next = cmp.Or(o.Following.Next, urlName(s.at.url))
+			o.Next = cmp.Or(o.Next, urlName(s.at.url))
 			return o
 		}
 	}
-	o := got.Observation
-	o.Following.Start = true
-	if got.unsent || o.RefusedForLoad() || o.Renewed {
-		o.Following.Due = true
+	o := got.seen
+	o.Start = true
+	if got.unsent || o.refusedForLoad() || o.Renewed {
+		o.Due = true
 		s.at, s.led = got.asked.at, got.asked.redirects
 		return o
 	}
@@ -287,16 +291,16 @@ func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 }
 
 // started notes where the answer to a start says to look.
-func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
+func (s *Session) started(ctx context.Context, o *seen, got *answer) {
 	c := s.client
 	switch {
 	case got.Moved && isMissing(got): // a 404 elsewhere says nothing of the given URL
 		if s.phase == started {
 			s.phase = following
 		}
-		o.Following.Next = urlName(s.at.url)
+		o.Next = urlName(s.at.url)
 	case s.phase == returned && (o.Good() || got.code == http.StatusSeeOther):
-		o.Following.Next = urlName(s.at.url)
+		o.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
 		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
@@ -328,7 +332,7 @@ func mayHaveStarted(code int) bool {
 
 // remarkRedirect says where a redirect leads that was not followed. Only the user can know
 // what it means: it could as well be a login page.
-func remarkRedirect(o *status.Observation, got *answer) {
+func remarkRedirect(o *seen, got *answer) {
 	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
 			"if it is the result or its status, look there", urlName(to.url)))
@@ -342,7 +346,7 @@ func remarkRedirect(o *status.Observation, got *answer) {
 //
 // The first look is part of the last attempt, and waits for its Pace.
 func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
-	if last.Following.Monitor != detail.MonitorAzure || s.monitor != detail.MonitorAzure {
+	if meaning.Of(&last).Monitor != meaning.MonitorAzure || s.monitor != meaning.MonitorAzure {
 		return nil, ""
 	}
 	at, err := s.resultLocation(last)
@@ -365,12 +369,12 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 			first = false
 			got = s.plain().do(ctx, got.asked)
 		}
-		o := got.Observation
+		o := got.seen
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
 			o.Doubt = s.doubt(got)
 		}
-		o.Following.Monitor = detail.MonitorResult
-		return o
+		o.Monitor, o.Result = meaning.MonitorResult, true
+		return o.observation()
 	}, what
 }
 

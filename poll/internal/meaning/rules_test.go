@@ -1,4 +1,4 @@
-package status_test
+package meaning_test
 
 import (
 	"net/http"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/detail"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -20,9 +20,9 @@ func TestAccept(t *testing.T) {
 	hinted := answered(429, `{"state":"done"}`)
 	hinted.Hint = &status.Hint{Wait: time.Minute, Source: "Retry-After"}
 	moved := answered(404, "")
-	moved.Moved, moved.Redirect = true, "/login"
+	moved.Protocol = meaning.HTTP{Moved: true, Redirect: "/login"}
 	begun := answered(429, "")
-	begun.Following.Start = true
+	begun.Start = true
 	for name, test := range map[string]struct {
 		accept []int
 		o      status.Observation
@@ -167,24 +167,24 @@ func custom(body string, failure *status.Failure) status.Observation {
 	return status.Observation{Body: []byte(body), Failure: failure}
 }
 
-func start(o *status.Observation) { o.Following.Start = true }
+func start(o *status.Observation) { o.Start = true }
 
-func behind(monitor detail.Monitor) func(*status.Observation) {
-	return func(o *status.Observation) { o.Following.Monitor = monitor }
+func behind(monitor meaning.Monitor) func(*status.Observation) {
+	return func(o *status.Observation) { o.Protocol = meaning.HTTP{Monitor: monitor} }
 }
 
 func unchanged(o *status.Observation) { o.Unchanged = time.Hour }
 
 func answered(code int, body string) status.Observation {
-	return status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}}
+	return status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}, Protocol: meaning.HTTP{}}
 }
 
 func exited(code int, stdout, stderr string) status.Observation {
-	return status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout), Size: int64(len(stdout)), Stderr: []byte(stderr)}
+	return status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout), Size: int64(len(stdout)), Stderr: []byte(stderr), Protocol: meaning.Command{}}
 }
 
 func failed(kind status.FailureKind) status.Observation {
-	return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: kind, Reason: "no answer"}}
+	return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: kind, Reason: "no answer"}, Protocol: meaning.HTTP{}}
 }
 
 func with(o status.Observation, change func(*status.Observation)) status.Observation {
@@ -208,7 +208,7 @@ func TestClassify(t *testing.T) {
 		o      status.Observation
 		want   status.Status
 		reason string // a part of it
-		advice detail.AdviceCode
+		advice status.AdviceCode
 		final  bool
 	}{
 		"bare 202":                       {o: answered(202, ""), want: status.NotReady},
@@ -226,8 +226,8 @@ func TestClassify(t *testing.T) {
 		"nor looks at its text":               {rules: []string{`until $body contains "x" || .a`, `error-if $header.X == null`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
 		"nor how long it is the same":         {rules: []string{`until $unchanged > 1s`}, o: with(answered(500, "x"), unchanged), want: status.NotReady},
 		"nor no answer":                       {rules: []string{`until $unchanged > 1s`}, o: with(custom("", &status.Failure{}), unchanged), want: status.NotReady},
-		"a redirect, without a condition":     {o: with(answered(200, ""), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "HTTP 200 OK after a redirect to /login"},
-		"a redirect is in the reason":         {rules: []string{done}, o: with(answered(200, `{"state":"done"}`), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "after a redirect to /login"},
+		"a redirect, without a condition":     {o: with(answered(200, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{Redirect: "/login"} }), want: status.Success, reason: "HTTP 200 OK after a redirect to /login"},
+		"a redirect is in the reason":         {rules: []string{done}, o: with(answered(200, `{"state":"done"}`), func(o *status.Observation) { o.Protocol = meaning.HTTP{Redirect: "/login"} }), want: status.Success, reason: "after a redirect to /login"},
 		"a page never satisfies a path":       {rules: []string{`until .state != "pending"`}, o: answered(200, `<html>`), want: status.NotReady, reason: "not JSON"},
 		"nor a negated one":                   {rules: []string{`until !(.state == "pending")`}, o: answered(200, `<html>`), want: status.NotReady},
 		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
@@ -236,24 +236,24 @@ func TestClassify(t *testing.T) {
 		"nor is it known not to be JSON": {rules: []string{`until $isjson == false`, `error-if $isjson`}, o: with(answered(200, `{"a":`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
 		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
-		"nor is a line of stderr": {rules: []string{`until !$isjson`, `until $isjson == false`}, o: status.Observation{Kind: status.KindCommand, Stderr: []byte("warning"),
-			Answer: detail.Answer{Message: true}}, want: status.NotReady, reason: "the line is of stderr"},
+		"nor is a line of stderr": {rules: []string{`until !$isjson`, `until $isjson == false`}, o: status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}, Stderr: []byte("warning"),
+			Message: true}, want: status.NotReady, reason: "the line is of stderr"},
 
 		"503 with no such wait":    {o: with(answered(503, ""), retryAfter("0")), want: status.Throttled, reason: "HTTP 503 Service Unavailable"},
 		"503 with an unknown wait": {o: with(answered(503, ""), retryAfter("soon")), want: status.Throttled},
 		"403 with a hint":          {o: with(answered(403, ""), hint), want: status.Throttled},
-		"403, rate limit used up":  {o: with(answered(403, ""), func(o *status.Observation) { o.Exhausted = true }), want: status.Throttled},
+		"403, rate limit used up":  {o: with(answered(403, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{Exhausted: true} }), want: status.Throttled},
 		"403 of GitHub's":          {o: answered(403, `{"message":"You have exceeded a secondary rate limit."}`), want: status.Throttled},
 		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP answer comes"},
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 
 		"a choice of pages":          {o: answered(300, ""), want: status.Error, reason: "HTTP 300 Multiple Choices, which was not followed"},
-		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.ShouldRetry = new(false) }), want: status.Error, reason: "not to ask again"},
-		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.NotReady, reason: "to ask again"},
-		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.Throttled},
+		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(false)} }), want: status.Error, reason: "not to ask again"},
+		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.NotReady, reason: "to ask again"},
+		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.Throttled},
 
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
-		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand,
+		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{},
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},
 		"hopeless failure":       {rules: []string{"not-ready-if $attempt >= 0"}, o: failed(status.FailureHopeless), want: status.Error, final: true},
 		"a start that was lost":  {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureMayHaveStarted), want: status.Error, final: true},
@@ -264,31 +264,31 @@ func TestClassify(t *testing.T) {
 		"after a redirect":             {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":2}`), redirected), want: status.NotReady, reason: ".a is 2, want == 1, after a redirect to /results"},
 		"failed after a redirect":      {rules: []string{`error-if .a==2`}, o: with(answered(200, `{"a":2}`), redirected), want: status.Error, reason: ".a is 2, after a redirect to /results"},
 		"unconditional, redirected":    {o: with(answered(200, `{"a":2}`), redirected), want: status.Success, reason: "HTTP 200 OK after a redirect to /results"},
-		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, advice: detail.AdviceDone},
+		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, advice: status.AdviceDone},
 		"not busy":                     {rules: []string{`not-ready-if .busy`}, o: answered(200, `{"state":1}`), want: status.Success, reason: "HTTP 200 OK"},
-		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, advice: detail.AdviceDone},
-		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, advice: detail.AdviceDone},
+		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, advice: status.AdviceDone},
+		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, advice: status.AdviceDone},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
-		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: detail.AdviceFollow, final: true},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: status.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
-			o.Following.Start, o.Following.Missing = true, ".url is null"
+			o.Start, o.Protocol = true, meaning.HTTP{Missing: ".url is null"}
 		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which poll cannot follow: .url is null", final: true},
-		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: detail.AdviceFollow, final: true},
-		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: detail.AdviceFollow, final: true},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow, final: true},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
-			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
+			o.Start, o.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},
 		"start that never left":                    {o: with(failed(status.FailureTransient), start), want: status.NotReady},
 		"start, not implemented":                   {o: with(answered(501, ""), start), want: status.Error, reason: "HTTP 501 Not Implemented", final: true},
 		"start, not found":                         {o: with(answered(404, ""), start), want: status.Error, final: true},
 		"start refused for load":                   {o: with(with(answered(503, ""), hint), start), want: status.Throttled},
-		"Azure's document, done":                   {o: with(answered(200, `{"status":"Succeeded"}`), behind(detail.MonitorAzure)), want: status.Success},
-		"behind Location, 202, strict":             {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(detail.MonitorLocation)), want: status.NotReady, reason: `"queued"`},
-		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(detail.MonitorResult)), want: status.NotReady, reason: `"queued"`},
-		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(detail.MonitorLocation)), want: status.Success},
+		"Azure's document, done":                   {o: with(answered(200, `{"status":"Succeeded"}`), behind(meaning.MonitorAzure)), want: status.Success},
+		"behind Location, 202, strict":             {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(meaning.MonitorLocation)), want: status.NotReady, reason: `"queued"`},
+		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(meaning.MonitorResult)), want: status.NotReady, reason: `"queued"`},
+		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(meaning.MonitorLocation)), want: status.Success},
 
-		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
-		"connected":                        {o: status.Observation{Kind: status.KindTCP}, want: status.Success},
+		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
+		"connected":                        {o: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}}, want: status.Success},
 
 		"custom":                       {o: custom("", nil), want: status.Success, reason: "the probe reports no failure"},
 		"custom, condition":            {rules: []string{done}, o: custom(`{"state":"done"}`, nil), want: status.Success, reason: `.state is "done"`},
@@ -340,8 +340,8 @@ func TestError(t *testing.T) {
 	class := func(class string) status.Observation {
 		return with(failed(status.FailureTransient), func(o *status.Observation) { o.Failure.Class = class })
 	}
-	distrusted := with(failed(status.FailureHopeless), func(o *status.Observation) { o.Failure.Class = detail.FailureTLS })
-	lost := with(failed(status.FailureMayHaveStarted), func(o *status.Observation) { o.Failure.Class = detail.FailureReset })
+	distrusted := with(failed(status.FailureHopeless), func(o *status.Observation) { o.Failure.Class = status.ClassTLS })
+	lost := with(failed(status.FailureMayHaveStarted), func(o *status.Observation) { o.Failure.Class = status.ClassReset })
 	for name, test := range map[string]struct {
 		o      status.Observation
 		rule   string
@@ -350,7 +350,7 @@ func TestError(t *testing.T) {
 	}{
 		"any failure":          {class(""), `until $error != null`, status.Success, `$error is "other": no answer`},
 		"an answer":            {answered(200, "{}"), `until $error != null`, status.NotReady, `$error is null, want != null`},
-		"or the document":      {class(detail.FailureReset), `until .gone or $error == "reset"`, status.Success, `$error is "reset": no answer`},
+		"or the document":      {class(status.ClassReset), `until .gone or $error == "reset"`, status.Success, `$error is "reset": no answer`},
 		"a bad document":       {answered(500, `{"gone":true}`), `until .gone or $error == "reset"`, status.Success, ".gone is true"},
 		"not trusted":          {distrusted, `until $attempt >= 0`, status.Error, "no answer"},
 		"not trusted, but so":  {distrusted, `until $error == "tls"`, status.Success, `$error is "tls": no answer`},
@@ -657,7 +657,7 @@ func TestRejectedCredentials(t *testing.T) {
 
 // line returns a line of a command's stdout or stderr.
 func line(stdout, stderr string) status.Observation {
-	o := status.Observation{Kind: status.KindCommand, Answer: detail.Answer{Message: true}}
+	o := status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}, Message: true}
 	if o.Body = []byte(stdout); stderr != "" {
 		o.Body, o.Stderr = nil, []byte(stderr)
 	}
@@ -667,11 +667,11 @@ func line(stdout, stderr string) status.Observation {
 // leading returns the answer to a start that leads to next.
 func leading(next, body string) status.Observation {
 	o := answered(202, body)
-	o.Following = detail.Following{Start: true, Next: next}
+	o.Start, o.Next = true, next
 	return o
 }
 
-func redirected(o *status.Observation) { o.Redirect = "/results" }
+func redirected(o *status.Observation) { o.Protocol = meaning.HTTP{Redirect: "/results"} }
 
 func doubted(o *status.Observation) { o.Doubt = "a page" }
 

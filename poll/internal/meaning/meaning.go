@@ -1,0 +1,78 @@
+// Package meaning knows what the responses of poll's own probes mean: the verdict without a matching rule, and the
+// rules that may decide. Each protocol has one function Meaning. Whether a response can be a false SUCCESS is answered
+// there.
+//
+// Without a matching rule, the verdicts are:
+//
+//	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if there is a rule for
+//	                                        SUCCESS, NOT_READY, or ERROR if strict
+//	the same from a URL that was followed,  by status, state, phase, done and similar members: SUCCESS for
+//	without such a rule                     a word known to be final, at the top level or in one
+//	                                        envelope such as .data; ERROR for one known to be a
+//	                                        failure, else NOT_READY; without such a word SUCCESS
+//	                                        for what was created or is the result, ERROR if it
+//	                                        names an error, else NOT_READY
+//	429; 503 or 403 with a hint or any      THROTTLED
+//	Retry-After; 403 with an exhausted rate
+//	limit or GitHub's words about its
+//	secondary one
+//	408, 425, 5xx except 501 and 505        NOT_READY
+//	other 4xx, 501, 505, a redirect that    ERROR
+//	was not followed
+//	no response: refused, reset, timed out  NOT_READY
+//	TCP: connected                          SUCCESS
+//	exit code 0                             as HTTP 2xx
+//	exit code 126, 127                      ERROR
+//	another exit code, stderr reports a     ERROR
+//	wrong call
+//	another exit code, stderr reports       THROTTLED
+//	throttling
+//	another exit code                       NOT_READY
+//
+// If [status.Rules.Accept] lists codes, a code of the list is as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
+// NOT_READY if the list does not have them.
+package meaning
+
+import "github.com/pollcli/poll/status"
+
+// Recorded returns an observation that was made by hand, or recorded, with the protocol of its kind. A Protocol that
+// is set stays. The status code and the exit code count more than the kind.
+func Recorded(o status.Observation) status.Observation {
+	switch {
+	case o.Protocol != nil:
+	case o.Code != nil, o.Exit == nil && o.Kind == status.KindHTTP:
+		o.Protocol = HTTP{}
+	case o.Exit != nil, o.Kind == status.KindCommand:
+		o.Protocol = Command{}
+	case o.Kind == status.KindTCP:
+		o.Protocol = TCP{}
+	}
+	return o
+}
+
+// Of returns the facts of an HTTP response, the zero value for another observation.
+func Of(o *status.Observation) HTTP {
+	h, _ := o.Protocol.(HTTP)
+	return h
+}
+
+// noFailure is the reason for an observation without a failure and without a code.
+const noFailure = "the probe reports no failure"
+
+// verdict returns a Default for [status.Meaning].
+func verdict(v status.Verdict) func() (status.Verdict, *status.Verdict) {
+	return func() (status.Verdict, *status.Verdict) { return v, nil }
+}
+
+func notReady(reason string) status.Verdict {
+	return status.Verdict{Status: status.NotReady, Reason: reason}
+}
+
+// TCP is the protocol of connections.
+type TCP struct{}
+
+// Succeeded returns true: a connection that fails has a Failure.
+func (TCP) Succeeded(*status.Observation) bool { return true }
+
+// Meaning returns the meaning of a connection, or of a failure: a connection is SUCCESS.
+func (TCP) Meaning(o *status.Observation) status.Meaning { return status.Plain(o, "connected") }

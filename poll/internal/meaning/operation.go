@@ -1,0 +1,173 @@
+package meaning
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// Statement returns what the document of a successful HTTP response reports about the
+// operation, such as `.state is "running"`; "" if nothing.
+func Statement(o *status.Observation) string {
+	if o.Good() && o.Code != nil {
+		if s := reported(o).State; s.Stage != document.Unknown {
+			return say(s)
+		}
+	}
+	return ""
+}
+
+// reported returns what the document of a response reports about its operation.
+func reported(o *status.Observation) document.Report {
+	code := 0
+	if o.Code != nil {
+		code = *o.Code
+	}
+	return document.Read(status.Environment(o).Doc.Bytes(), code)
+}
+
+// say puts what a document says into words, such as `.state is "running"`.
+func say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
+
+// followed returns the verdict on a successful response from a URL that was followed, and the verdict if rules name
+// what is not ready. Many APIs return the operation itself there, done or not: the document decides.
+func (h HTTP) followed(o *status.Observation) (v status.Verdict, otherwise *status.Verdict) {
+	said := reported(o)
+	v, other := h.operation(o, said, false), h.operation(o, said, true)
+	return v, &other
+}
+
+// operation returns the verdict on the document of an operation. Rules may name the documents of an operation that is
+// not ready.
+func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
+	s := said.State
+	isOpen := s.Stage >= document.Open || s.Stage == document.Unknown && said.Sign.Stage != document.Unknown
+	switch {
+	case h.Monitor == MonitorSeeOther && !isOpen: // so it is the result
+		return status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
+	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
+		return notReady(say(said.Sign))
+	case s.Stage == document.Unknown:
+		return h.unstated(o, said, rulesNameNotReady)
+	case s.Stage == document.Failed:
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, say(s), s)}
+	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, say(s), s, said.Wrong)}
+	case s.Stage == document.Done, s.Stage == document.Odd && h.Monitor != MonitorAzure && rulesNameNotReady:
+		return status.Verdict{Status: status.Success, Reason: say(s)}
+	case s.Stage == document.Open && (s.Raw == "true" || s.Raw == "false"):
+		return notReady(say(s))
+	}
+	v := notReady(say(s) + ", which is no known final state: a condition can say what is")
+	v.Advice = status.Advice{Code: status.AdviceFinalStates, Text: s.Final()}
+	return v
+}
+
+// unstated returns the verdict on a document that does not name the state of the operation. What was created, or
+// what a 303 led to, is the result then, unless something speaks against that: the page of a
+// server under maintenance has no state either. A status document has to name it. The Status of an undecided verdict is
+// None.
+func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
+	words, earlier := h.words(*o.Code), h.Earlier
+	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
+	success := status.Verdict{Status: status.Success, Reason: words}
+	stateless := words + " without a state"
+	if said.Other.Path != "" {
+		stateless = say(said.Other) + ", which may be about something else"
+	}
+	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
+	isJSON := json.Valid(text)
+	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
+	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
+	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
+	isWrong := isJSON && said.Wrong.Stage != document.Unknown
+	// The URL returned 202 while the operation ran. A 200 with a result is its end.
+	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
+	switch {
+	case h.Monitor == MonitorAzure:
+		return undecided(words + ", which does not say whether the operation is done: a condition can")
+	case isWrong && earlier == "":
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
+	case earlier != "" && (isWrong || !isJSON || !rulesNameNotReady):
+		return undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
+	case isProse: // "Export is being prepared"
+		return undecided(words + " with a sentence: a condition can say that it is the end")
+	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
+		return success
+	case !isJSON, string(text) == "null", string(text) == "false":
+		return undecided(words + " without a document of the operation: a condition can say that it is the end")
+	case isEnd:
+		success.Reason += " after " + codeText(http.StatusAccepted)
+		return success
+	case h.Monitor == MonitorCreated, rulesNameNotReady:
+		success.Notes = []string{"the document says no state, and is taken for the result: a condition can say when it is done"}
+		return success
+	}
+	v := undecided(stateless + ": a condition can say when it is done")
+	v.Advice.Code = status.AdviceDone
+	return v
+}
+
+// withDetail adds the message that the document has next to the state, or elsewhere, or else what is wrong.
+func withDetail(o *status.Observation, words string, state document.Statement, wrong ...document.Statement) string {
+	env := status.Environment(o)
+	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
+	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
+	for source := range strings.FieldsSeq(names) {
+		x, err := expr.CompileValue(source)
+		if err != nil { // the path has a name that has to be quoted
+			continue
+		}
+		detail := status.FirstText([]*expr.Expr{x}, env)
+		isReply := document.Read([]byte(detail), 0).State.Stage == document.Done // such as "success"
+		if detail != "" && !isReply {
+			return words + ": " + detail
+		}
+	}
+	for _, s := range wrong {
+		words += ", but " + say(s)
+	}
+	return words
+}
+
+// Paths of messages about what went wrong: next to the state, and elsewhere in the document.
+const (
+	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error.detail AROUND.error " +
+		"AROUND.errorMessage AROUND.error_message AROUND.message AROUND.reason AROUND.diagnostics "
+	elsewhere = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
+)
+
+// Concludes reports whether no started operation runs after an ERROR: the start was not sent, the response to the
+// start rejects it, or a successful response reports that the operation has ended. A document reports that by a
+// state that is done or failed or, where no rule matched, by an error. The document of the response to the start
+// does not. A rule reports the end if the rule matches at any time, and the state of the document is not open.
+func Concludes(o *status.Observation, v status.Verdict) bool {
+	code := 0
+	if o.Code != nil {
+		code = *o.Code
+	}
+	switch {
+	case v.Status != status.Error:
+		return false
+	case Of(o).Due, o.Start && o.Failure == nil && code >= http.StatusBadRequest:
+		return true
+	case !o.Good():
+		return false
+	}
+	said := document.Read(o.Body, code) // of an element, not of its list
+	isEnd := []document.Stage{document.Done, document.Failed}
+	switch stage := said.State.Stage; {
+	case stage == document.Open:
+		return false
+	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && said.Wrong.Stage != document.Unknown):
+		return true
+	}
+	return v.Timeless
+}

@@ -1,0 +1,198 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Protocol knows what the responses of one kind of probe mean. A probe sets the Protocol of its observations.
+type Protocol interface {
+	// Succeeded reports whether a response without a Failure is successful.
+	Succeeded(o *Observation) bool
+	// Meaning returns what may be concluded from an observation. It is called after the observation is final.
+	Meaning(o *Observation) Meaning
+}
+
+// A Meaning is what a protocol makes of an observation: the verdict without a matching rule, and the rules that may
+// decide. The zero value allows no SUCCESS.
+type Meaning struct {
+	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. The second verdict
+	// is for rules that name only what is not ready; nil means that a doubtful rule for NOT_READY prevents SUCCESS.
+	Default func() (v Verdict, otherwise *Verdict)
+	// Holds says which rules replace the Default.
+	Holds Holds
+	// Reason describes the response: "HTTP 200 OK". It is the reason if a rule should have matched.
+	Reason string
+	// Where is added to the reasons that rules make, such as "after a redirect to /login"; "" for nothing.
+	Where string
+
+	// Allow has the conclusions that rules may draw.
+	Allow Allow
+	// Only are the variables of which a rule must read one to be evaluated. Nil means no such restriction, and an
+	// empty list excludes all rules.
+	Only []string
+	// Named are the variables by which a rule is about a response that is not successful.
+	Named []string
+	// WhyNot is the reason if a rule for SUCCESS matches and AllowSuccess is not set. If WhyNot is "", such a rule is
+	// not evaluated.
+	WhyNot string
+	// WhyNotHere is the reason for NOT_READY if no rule matches and a rule is only about the given page; "" for none.
+	WhyNotHere string
+
+	// Once is true if the attempt cannot be repeated: an ERROR is final.
+	Once bool
+	// DeadEnd is the reason why no attempt can follow a response without a final verdict, "" if one can. Advice is
+	// what can be done about that.
+	DeadEnd string
+	Advice  Advice
+}
+
+// Allow is a set of conclusions that rules may draw from an observation.
+type Allow uint8
+
+// The conclusions.
+const (
+	AllowRead     Allow = 1 << iota // from the document, as the response is successful
+	AllowText                       // from the text of a response that is not successful
+	AllowSuccess                    // that the operation is done
+	AllowAbsence                    // that a missing object is the requested one, by a rule that is only about the given page
+	AllowNotReady                   // that the operation is not done, by a preset and a response that is not successful
+)
+
+// Holds says which rules replace the verdict of a [Meaning].
+type Holds uint8
+
+// The values.
+const (
+	HoldsAlways                Holds = iota // no rules
+	HoldsRunning                            // no rules; the reason is that of the rules for SUCCESS
+	HoldsUnlessRulesSaySuccess              // rules that describe SUCCESS: without a match nothing is decided
+)
+
+// meaning returns the meaning of an observation. Whatever the protocol is, no rule counts on a missing element
+// except rules about $gone, and only rules about $exit count on the end of a stream.
+func (o *Observation) meaning() (m Meaning) {
+	isPlain := o.Failure != nil || o.Kind == KindCustom && o.Code == nil && o.Exit == nil
+	switch {
+	case o.Protocol != nil:
+		m = o.Protocol.Meaning(o)
+	case isPlain:
+		m = Plain(o, "the probe reports no failure")
+	}
+	if why := o.absence(); why != "" {
+		m.Default, m.Holds, m.WhyNotHere = fixed(Verdict{Status: NotReady, Reason: why}), HoldsAlways, ""
+		m.Only = map[Presence][]string{Gone: {"gone"}, Missing: {}}[o.Presence]
+	}
+	if m.Default == nil {
+		m.Default = fixed(Verdict{Reason: "nothing tells the meaning of the response"})
+	}
+	if o.Ended && o.Exit != nil {
+		m.Only = []string{"exit"}
+	} else if o.Ended {
+		m.Only = []string{}
+	}
+	return m
+}
+
+func fixed(v Verdict) func() (Verdict, *Verdict) {
+	return func() (Verdict, *Verdict) { return v, nil }
+}
+
+// Plain returns the meaning of an observation whose protocol is unknown: a failure, or a response that is SUCCESS for
+// a reason unless rules describe SUCCESS.
+func Plain(o *Observation, reason string) Meaning {
+	f := o.Failure
+	if f == nil {
+		return Meaning{Default: fixed(Verdict{Status: Success, Reason: reason}), Holds: HoldsUnlessRulesSaySuccess, Reason: reason,
+			Allow: AllowRead | AllowText | AllowSuccess | AllowAbsence}
+	}
+	v := Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
+	m := Meaning{Allow: AllowText | AllowSuccess | AllowAbsence, Named: []string{"exit", "status", "error"}}
+	switch f.Kind {
+	case FailureThrottled:
+		v = ThrottledFor(f.Reason, o.Hint)
+	case FailureHopeless:
+		v.Status, v.Final, m.Only = Error, true, []string{"error"}
+	case FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
+		v.Status, v.Final, m.Only = Error, true, []string{}
+	}
+	m.Default = fixed(v)
+	return m
+}
+
+// excludes reports whether a rule is not evaluated, whatever its result would be.
+func (m *Meaning) excludes(rule *Rule) bool {
+	return rule.Status == Success && m.Allow&AllowSuccess == 0 && m.WhyNot == "" || rule.Here && m.Allow&AllowAbsence == 0
+}
+
+// reads reports whether a rule reads one of the variables that have to be read.
+func (m *Meaning) reads(rule *Rule) bool {
+	return m.Only == nil || len(m.Only) > 0 && rule.Expr.Reads(m.Only...)
+}
+
+// counts reports whether a rule may draw conclusions from a response. A rule about the document of a response that is
+// not successful does not count, unless it names something that tells such a response from others.
+func (m *Meaning) counts(rule *Rule, admitted bool) bool {
+	x, has := rule.Expr, func(a Allow) bool { return m.Allow&a != 0 }
+	isFree := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || has(AllowNotReady))
+	isNamed := x.Reads("error") || m.isNamed(x) || has(AllowText) && x.Reads("stdout", "stderr", "body")
+	return has(AllowRead) || rule.Status == Error && admitted || isFree || isNamed || !x.Reads(".", "isjson", "unchanged", "body", "header")
+}
+
+func (m *Meaning) isNamed(x *expr.Expr) bool { return len(m.Named) > 0 && x.Reads(m.Named...) }
+
+// unmatched returns the verdict if no rule matches, and whether its reason is by the rules. want is the reason why the
+// rules for SUCCESS do not match.
+func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict, byRules bool) {
+	m := e.meaning
+	hasSuccess := r.Preset != nil || r.reads(Success)
+	if m.Holds == HoldsUnlessRulesSaySuccess && hasSuccess {
+		return r.undecided(Verdict{Reason: cmp.Or(want, m.Reason)}), want != ""
+	}
+	v, otherwise := m.Default()
+	if otherwise != nil && r.reads(NotReady, ".") {
+		v = *otherwise
+	} else if otherwise == nil && v.Status == Success {
+		if doubt := e.doubt(o); doubt != "" {
+			return r.undecided(Verdict{Reason: doubt, Advice: Advice{Code: AdviceDone}}), true
+		}
+		v = o.unconditional(v)
+	}
+	if m.Holds == HoldsRunning && want != "" {
+		v.Reason, byRules = want, true
+	}
+	if v.Status == None {
+		v = r.undecided(v)
+	}
+	return v, byRules
+}
+
+// undecided returns the verdict on a response that the rules should have decided but did not.
+func (r Rules) undecided(v Verdict) Verdict {
+	if v.Status = NotReady; r.Strict {
+		v.Status, v.Reason = Error, "unexpected state: "+v.Reason
+	}
+	return v
+}
+
+// reads reports whether a rule of the user for s reads one of the variables, or, without variables, whether there is
+// such a rule.
+func (r Rules) reads(s Status, variables ...string) bool {
+	return slices.ContainsFunc(r.Own, func(rule Rule) bool {
+		return rule.Status == s && (len(variables) == 0 || rule.Expr.Reads(variables...))
+	})
+}
+
+// ThrottledFor returns the verdict THROTTLED for a reason, and for the wait that the server asked for. A nil hint is
+// none.
+func ThrottledFor(reason string, hint *Hint) Verdict {
+	if hint == nil {
+		return Verdict{Status: Throttled, Reason: reason}
+	}
+	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
+	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
+}
