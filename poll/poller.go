@@ -184,28 +184,34 @@ const maxKeeping = 5 * time.Second
 // condition, or that the response was cut; the last response comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	outcome, err := untilMet(ctx, HTTP{URL: url}, condition)
-	if outcome.Observation == nil {
+	if err != nil {
 		return nil, err
 	}
-	return outcome.Observation.Body, cmp.Or(err, checkWhole(outcome.Observation))
+	return outcome.body()
 }
 
-// untilMet waits until the response to a request meets a condition.
-func untilMet(ctx context.Context, probe HTTP, condition string) (Outcome, error) {
-	rules, err := status.Until(condition)
-	if err != nil {
-		return Outcome{}, err
+// untilMet waits until the response to a request meets a condition. The error is about the condition.
+func untilMet(ctx context.Context, probe HTTP, condition string) (outcome Outcome, err error) {
+	p := Poller{Probe: probe}
+	if p.Rules, err = status.Until(condition); err == nil {
+		outcome, _ = p.Run(ctx) // its error is that of the outcome
 	}
-	p := Poller{Probe: probe, Rules: rules}
-	return p.Run(ctx)
+	return outcome, err
 }
 
-// checkWhole returns an error if a response was cut.
-func checkWhole(o *status.Observation) error {
-	if o.Truncated {
-		return fmt.Errorf("the response has more than the %d bytes that are kept", len(o.Body))
+// body returns the last response. The error is that of the outcome, or about a response that is not known as a whole.
+func (o Outcome) body() (body []byte, err error) {
+	if o.Observation != nil {
+		body = o.Observation.Body
 	}
-	return nil
+	switch err = o.Err(); {
+	case err != nil:
+	case o.Observation == nil:
+		err = errEarlierRun
+	case o.Observation.Truncated:
+		err = fmt.Errorf("the response has more than the %d bytes that are kept", len(body))
+	}
+	return body, err
 }
 
 // GetJSON returns the response of [Get], decoded by [Decode].
@@ -237,16 +243,11 @@ func decodeMet[T any](ctx context.Context, probe HTTP, condition string) (value 
 // of a command, or an element of a list. A byte order mark is left out. Decode returns the error of a wait that
 // did not succeed, and an error for a response that was cut or that an earlier run received.
 func Decode[T any](o Outcome) (value T, err error) {
-	switch err = o.Err(); {
-	case err != nil:
-		return value, err
-	case o.Observation == nil:
-		return value, errEarlierRun
+	body, err := o.body()
+	if err == nil {
+		err = json.Unmarshal(expr.NewDoc(body).Bytes(), &value)
 	}
-	if err = checkWhole(o.Observation); err == nil {
-		err = json.Unmarshal(expr.NewDoc(o.Observation.Body).Bytes(), &value)
-	}
-	if err != nil {
+	if err != nil && o.Ending == Succeeded {
 		err = fmt.Errorf("the response of %s: %w", o.Target, err)
 	}
 	return value, err

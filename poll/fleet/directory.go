@@ -64,9 +64,6 @@ func (d directory) change(timeout time.Duration, key string, step func(text stri
 	}
 	defer unlock()
 	path := filepath.Join(string(d), key)
-	if err := moveAside(path); err != nil {
-		return err
-	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -98,14 +95,6 @@ func (d directory) lock(timeout time.Duration, key string) (unlock func() error,
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	_, err = l.TryLockContext(ctx, lockPoll)
 	return l.Close, err
-}
-
-// moveAside renames anything at a path that is not a regular file.
-func moveAside(path string) error {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))
-	}
-	return nil
 }
 
 func (directory) close() {}

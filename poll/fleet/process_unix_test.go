@@ -5,7 +5,6 @@ package fleet
 import (
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,30 +55,6 @@ func TestRedis_paused(t *testing.T) {
 	}
 	s.process.Signal(syscall.SIGCONT)
 	awaitUp(t, f)
-}
-
-// What others have put in the place of a record is neither followed nor waited for.
-func TestDirectory_strangers(t *testing.T) {
-	t.Parallel()
-	for name, put := range map[string]func(path, victim string) error{
-		"a link": func(path, victim string) error { return os.Symlink(victim, path) },
-		"a pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
-	} {
-		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-		if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, notes := open(t, dir)
-		if err := put(filepath.Join(dir, f.key("limit-", "place place")), victim); err != nil {
-			t.Fatal(err)
-		}
-		if note := sends(f, notes, 3); note != "" {
-			t.Errorf("%s: told %q", name, note)
-		}
-		if text, _ := os.ReadFile(victim); string(text) != "mine" {
-			t.Errorf("%s: another file has become %q", name, text)
-		}
-	}
 }
 
 // The directory of another user is none for root, either.

@@ -3,10 +3,8 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"crypto/sha1"
 	"crypto/tls"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -110,8 +108,7 @@ func (s *server) swap(ctx context.Context, key, old, next string) (now string, a
 		return "", 0, false, plain(err)
 	}
 	defer conn.Close()
-	sum := sha1.Sum([]byte(old))
-	reply, err := redis.Values(swapScript.DoContext(ctx, conn, key, hex.EncodeToString(sum[:]), next, recordTTL.Milliseconds()))
+	reply, err := redis.Values(swapScript.DoContext(ctx, conn, key, old, next, recordTTL.Milliseconds()))
 	if err == nil {
 		_, err = redis.Scan(reply, &swapped, &at, &now)
 	}

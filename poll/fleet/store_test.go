@@ -159,45 +159,35 @@ func testLimits(t *testing.T, where string) {
 	}
 }
 
-// Whatever is under the keys, of any type, is taken for nothing, heals, and is said once at most.
+// An invalid record, of any type, counts as no record, is replaced, and is noted once at most.
 func TestStore_strangers(t *testing.T) {
 	t.Parallel()
-	s := serve(t, true)
+	s := serve(t, false)
 	dir := t.TempDir()
 	conn := s.connect(t)
-	for name, text := range map[string]string{
-		"a list or a directory": "", "junk": "junk", "a long one": strings.Repeat("x", 1<<20), "of another version": `{"v":99,"id":"x"}`,
-	} {
-		forge := func(where, key string) (err error) {
-			file := filepath.Join(dir, key)
-			switch {
-			case where == dir && text == "":
-				os.Remove(file)
-				return os.MkdirAll(filepath.Join(file, "full"), 0o700)
-			case where == dir:
-				return os.WriteFile(file, []byte(text), 0o600)
-			case text == "":
-				conn.Do("DEL", key)
-				_, err = conn.Do("LPUSH", key, "junk")
-			default:
-				_, err = conn.Do("SET", key, text)
-			}
+	forge := map[string]func(key, text string) error{
+		dir: func(key, text string) error { return os.WriteFile(filepath.Join(dir, key), []byte(text), 0o600) },
+		s.url: func(key, text string) error {
+			conn.Do("DEL", key)
+			_, err := conn.Do(map[bool]string{true: "LPUSH", false: "SET"}[text == "a list"], key, text)
 			return err
-		}
-		for _, where := range []string{dir, s.url} {
-			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
+		},
+	}
+	for _, text := range []string{"a list", strings.Repeat("x", 1<<20), `{"v":99,"id":"x"}`} {
+		for where, forge := range forge {
+			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: text})
 			for range 2 {
 				at, _ := f.Next("place", time.Time{})
 				time.Sleep(time.Until(at))
-				if err := forge(where, f.key("limit-", "name "+name)); err != nil {
+				if err := forge(f.key("limit-", "name "+text), text); err != nil {
 					t.Fatal(err)
 				}
 				if at, _ := f.Next("place", time.Time{}); time.Until(at) > time.Second {
-					t.Errorf("%s: a slot in %s", name, time.Until(at))
+					t.Errorf("%.20s: a slot in %s", text, time.Until(at))
 				}
 			}
 			if len(notes) > 1 || len(notes) == 1 && !strings.Contains(<-notes, "makes no sense") {
-				t.Errorf("%s: %d notes", name, len(notes))
+				t.Errorf("%.20s: %d notes", text, len(notes))
 			}
 		}
 	}
