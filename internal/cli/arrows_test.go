@@ -29,8 +29,8 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/resume", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/learn", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll"}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
@@ -38,7 +38,7 @@ var floors = []struct {
 	{"internal/plot", []string{"internal/ui/term", leaf}},
 	{"internal/ui/term", nil},
 	{"internal/argv", []string{leaf}},
-	{"internal/store", []string{"internal/system", "backoff/learn"}},
+	{"internal/learn", []string{"internal/system", leaf, "poll", "status", "status/expr", "backoff/learn"}},
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},

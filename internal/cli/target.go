@@ -12,9 +12,8 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/connect"
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -25,11 +24,11 @@ import (
 // A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
 	kind     status.Kind
-	name     string         // that its user gives it, "" for none
-	spec     *Spec          // what is given for it
-	identity string         // with --joblog, those of its settings that make it this target
-	poller   poll.Poller    // without the limits of the whole
-	learns   *plan.Recorder // nil without --learn
+	name     string          // that its user gives it, "" for none
+	spec     *Spec           // what is given for it
+	identity string          // with --joblog, those of its settings that make it this target
+	poller   poll.Poller     // without the limits of the whole
+	learns   *learn.Recorder // nil without --learn
 }
 
 // A targetReader reads targets: the one that the operands name, or several, the entries of a file
@@ -357,7 +356,7 @@ func (r *targetReader) learn(t *target, e *targets.Entry) error {
 	case isShared, !r.several && strings.Contains(name, "{}"):
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
 		learning.Learn = strings.ReplaceAll(name, "{}", item)
-		if err := store.CheckName(learning.Learn); err != nil {
+		if err := learn.CheckName(learning.Learn); err != nil {
 			return argv.Usagef("%s: %w", origin, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
@@ -98,9 +98,9 @@ func TestTargets_learn(t *testing.T) {
 		{time.Hour, nil, 100 * time.Millisecond, 2 * time.Minute},
 		{time.Second, []string{"--base=1s", "--factor=10"}, time.Second, 10 * time.Second},
 	} {
-		history := store.History{Dir: t.TempDir()}
+		history := learn.History{Dir: t.TempDir()}
 		for range 5 {
-			run := store.Record{End: time.Now(), Lo: test.took, Hi: test.took, Outcome: store.Success}
+			run := learn.Record{End: time.Now(), Lo: test.took, Hi: test.took, Outcome: learn.Success}
 			if err := history.Append(t.Context(), "job", run); err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/resume"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
@@ -138,11 +138,11 @@ type wait struct {
 
 	targets []*target
 
-	group  *poll.Group            // nil for a single wait
-	learns map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
-	log    *resume.Log            // nil without --joblog
-	share  *fleet.Fleet           // nil without --share
-	advice string                 // about a program that cannot be run
+	group  *poll.Group             // nil for a single wait
+	learns map[int]*learn.Recorder // of targets by number; 0 is a single wait, or a list
+	log    *resume.Log             // nil without --joblog
+	share  *fleet.Fleet            // nil without --share
+	advice string                  // about a program that cannot be run
 
 	report   ui.Config
 	output   ui.Output
@@ -219,7 +219,7 @@ func (w *wait) read(ctx context.Context) error {
 	if err := r.read(); err != nil {
 		return err
 	}
-	w.advice, w.learns = r.advice, make(map[int]*plan.Recorder)
+	w.advice, w.learns = r.advice, make(map[int]*learn.Recorder)
 	for i, t := range r.targets {
 		switch {
 		case t.learns == nil:

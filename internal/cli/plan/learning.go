@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/backoff/learn"
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // Learning is the flags of a learned schedule. The zero value is a command line without any.
@@ -44,7 +45,7 @@ func LearningTable() argv.Flags {
 	}
 }
 
-func parseName(name string) (string, error) { return name, store.CheckName(name) }
+func parseName(name string) (string, error) { return name, learn.CheckName(name) }
 
 // parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
 // 100%, and "2s" a delay above 0.
@@ -62,17 +63,17 @@ func parseCost(s string) (c cost, err error) {
 
 // options returns what shapes the learned schedule: no wait is below the strategy's base, or
 // above the longest wait if one is given, to which a longer base gives way.
-func (f *Learning) options(w Waits) learn.Options {
+func (f *Learning) options(w Waits) fit.Options {
 	base := w.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Base
 	if w.MaxWait > 0 {
 		base = min(base, w.MaxWait)
 	}
-	return learn.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: w.MaxWait}
+	return fit.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: w.MaxWait}
 }
 
 // Learned returns the schedules of a model: jitter moves its attempts, and the wait after
 // THROTTLED is at least that of the model and that of configured.
-func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
+func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {
 	case JitterFull, JitterDecorrelated:
@@ -85,47 +86,59 @@ func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (normal, thr
 }
 
 // store finds where past runs are kept. The directory need not exist.
-func (f *Learning) store(l *argv.Line) (store.History, error) {
+func (f *Learning) store(l *argv.Line) (learn.History, error) {
 	if f.History != "" {
-		return store.History{Dir: f.History}, nil
+		return learn.History{Dir: f.History}, nil
 	}
 	dir, err := system.StateDir(l.Getenv, "history")
-	return store.History{Dir: dir}, err
+	return learn.History{Dir: dir}, err
 }
 
-// A past is the past runs of an operation.
-type past struct {
-	runs     []store.Record // also those that were not seen to end
-	model    *learn.Model   // nil without a run that finished
-	warnings []string       // about skipped lines
-}
-
-func read(saved store.History, name string, o learn.Options) (p past, err error) {
-	p.runs, p.warnings, err = saved.Read(name)
-	p.model, _ = learn.Fit(store.Runs(p.runs), o)
-	return p, err
+// Recorder returns the recorder of an operation or, if isList, of a list, with the past runs. compile compiles the
+// expression of a flag.
+func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
+	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*learn.Recorder, error) {
+	r := &learn.Recorder{Name: f.Learn, Age: f.Age, IsList: isList}
+	var err error
+	if f.StartedAt != "" {
+		if f.FinishedAt == "" {
+			return nil, argv.Usagef("%s needs --finished-at, too: together they say how long it took", l.Origin("started-at"))
+		}
+		if r.StartedAt, err = compile(l, "started-at", f.StartedAt); err == nil {
+			r.FinishedAt, err = compile(l, "finished-at", f.FinishedAt)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.History, err = f.store(l); err != nil {
+		r.Disable("nothing is learned", err)
+		return r, nil
+	}
+	r.Read(f.options(w))
+	return r, nil
 }
 
 // recall fits the history that --learn names. Where a variable names one without past runs, the
 // model is nil, as for a wait.
-func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model, error) {
+func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*fit.Model, error) {
 	saved, err := f.store(l)
 	if err != nil {
 		return nil, err
 	}
-	past, err := read(saved, f.Learn, f.options(w))
+	past, err := saved.Fit(f.Learn, f.options(w))
 	if err != nil {
 		return nil, err
 	}
-	warn(s, past.warnings...)
-	if past.model == nil && l.Rank("learn") == argv.Typed {
+	warn(s, past.Warnings...)
+	if past.Model == nil && l.Rank("learn") == argv.Typed {
 		return nil, unknown(saved, f.Learn)
 	}
-	return past.model, nil
+	return past.Model, nil
 }
 
 // unknown reports that there is no history of that name, and suggests another.
-func unknown(saved store.History, name string) error {
+func unknown(saved learn.History, name string) error {
 	names, _ := saved.List()
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
@@ -190,10 +203,10 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 }
 
 // show writes a line for each of the histories.
-func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, names []string) error {
+func (h *history) show(ctx context.Context, l *argv.Line, saved learn.History, names []string) error {
 	lines := [][]string{{"name", "runs", "10% by", "half by", "90% by", "last run"}}
 	for _, name := range names {
-		p, err := read(saved, name, learn.Options{})
+		p, err := saved.Fit(name, fit.Options{})
 		switch {
 		case err != nil && len(names) == 1:
 			return err
@@ -201,29 +214,29 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, n
 			warn(h.streams, err.Error())
 			continue
 		}
-		warn(h.streams, p.warnings...)
+		warn(h.streams, p.Warnings...)
 		last := "-"
-		if n := len(p.runs); n > 0 {
-			last = p.runs[n-1].End.UTC().Format("2006-01-02 15:04:05Z")
+		if n := len(p.Runs); n > 0 {
+			last = p.Runs[n-1].End.UTC().Format("2006-01-02 15:04:05Z")
 		}
-		lines = append(lines, []string{term.Line(name), p.counts(), p.quantile(0.1), p.quantile(0.5), p.quantile(0.9), last})
+		lines = append(lines, []string{term.Line(name), counts(p), quantile(p, 0.1), quantile(p, 0.5), quantile(p, 0.9), last})
 	}
 	return l.Write(ctx, aligned(lines))
 }
 
 // counts returns how many runs came to what: "4 success, 1 timeout".
-func (p past) counts() string {
-	number := map[store.Outcome]int{}
-	for _, run := range p.runs {
+func counts(p learn.Past) string {
+	number := map[learn.Outcome]int{}
+	for _, run := range p.Runs {
 		number[run.Outcome]++
 	}
-	return words.Counts(number, store.Success, store.Failure, store.Timeout, store.Interrupted)
+	return words.Counts(number, learn.Success, learn.Failure, learn.Timeout, learn.Interrupted)
 }
 
 // quantile returns how long the next run takes at most, with some chance.
-func (p past) quantile(chance float64) string {
-	if p.model == nil {
+func quantile(p learn.Past, chance float64) string {
+	if p.Model == nil {
 		return "-"
 	}
-	return words.Duration(p.model.Quantile(chance).Round(time.Millisecond))
+	return words.Duration(p.Model.Quantile(chance).Round(time.Millisecond))
 }

@@ -1,10 +1,9 @@
-package plan
+package learn
 
 import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -66,7 +65,7 @@ func TestCompletion(t *testing.T) {
 		if r == nil || r.Lo != test.lo || r.Hi != test.hi {
 			t.Errorf("%s: %+v, want between %v and %v", test.name, r, test.lo, test.hi)
 		}
-		l.age = time.Minute
+		l.Age = time.Minute
 		switch r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
 		case (r != nil) != (test.lo > 0):
 			t.Errorf("%s, a minute old: remembered: %+v; it was seen unfinished: %v", test.name, r, test.lo > 0)
@@ -90,19 +89,19 @@ func TestRemembered(t *testing.T) {
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome
-		want    store.Outcome
+		want    Outcome
 	}{
-		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, store.Success},
-		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, store.Failure},
+		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, Success},
+		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, Failure},
 		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
-		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, store.Success},
+		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, Success},
 		"ended from outside": {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.NotReady, "")}, ""},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
-		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, store.Timeout},
+		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, Timeout},
 		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
-		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, store.Timeout},
-		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, store.Interrupted},
+		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, Timeout},
+		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, Interrupted},
 	} {
 		if have := remembered(test.outcome); have != test.want {
 			t.Errorf("%s: have %q, want %q", name, have, test.want)

@@ -1,4 +1,4 @@
-package store_test
+package learn_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 // TestMain makes the test binary a writer of runs if it is started as one.
@@ -32,7 +32,7 @@ func writer(dir, from, to string) int {
 	number, _ := strconv.Atoi(from)
 	last, _ := strconv.Atoi(to)
 	for ; number < last; number++ {
-		if err := (store.History{Dir: dir}).Append(context.Background(), "x", run(number)); err != nil {
+		if err := (learn.History{Dir: dir}).Append(context.Background(), "x", run(number)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -62,7 +62,7 @@ func startWriter(t *testing.T, dir string, from, to int, env ...string) (*exec.C
 func TestTwentyProcesses(t *testing.T) {
 	t.Parallel()
 	const processes, each = 20, 5
-	s := store.History{Dir: t.TempDir()}
+	s := learn.History{Dir: t.TempDir()}
 	// The file is rewritten while they write.
 	for i := range 350 {
 		appendRuns(t, s, "x", run(100_000+i))

@@ -1,4 +1,4 @@
-package plan
+package learn
 
 import (
 	"context"
@@ -7,9 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/pollcli/poll/backoff/learn"
-	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/store"
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -20,19 +18,17 @@ import (
 // next. An error about the history never fails the wait: it becomes a warning. A nil
 // Recorder does nothing.
 type Recorder struct {
-	Name  string
-	Model *learn.Model // nil if there is no past run
-
-	saved store.History // without a directory if it cannot be used
-	age   time.Duration // of the operation when the wait starts it, or else itself starts
-	// startedAt and finishedAt read the times of the operation from its last
-	// answer; nil if not given.
-	startedAt, finishedAt *expr.Expr
+	History History       // has no directory if it cannot be used
+	Name    string        // of the operation
+	Age     time.Duration // of the operation when the wait starts it, or else itself starts
+	IsList  bool          // the operation ends with the last of its elements
+	// StartedAt and FinishedAt read the times of the operation from its last response; nil if not given.
+	StartedAt, FinishedAt *expr.Expr
+	Model                 *fit.Model // nil if there is no past run
 
 	warnings []string
-	run      *store.Record // which has ended; nil if there is nothing to remember
+	run      *Record // of this run; nil if there is nothing to record
 
-	isList bool          // the operation ends with the last of its elements
 	latest bracket       // of the last attempt, or the last request for the list
 	status status.Status // the last verdict; of a list, that on the last element that has ended
 	end    bracket       // latest, when status was new
@@ -48,33 +44,19 @@ type bracket struct {
 	next       time.Duration // unfinished, for the next attempt
 }
 
-// Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
-// expression of a flag.
-func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
-	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
-	r := &Recorder{Name: f.Learn, age: f.Age, isList: isList}
-	var err error
-	if f.StartedAt != "" {
-		if f.FinishedAt == "" {
-			return nil, argv.Usagef("%s needs --finished-at, too: together they say how long it took", l.Origin("started-at"))
-		}
-		if r.startedAt, err = compile(l, "started-at", f.StartedAt); err == nil {
-			r.finishedAt, err = compile(l, "finished-at", f.FinishedAt)
-		}
-		if err != nil {
-			return nil, err
-		}
+// Read reads the past runs, and fits the Model to them.
+func (r *Recorder) Read(o fit.Options) {
+	past, err := r.History.Fit(r.Name, o)
+	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model
+	if err != nil {
+		r.Disable("past runs cannot be read", err)
 	}
-	if r.saved, err = f.store(l); err != nil {
-		r.warnings = append(r.warnings, "nothing is learned: "+err.Error())
-		return r, nil
-	}
-	past, err := read(r.saved, r.Name, f.options(w))
-	if r.warnings, r.Model = past.warnings, past.model; err != nil {
-		r.warnings = append(r.warnings, "past runs cannot be read: "+err.Error())
-		r.saved.Dir = ""
-	}
-	return r, nil
+}
+
+// Disable makes the Recorder record nothing, with a warning.
+func (r *Recorder) Disable(what string, err error) {
+	r.warnings = append(r.warnings, what+": "+err.Error())
+	r.History.Dir = ""
 }
 
 // Observe takes an event of the run, or of a list and its elements. The end of one that is no
@@ -84,7 +66,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 	case r == nil:
 	case ev.Kind == poll.EventAttempt && !ev.Observation.Stopped():
 		r.observeAttempt(ev)
-	case !r.isList:
+	case !r.IsList:
 	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
 		r.failed = *ev.Outcome
 		r.broken = r.broken || ev.N == 0
@@ -102,10 +84,10 @@ func (r *Recorder) observeAttempt(ev poll.Event) {
 		verdict = status.Success
 	}
 	isNew := verdict != r.status
-	if r.isList {
+	if r.IsList {
 		isNew = ev.N > 0 && ev.State.Streak == 1 && verdict.Ends()
 	}
-	if !r.isList || ev.N == 0 {
+	if !r.IsList || ev.N == 0 {
 		r.latest = bracket{r.latest.next, ev.Age(), r.latest.next}
 		if verdict == status.NotReady {
 			r.latest.next = max(0, ev.Age()-ev.Took)
@@ -143,10 +125,10 @@ func (r *Recorder) endList(s poll.Summary) {
 // Save remembers the run that has ended. It comes after the result, since other processes may
 // hold the history.
 func (r *Recorder) Save(ctx context.Context) error {
-	if r == nil || r.run == nil || r.saved.Dir == "" {
+	if r == nil || r.run == nil || r.History.Dir == "" {
 		return nil
 	}
-	if err := r.saved.Append(ctx, r.Name, *r.run); err != nil {
+	if err := r.History.Append(ctx, r.Name, *r.run); err != nil {
 		return fmt.Errorf("this run is not recorded: %w", err)
 	}
 	return nil
@@ -167,29 +149,29 @@ func ofResult(o *status.Observation) bool {
 }
 
 // record returns what to remember of a run, nil for nothing.
-func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
+func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	outcome := remembered(o)
-	run := &store.Record{End: time.Now(), Outcome: outcome}
+	run := &Record{End: time.Now(), Outcome: outcome}
 	unfinished := r.latest.next
 	if outcome.Finished() {
-		unfinished, run.Hi = r.end.unfinished, words.Sum(r.age, r.end.finished)
+		unfinished, run.Hi = r.end.unfinished, words.Sum(r.Age, r.end.finished)
 	}
 	if unfinished > 0 {
-		run.Lo = words.Sum(r.age, unfinished)
+		run.Lo = words.Sum(r.Age, unfinished)
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():
 		return nil
 	case !outcome.Finished():
 		return run
-	case r.finishedAt != nil:
+	case r.FinishedAt != nil:
 		took, err := r.took(ctx, o.Observation)
 		if err == nil {
 			run.Lo, run.Hi = took, took
 			return run
 		}
 		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
-	case r.age > 0 && r.end.unfinished == 0:
+	case r.Age > 0 && r.end.unfinished == 0:
 		// The first attempt found it finished: it may have ended at any earlier age.
 		return nil
 	}
@@ -199,18 +181,18 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *store.Record {
 // remembered returns the outcome for the history, "" if the run tells nothing
 // about the operation. A wait that stopped before the end, for whatever reason, is
 // a timeout.
-func remembered(o poll.Outcome) store.Outcome {
+func remembered(o poll.Outcome) Outcome {
 	switch {
 	case ofResult(o.Observation), o.Ending == poll.Succeeded:
-		return store.Success
+		return Success
 	case o.Ending == poll.Failed && failed(o):
-		return store.Failure
+		return Failure
 	case o.State.Attempts == 0:
 		return ""
 	}
-	return map[poll.Ending]store.Outcome{
-		poll.TimedOut: store.Timeout, poll.AttemptsExhausted: store.Timeout, poll.HintTooLong: store.Timeout,
-		poll.Interrupted: store.Interrupted,
+	return map[poll.Ending]Outcome{
+		poll.TimedOut: Timeout, poll.AttemptsExhausted: Timeout, poll.HintTooLong: Timeout,
+		poll.Interrupted: Interrupted,
 	}[o.Ending]
 }
 
@@ -225,11 +207,11 @@ func failed(o poll.Outcome) bool {
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
-	started, err := instantOf(env, "started-at", r.startedAt)
+	started, err := instantOf(env, "started-at", r.StartedAt)
 	if err != nil {
 		return 0, err
 	}
-	finished, err := instantOf(env, "finished-at", r.finishedAt)
+	finished, err := instantOf(env, "finished-at", r.FinishedAt)
 	if err == nil && finished.Before(started) {
 		err = fmt.Errorf("it finished at %s, before it started at %s", finished.Format(time.RFC3339), started.Format(time.RFC3339))
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package store_test
+package learn_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 // Others may write in the directory, too, and put something else in the place of
@@ -29,7 +29,7 @@ func TestPlaceOfOthers(t *testing.T) {
 		"a link to nothing":      {"x.jsonl", func(p string) error { return os.Symlink(victim+"2", p) }, false},
 		"a link to a device":     {"x.jsonl", func(p string) error { return os.Symlink("/dev/zero", p) }, false},
 	} {
-		s := store.History{Dir: t.TempDir()}
+		s := learn.History{Dir: t.TempDir()}
 		if err := os.WriteFile(victim, []byte("precious\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package store_test
+package learn_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 // limitFiles makes a write beyond size bytes of a file fail, half done, as it
@@ -27,7 +27,7 @@ func limitFiles(size string) error {
 
 func TestFullPlace(t *testing.T) {
 	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
+	s := learn.History{Dir: t.TempDir()}
 	cmd, stdout := startWriter(t, s.Dir, 0, 100, fmt.Sprintf("HISTORY_TEST_LIMIT=%d", 1000))
 	var added []int
 	for stdout.Scan() {

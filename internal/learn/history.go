@@ -1,9 +1,10 @@
-// Package store keeps a [History] of how long operations took for later runs.
+// Package learn remembers how long operations took: a [Recorder] observes a wait, and a [History] keeps the
+// durations for later runs.
 //
 // A history is JSON lines, for its user alone. A process appends a line in one call while it
 // holds a lock, so a process that is killed at any moment leaves at most one torn line, which
 // readers drop.
-package store
+package learn
 
 import (
 	"bytes"
@@ -23,8 +24,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pollcli/poll/backoff/learn"
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/words"
 )
 
 const (
@@ -106,11 +108,8 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 		return nil, nil, fmt.Errorf("read history %s: %w", name, err)
 	}
 	records, skipped, reason := parse(text)
-	switch {
-	case skipped == 1:
-		warnings = append(warnings, fmt.Sprintf("history %s: a line is skipped: %v", name, reason))
-	case skipped > 1:
-		warnings = append(warnings, fmt.Sprintf("history %s: %d lines are skipped, the first: %v", name, skipped, reason))
+	if skipped > 0 {
+		warnings = append(warnings, fmt.Sprintf("history %s: %s skipped, the first: %v", name, words.Count(skipped, "line"), reason))
 	}
 	return records, warnings, nil
 }
@@ -293,11 +292,20 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Runs returns the durations of the records, in order, for [learn.Fit].
-func Runs(records []Record) []learn.Run {
-	var runs []learn.Run
-	for _, r := range records {
-		runs = append(runs, learn.Run{Lo: r.Lo, Hi: r.Hi, Unfinished: !r.Outcome.Finished()})
+// A Past holds the past runs of an operation.
+type Past struct {
+	Runs     []Record   // also runs without an end
+	Model    *fit.Model // nil without a run that finished
+	Warnings []string   // about skipped lines
+}
+
+// Fit reads the past runs of an operation, and fits a model to them.
+func (h History) Fit(name string, o fit.Options) (p Past, err error) {
+	p.Runs, p.Warnings, err = h.Read(name)
+	var runs []fit.Run
+	for _, r := range p.Runs {
+		runs = append(runs, fit.Run{Lo: r.Lo, Hi: r.Hi, Unfinished: !r.Outcome.Finished()})
 	}
-	return runs
+	p.Model, _ = fit.Fit(runs, o)
+	return p, err
 }

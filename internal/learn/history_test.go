@@ -1,4 +1,4 @@
-package store_test
+package learn_test
 
 import (
 	"bytes"
@@ -13,20 +13,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/backoff/learn"
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 var end = time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC)
 
 // run is the record of a run that the number tells from others.
-func run(number int) store.Record {
+func run(number int) learn.Record {
 	lo := time.Duration(number) * time.Second
-	return store.Record{End: end, Lo: lo, Hi: lo + time.Second, Outcome: store.Success}
+	return learn.Record{End: end, Lo: lo, Hi: lo + time.Second, Outcome: learn.Success}
 }
 
 // numbers tells which runs the records are of.
-func numbers(records []store.Record) []int {
+func numbers(records []learn.Record) []int {
 	var list []int
 	for _, r := range records {
 		list = append(list, int(r.Lo/time.Second))
@@ -34,7 +33,7 @@ func numbers(records []store.Record) []int {
 	return list
 }
 
-func read(t *testing.T, s store.History, name string) []store.Record {
+func read(t *testing.T, s learn.History, name string) []learn.Record {
 	t.Helper()
 	records, warnings, err := s.Read(name)
 	if err != nil || len(warnings) > 0 {
@@ -43,7 +42,7 @@ func read(t *testing.T, s store.History, name string) []store.Record {
 	return records
 }
 
-func appendRuns(t *testing.T, s store.History, name string, records ...store.Record) {
+func appendRuns(t *testing.T, s learn.History, name string, records ...learn.Record) {
 	t.Helper()
 	for _, r := range records {
 		if err := s.Append(t.Context(), name, r); err != nil {
@@ -54,25 +53,18 @@ func appendRuns(t *testing.T, s store.History, name string, records ...store.Rec
 
 func TestAppendAndRead(t *testing.T) {
 	t.Parallel()
-	s := store.History{Dir: filepath.Join(t.TempDir(), "a", "b")}
-	want := []store.Record{
+	s := learn.History{Dir: filepath.Join(t.TempDir(), "a", "b")}
+	want := []learn.Record{
 		run(12),
-		{End: end, Lo: 1234567891, Hi: 1234567891, Outcome: store.Failure},
-		{End: end, Lo: time.Hour, Outcome: store.Timeout},
-		{End: end, Outcome: store.Interrupted},
-		{End: end, Hi: time.Millisecond, Outcome: store.Success},
+		{End: end, Lo: 1234567891, Hi: 1234567891, Outcome: learn.Failure},
+		{End: end, Lo: time.Hour, Outcome: learn.Timeout},
+		{End: end, Outcome: learn.Interrupted},
+		{End: end, Hi: time.Millisecond, Outcome: learn.Success},
 	}
 	appendRuns(t, s, "deploy eu", want...)
 	have := read(t, s, "deploy eu")
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
-	}
-	wantRuns := []learn.Run{
-		{Lo: 12 * time.Second, Hi: 13 * time.Second}, {Lo: 1234567891, Hi: 1234567891},
-		{Lo: time.Hour, Unfinished: true}, {Unfinished: true}, {Hi: time.Millisecond},
-	}
-	if diff := cmp.Diff(wantRuns, store.Runs(have)); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	text, err := os.ReadFile(filepath.Join(s.Dir, "deploy eu.jsonl"))
 	if err != nil {
@@ -101,16 +93,16 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 		warning string
 	}{
 		"no newline":       {good, 1, ""},
-		"torn":             {good + "\n" + good[:40], 1, "history x: a line is skipped: line 2: not a JSON object of a run"},
-		"foreign":          {good + "\n{}\nhello\n[1]\n" + good + "\n", 2, "history x: 3 lines are skipped, the first: line 2: unknown outcome \"\""},
-		"no end":           {`{"lo_s":1,"hi_s":2,"outcome":"success"}`, 0, "history x: a line is skipped: line 1: end is missing"},
-		"negative":         {`{"end":"2026-03-04T05:06:07Z","lo_s":-1,"outcome":"timeout"}`, 0, "history x: a line is skipped: line 1: a run between -1s and 0s makes no sense"},
-		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: a line is skipped: line 1: a run between 1s and 0s makes no sense"},
+		"torn":             {good + "\n" + good[:40], 1, "history x: 1 line skipped, the first: line 2: not a JSON object of a run"},
+		"foreign":          {good + "\n{}\nhello\n[1]\n" + good + "\n", 2, "history x: 3 lines skipped, the first: line 2: unknown outcome \"\""},
+		"no end":           {`{"lo_s":1,"hi_s":2,"outcome":"success"}`, 0, "history x: 1 line skipped, the first: line 1: end is missing"},
+		"negative":         {`{"end":"2026-03-04T05:06:07Z","lo_s":-1,"outcome":"timeout"}`, 0, "history x: 1 line skipped, the first: line 1: a run between -1s and 0s makes no sense"},
+		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: 1 line skipped, the first: line 1: a run between 1s and 0s makes no sense"},
 		"beyond durations": {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":1e300,"outcome":"success"}`, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := store.History{Dir: t.TempDir()}
+			s := learn.History{Dir: t.TempDir()}
 			if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +116,7 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 
 func TestAppendAfterATornLine(t *testing.T) {
 	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
+	s := learn.History{Dir: t.TempDir()}
 	appendRuns(t, s, "x", run(1), run(2))
 	path := filepath.Join(s.Dir, "x.jsonl")
 	text, err := os.ReadFile(path)
@@ -145,7 +137,7 @@ func TestAppendAfterATornLine(t *testing.T) {
 
 func TestLongFileIsRewritten(t *testing.T) {
 	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
+	s := learn.History{Dir: t.TempDir()}
 	var text bytes.Buffer
 	for range 600 {
 		text.WriteString("foreign\n")
@@ -161,7 +153,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 	for i := 1; i < 700; i++ {
 		r := run(i)
 		if i%3 == 0 {
-			r.Outcome, r.Hi = store.Timeout, 0
+			r.Outcome, r.Hi = learn.Timeout, 0
 		}
 		appendRuns(t, s, "x", r)
 	}
@@ -185,7 +177,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
+	s := learn.History{Dir: t.TempDir()}
 	for _, name := range []string{"b", "a-b", "a", "übung"} {
 		appendRuns(t, s, name, run(1))
 	}
@@ -197,7 +189,7 @@ func TestList(t *testing.T) {
 
 func TestBadPlaces(t *testing.T) {
 	t.Parallel()
-	dir := store.History{Dir: t.TempDir()}
+	dir := learn.History{Dir: t.TempDir()}
 	path := filepath.Join(dir.Dir, "x.jsonl")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
@@ -205,7 +197,7 @@ func TestBadPlaces(t *testing.T) {
 	if _, _, err := dir.Read("x"); err == nil {
 		t.Error("Read of a directory: no error")
 	}
-	for _, s := range []store.History{dir, {Dir: filepath.Join(path, "file", "sub")}} {
+	for _, s := range []learn.History{dir, {Dir: filepath.Join(path, "file", "sub")}} {
 		os.WriteFile(filepath.Join(path, "file"), nil, 0o600)
 		if err := s.Append(t.Context(), "x", run(1)); err == nil {
 			t.Errorf("Append in %s: no error", s.Dir)

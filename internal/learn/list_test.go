@@ -1,10 +1,9 @@
-package plan
+package learn
 
 import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -17,10 +16,10 @@ type look struct {
 }
 
 // endOf returns what is remembered of a list.
-func endOf(r *Recorder, s poll.Summary) store.Record {
+func endOf(r *Recorder, s poll.Summary) Record {
 	r.Observe(poll.Event{Kind: poll.EventGoal, Summary: &s})
 	if r.run == nil {
-		return store.Record{}
+		return Record{}
 	}
 	return *r.run
 }
@@ -28,7 +27,7 @@ func endOf(r *Recorder, s poll.Summary) store.Record {
 // observeLooks makes a Recorder observe looks that ended 1, 2, 3 ... s after the start and
 // took 100 ms.
 func observeLooks(looks ...look) *Recorder {
-	r := &Recorder{isList: true}
+	r := &Recorder{IsList: true}
 	began := time.Unix(0, 0)
 	streaks := make(map[int]int)
 	before := make(map[int]status.Status)
@@ -76,7 +75,7 @@ func TestListCompletion(t *testing.T) {
 		{"the first of those a threshold asks for", []look{of(notReady, notReady), of(notReady, success), of(notReady, success)}, 900 * time.Millisecond, 2 * time.Second},
 	} {
 		run := endOf(observeLooks(test.looks...), poll.Summary{Ending: poll.Succeeded})
-		if run.Outcome != store.Success || run.Lo != test.lo || run.Hi != test.hi {
+		if run.Outcome != Success || run.Lo != test.lo || run.Hi != test.hi {
 			t.Errorf("%s: %s between %v and %v, want %v and %v", test.name, run.Outcome, run.Lo, run.Hi, test.lo, test.hi)
 		}
 	}
@@ -106,16 +105,16 @@ func TestListCompletion_outcome(t *testing.T) {
 		ends   []poll.Event
 		ending poll.Ending
 		others map[poll.Ending]int
-		want   store.Outcome // "" for nothing
+		want   Outcome // "" for nothing
 		lo, hi time.Duration
 	}{
-		"succeeded":             {looks: both, ending: poll.Succeeded, want: store.Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"succeeded":             {looks: both, ending: poll.Succeeded, want: Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
 		"only confirmed":        {looks: []look{{list: status.NotReady}, {list: status.NotReady}}, ending: poll.Succeeded},
-		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: store.Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
 		"the list is wrong":     {looks: both, ends: []poll.Event{failed(0, status.Error), failed(1, status.Error)}, ending: poll.Failed},
 		"ended from outside":    {looks: both, ends: []poll.Event{failed(1, status.NotReady)}, ending: poll.Failed},
-		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: store.Timeout, lo: 900 * time.Millisecond},
-		"interrupted":           {looks: open, ending: poll.Interrupted, want: store.Interrupted, lo: 900 * time.Millisecond},
+		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: Timeout, lo: 900 * time.Millisecond},
+		"interrupted":           {looks: open, ending: poll.Interrupted, want: Interrupted, lo: 900 * time.Millisecond},
 		"cannot run":            {ending: poll.CannotRun},
 	} {
 		r := observeLooks(test.looks...)

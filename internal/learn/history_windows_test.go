@@ -1,10 +1,10 @@
-package store_test
+package learn_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/system"
 )
 
@@ -15,7 +15,7 @@ func TestCheckName(t *testing.T) {
 		"a:b": false, "a*": false, "a?": false, `a"b`: false, "<a": false, "a|b": false,
 		"console": true, "com10": true, "deploy-nul": true, "übung": true,
 	} {
-		if err := store.CheckName(name); (err == nil) != want {
+		if err := learn.CheckName(name); (err == nil) != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
