@@ -158,7 +158,7 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	return text
 }
 
-// wordsOn returns the reason of a row, with the wait that the server asks for. The reason is brief in a row of several
+// wordsOn returns the reason of a row. The reason is brief in a row of several
 // targets. The progress is among the words if no row has room for its bar.
 func (v *view) wordsOn(row *Row, now time.Time, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
@@ -173,11 +173,8 @@ func (v *view) wordsOn(row *Row, now time.Time, bars, room int) string {
 		return row.state()
 	case row.over():
 		return text
-	case row.checked == 0 && v.board.single():
+	case text == "" && v.board.single():
 		text = oneLine(row.name)
-	}
-	if row.n == 0 && (row.checked == 0 || !row.hintKnown) {
-		text += row.hint
 	}
 	return clauses(progress, text, heldWords(row.held))
 }
@@ -192,7 +189,7 @@ func (v *view) forecast(row *Row, now time.Time) string {
 
 // outlookOn returns what comes next of a row, and how long that may take by past runs.
 func (v *view) outlookOn(row *Row, now time.Time) string {
-	return clauses(row.next(now)+row.hint, heldWords(row.held), v.forecast(row, now))
+	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 
 // fitted returns a reason, in brief if it has more columns than there is room.

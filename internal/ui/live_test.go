@@ -111,9 +111,10 @@ func TestLive_layout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
+		answer := httpAnswer(200, `{"progress":62}`)
+		answer.Hint = &status.Hint{Wait: 4200 * time.Millisecond, Source: "Retry-After"}
 		run := newRecording(jobURL, 2*time.Hour, 500).wait(time.Second, nil).
-			attempt(verdict(status.Throttled, "", "HTTP 429"), httpAnswer(200, `{"progress":62}`)).
-			wait(4200*time.Millisecond, &status.Hint{Wait: 4200 * time.Millisecond, Source: "Retry-After"})
+			attempt(verdict(status.Throttled, "", "HTTP 429"), answer).wait(4200*time.Millisecond, answer.Hint)
 		widths := []int{120, 100, 80, 70, 60, 50, 40, 30, 25, 24}
 		for _, unicode := range []bool{true, false} {
 			m := newTerminal(t, 80, 24)

@@ -32,7 +32,6 @@ type logged struct {
 	verdict string // the status and the rule
 	text    string // the reason, and the step of the progress
 	changes int    // of the text alone
-	attempt int    // the last reported attempt, 0 for none
 	next    string // the URL of the attempts since one was redirected
 }
 
@@ -59,7 +58,9 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	case ev.Kind == poll.EventPlace && !single: // the reason of a single wait reports it
 		l.origin(ev)
 	case ev.Kind == poll.EventWait && single:
-		l.wait(row, ev)
+		if l.cfg.Verbose {
+			l.wait(ev)
+		}
 	case ev.Kind == poll.EventWait && row.n == 0:
 		l.elements(ev)
 	case ev.Kind == poll.EventAttempt, ev.Kind == poll.EventMessage:
@@ -134,9 +135,11 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // other targets likely have the hint, too
 		l.verdict(row, ev, found)
 	}
-	if o := ev.Observation; ofAll && o != nil && o.Next != "" && o.Next != row.logged.next {
+	if o := ev.Observation; ofAll && o != nil && o.Next != row.logged.next {
 		row.logged.next = o.Next
-		l.row(ev, "follow", l.named(row, "now checking "+oneLine(o.Next)))
+		if next := oneLine(row.logged.next); !strings.Contains(row.reason, next) {
+			l.row(ev, "follow", l.named(row, "now checking "+next))
+		}
 	}
 	if isVerbose && ev.Kind == poll.EventAttempt {
 		l.details(ev)
@@ -177,7 +180,7 @@ var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
 	logged, what := &row.logged, ev.Verdict.Status
 	isChange := logged.verdict == verdictOf(ev)
-	logged.verdict, logged.text, logged.attempt = verdictOf(ev), textOf(ev, found), ev.State.Attempts
+	logged.verdict, logged.text = verdictOf(ev), textOf(ev, found)
 	if what == status.Success && !ends(ev) {
 		what = status.NotReady
 	}
@@ -261,22 +264,14 @@ func (l *logFace) origin(ev poll.Event) {
 	l.row(poll.Event{Elapsed: ev.Elapsed}, "origin", joined(": ", text, oneLine(p.Reason)))
 }
 
-// wait reports how long a wait is and why. An ordinary wait after an attempt that was not reported is
-// left out.
-func (l *logFace) wait(row *Row, ev poll.Event) {
-	if ev.Wait == 0 && hintOf(ev) == nil || ev.HeldBy != "" && !l.cfg.Verbose {
-		return
-	}
-	isLong := hintOf(ev) != nil || row.status == status.Throttled
-	if !l.cfg.Verbose && !(isLong && row.checked > 0 && row.logged.attempt == row.checked) {
-		return
-	}
-	text := words.Short(ev.Wait) + row.hint
-	if ev.HeldBy != "" {
-		text = words.Short(ev.Wait) + ", " + heldWords(ev.HeldBy)
+// wait reports how long a wait is, and what else than the schedule makes it so long.
+func (l *logFace) wait(ev poll.Event) {
+	text := clauses(words.Short(ev.Wait), heldWords(ev.HeldBy))
+	if hint := hintOf(ev); hint != nil {
+		text += "; " + hintWords(hint)
 	}
 	if ev.State.LastLook {
-		text += ", for a last check before the deadline"
+		text += "; for a last check before the deadline"
 	}
 	l.row(ev, "wait", text)
 }
@@ -327,14 +322,14 @@ func (l *logFace) tick(now time.Time) {
 		l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(texts...))
 		return
 	}
-	row, what, reason := b.rows[0], "-", ""
+	row, what := b.rows[0], "-"
 	if row.checked > 0 {
-		what, reason = row.pending(), clauses(row.progress.words(), row.reason)
+		what = row.pending()
 	}
 	ev := poll.Event{Elapsed: b.age(row, now)}
 	ev.State.Attempts = row.attempt
 	if row.phase == poll.EventWait {
 		ev.State.Attempts-- // the last attempt was reported
 	}
-	l.row(ev, what, clauses(reason, l.outlookOn(row, now)))
+	l.row(ev, what, clauses(row.progress.words(), row.reason, l.outlookOn(row, now)))
 }

@@ -106,8 +106,8 @@ func TestLines_heartbeat(t *testing.T) {
 		began := time.Now()
 		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
 		time.Sleep(31 * time.Second)
-		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1")})
 		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
+		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1"), Observation: &status.Observation{Hint: hint}})
 		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
 			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
 		time.Sleep(20 * time.Minute)

@@ -69,8 +69,6 @@ type Row struct {
 	held      poll.HeldBy    // what holds back the attempt that is due
 	messages  int            // of its streams
 	heard     time.Time      // the last message
-	hint      string         // the wait that the server asks for, in words
-	hintKnown bool           // the reason has the hint, too
 	trouble   bool           // of a list: its elements could not be read
 	operation time.Time      // the start of the operation, zero before it
 
@@ -90,13 +88,16 @@ func newRow(ev poll.Event, began time.Duration) *Row {
 func (r *Row) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
-		r.status, r.checked, r.hintKnown = ev.Verdict.Status, attemptOf(ev), ev.Verdict.TellsHint
+		r.status, r.checked = ev.Verdict.Status, attemptOf(ev)
 		r.setReason(reasonOf(ev))
 		r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
 	}
 	if ev.Kind != poll.EventMessage {
 		r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
-		r.hint, r.operation = hintWords(ev), ev.State.Began
+		r.operation = ev.State.Began
+	}
+	if hint := hintOf(ev); hint != nil && r.checked == 0 { // of a response in an earlier run
+		r.setReason(hintWords(hint))
 	}
 }
 
@@ -225,9 +226,13 @@ func heldWords(by poll.HeldBy) string {
 	}[by]
 }
 
-// reasonOf returns the reason of a verdict and, if there is a threshold, how much of it is reached.
+// reasonOf returns the reason of a verdict, with the wait that the server asks for and, if there is a threshold, how
+// much of it is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
+	if o := ev.Observation; o != nil && o.Hint != nil && !ev.Verdict.TellsHint {
+		s = joined(", ", s, hintWords(o.Hint))
+	}
 	if ev.Threshold.Times > 1 {
 		s += fmt.Sprintf(" (%d of %d", ev.State.Streak, ev.Threshold.Times)
 		if ev.Observation == nil || !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // of lines, all count
@@ -247,18 +252,8 @@ func ends(ev poll.Event) bool {
 	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }
 
-// hintWords returns the wait that the server asked for, without its length if that is the length of
-// the wait.
-func hintWords(ev poll.Event) string {
-	switch h := hintOf(ev); {
-	case h == nil:
-		return ""
-	case words.Short(h.Wait) == words.Short(ev.Wait):
-		return ", as " + oneLine(h.Source) + " asks"
-	default:
-		return fmt.Sprintf(" (%s asks for %s)", oneLine(h.Source), words.Short(h.Wait))
-	}
-}
+// hintWords returns the wait that a server asks for.
+func hintWords(h *status.Hint) string { return oneLine(h.Source) + " asks for " + words.Short(h.Wait) }
 
 // hintOf returns the wait that the server asked for, nil if that is not the reason of a wait.
 func hintOf(ev poll.Event) *status.Hint {
