@@ -59,19 +59,36 @@ const (
 	formatJSON = "json"
 )
 
-// An answer is the result of a command, for people and for programs.
+// An answer is the result of a command, for people and for programs: a table and its charts.
 type answer struct {
-	lines [][]string // for people: the cells of a table, the headings first
-	below string     // the table
-	rows  []any      // for programs: objects
-	plots []plot.Plot
+	columns []column
+	below   string // text below the table
+	plots   []plot.Plot
+}
+
+// A column is the cells of an answer, one for each row.
+type column struct {
+	heading string // for people, "" for none
+	key     string // for programs, "" for none
+	texts   []string
+	values  []any
+}
+
+// columnOf returns the column of some rows.
+func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) column {
+	c := column{heading: heading, key: key}
+	for _, row := range rows {
+		text, value := cell(row)
+		c.texts, c.values = append(c.texts, text), append(c.values, value)
+	}
+	return c
 }
 
 // write writes the answer.
 func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
-		text = aligned(a.lines) + a.below + plot.Screen(o.streams, a.plots...)
+		text = a.table() + a.below + plot.Screen(o.streams, a.plots...)
 	}
 	err := l.Write(ctx, text)
 	if o.svg == "" {
@@ -83,17 +100,37 @@ func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	return err
 }
 
-// json returns an array with one line per row.
-func (a answer) json() string {
-	var lines []string
-	for _, row := range a.rows {
-		text, _ := json.Marshal(row) // which has texts and finite numbers only
-		lines = append(lines, string(text))
+// table returns the headings and a line per row.
+func (a answer) table() string {
+	lines := make([][]string, 1+len(a.columns[0].texts))
+	for _, c := range a.columns {
+		for i, text := range append([]string{c.heading}, c.texts...) {
+			if c.heading != "" {
+				lines[i] = append(lines[i], text)
+			}
+		}
 	}
-	if len(lines) == 0 {
+	return aligned(lines)
+}
+
+// json returns an array with an object per row, on a line of its own.
+func (a answer) json() string {
+	objects := make([]string, len(a.columns[0].values))
+	for _, c := range a.columns {
+		for i, value := range c.values {
+			if c.key != "" {
+				text, _ := json.Marshal(value) // a text, a finite number or nil
+				objects[i] += fmt.Sprintf(",%q:%s", c.key, text)
+			}
+		}
+	}
+	if len(objects) == 0 {
 		return "[]\n"
 	}
-	return "[\n  " + strings.Join(lines, ",\n  ") + "\n]\n"
+	for i, members := range objects {
+		objects[i] = "{" + members[1:] + "}"
+	}
+	return "[\n  " + strings.Join(objects, ",\n  ") + "\n]\n"
 }
 
 // aligned returns lines of cells in columns, which are right-aligned.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,7 +96,7 @@ func (q *scheduleQuery) resolved() Waits {
 	return q.waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait)
 }
 
-// comparison answers with the attempts of several strategies.
+// comparison returns the attempts of several strategies.
 func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	var all []row
@@ -113,15 +112,12 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 		lines = append(lines, series(name, rows, startOf))
 	}
 	a = timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
-	a.lines[0] = slices.Insert(a.lines[0], 0, "strategy")
-	for i, name := range names {
-		a.lines[i+1] = slices.Insert(a.lines[i+1], 0, name)
-		a.rows[i].(*rowJSON).Strategy = name
-	}
+	strategy := columnOf("strategy", "strategy", names, func(name string) (string, any) { return name, name })
+	a.columns = slices.Insert(a.columns, 0, strategy)
 	return a, nil
 }
 
-// attempts answers with the attempts of a wait.
+// attempts returns the attempts of a wait.
 func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	q.bound(defaultRows, DefaultTimeout)
 	w := q.resolved()
@@ -142,8 +138,8 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	return a, nil
 }
 
-// learned answers with the attempts of a learned schedule, and each one's chance of seeing the
-// end, provided that the run has not ended at the start.
+// learned returns the attempts of a learned schedule, with the chance of each attempt to see the end of a
+// run that has not ended at the start.
 func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	m, err := q.past.recall(l, q.streams, q.waits)
 	if err != nil {
@@ -161,31 +157,28 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	a = timetable("the attempts of the next run of "+name, rows, series("attempts", rows, startOf))
 	a.below = fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
 		words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond)))
-	a.lines[0] = append(a.lines[0], "sees the end", "by then")
 	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
-	for i, r := range rows {
+	var each, all []float64
+	for _, r := range rows {
 		seen := 1 - (1-m.Done(m.Age(r.At)))/alive
-		a.lines[i+1] = append(a.lines[i+1], fmt.Sprintf("%.1f%%", 100*(seen-before)), fmt.Sprintf("%.1f%%", 100*seen))
-		r := a.rows[i].(*rowJSON)
-		r.Sees, r.Seen = new(math.Round(1e4*(seen-before))/1e4), new(math.Round(1e4*seen)/1e4)
-		before = seen
+		each, all, before = append(each, seen-before), append(all, seen), seen
 	}
+	chance := func(p float64) (string, any) { return fmt.Sprintf("%.1f%%", 100*p), math.Round(1e4*p) / 1e4 }
+	a.columns = append(a.columns, columnOf("sees the end", "sees", each, chance), columnOf("by then", "seen", all, chance))
 	return a, nil
 }
 
 // rows returns the attempts of one strategy.
-func (q *scheduleQuery) rows(s, _ backoff.Schedule) (rows []row, err error) {
+func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
 	t := q.table
 	if t.attempts == 0 && t.timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	if t.schedule = s; q.waits.Seed != nil {
-		t.schedule = sampled(s, q.waits.Rand(0))
-	}
-	rows, _, err = collect(t, math.MaxInt64)
-	return rows, err
+	t.schedule, t.rand = s, q.waits.Rand(0)
+	return t.rows()
 }
 
+// totals returns the text below a table.
 func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.timeout))
@@ -205,75 +198,23 @@ func (q *scheduleQuery) totals(rows []row) string {
 	return text
 }
 
-// maxRows keeps a typing error from filling the memory.
-const maxRows = 100_000
-
-// collect returns the rows by a given time, whose number is n, and two more if there are any.
-func collect(t table, until time.Duration) (rows []row, n int, err error) {
-	for r := range t.rows() {
-		if r.At <= until {
-			n++
-		}
-		if len(rows) == maxRows {
-			return nil, 0, argv.Usagef("the table has more than %d rows", maxRows)
-		}
-		if rows = append(rows, r); len(rows) == n+2 {
-			break
-		}
-	}
-	return rows, n, nil
-}
-
-// sampled returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
-// wait several times.
-func sampled(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
-	waits := map[int]time.Duration{}
-	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
-		if _, isKnown := waits[step.N]; !isKnown {
-			waits[step.N] = s.Wait(step, r)
-		}
-		return waits[step.N]
-	})
-}
-
-// A rowJSON is an attempt for programs, in seconds, of one of several strategies, or with its
-// chance of seeing the end.
-type rowJSON struct {
-	Strategy string   `json:"strategy,omitempty"`
-	Attempt  int      `json:"attempt"`
-	Wait     float64  `json:"wait_s"`
-	Min      float64  `json:"wait_min_s"`
-	Max      float64  `json:"wait_max_s"`
-	At       float64  `json:"at_s"`
-	Sees     *float64 `json:"sees,omitempty"`
-	Seen     *float64 `json:"seen,omitempty"`
-}
-
-// timetable answers with some attempts, and a chart of them. People see bounds if the waits are
-// random.
+// timetable returns attempts and a chart of them. Bounds are for programs, and for people if the waits are random.
 func timetable(title string, rows []row, series ...plot.Series) (a answer) {
 	y := plot.Axis{Name: "time since the start", Seconds: true}
 	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
-	a.lines = [][]string{{"attempt", "wait", "wait_s", "starts at", "at_s"}}
-	isRandom := jittered(rows)
-	if isRandom {
-		a.lines[0] = slices.Insert(a.lines[0], 3, "min", "min_s", "max", "max_s")
-	}
-	for _, r := range rows {
-		times := []time.Duration{r.Wait, r.At}
-		if isRandom {
-			times = slices.Insert(times, 1, r.Min, r.Max)
+	a.columns = []column{columnOf("attempt", "attempt", rows, func(r row) (string, any) { return strconv.Itoa(r.Attempt), r.Attempt })}
+	times := func(heading, seconds, key string, of func(row) time.Duration) {
+		if strings.HasPrefix(key, "wait_m") && !jittered(rows) {
+			heading, seconds = "", ""
 		}
-		line := []string{strconv.Itoa(r.Attempt)}
-		for _, t := range times {
-			line = append(line, words.Duration(t), secondsText(t))
-		}
-		a.lines = append(a.lines, line)
-		a.rows = append(a.rows, &rowJSON{
-			Attempt: r.Attempt, Wait: words.InSeconds(r.Wait), At: words.InSeconds(r.At),
-			Min: words.InSeconds(r.Min), Max: words.InSeconds(r.Max),
-		})
+		a.columns = append(a.columns,
+			columnOf(heading, "", rows, func(r row) (string, any) { return words.Duration(of(r)), nil }),
+			columnOf(seconds, key, rows, func(r row) (string, any) { return secondsText(of(r)), words.InSeconds(of(r)) }))
 	}
+	times("wait", "wait_s", "wait_s", func(r row) time.Duration { return r.Wait })
+	times("min", "min_s", "wait_min_s", func(r row) time.Duration { return r.Min })
+	times("max", "max_s", "wait_max_s", func(r row) time.Duration { return r.Max })
+	times("starts at", "at_s", "at_s", startOf)
 	return a
 }
 

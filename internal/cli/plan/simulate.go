@@ -96,10 +96,17 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	case err != nil: // begins with the name of a flag
 		return argv.Usagef("--%w", err)
 	}
-	a := answer{plots: q.plots(found), lines: [][]string{{"clients", "algorithm", "time_ms", "p95", "calls", "retries"}}}
-	for _, r := range found {
-		a.add(q.Model, r)
-	}
+	a := answer{plots: q.plots(found), columns: []column{
+		columnOf("", "model", found, func(simulate.Result) (string, any) { return "", q.Model }),
+		columnOf("", "algorithm", found, func(r simulate.Result) (string, any) { return "", r.Algorithm }),
+		columnOf("clients", "clients", found, func(r simulate.Result) (string, any) { return strconv.Itoa(r.Clients), r.Clients }),
+		columnOf("algorithm", "", found, func(r simulate.Result) (string, any) { return r.Algorithm, nil }),
+		columnOf("", "trials", found, func(r simulate.Result) (string, any) { return "", r.Trials }),
+		columnOf("time_ms", "time_ms", found, func(r simulate.Result) (string, any) { return figure(r.Time) }),
+		columnOf("p95", "time_p95_ms", found, func(r simulate.Result) (string, any) { return figure(r.TimeP95) }),
+		columnOf("calls", "calls", found, func(r simulate.Result) (string, any) { return figure(r.Calls) }),
+		columnOf("retries", "retries", found, func(r simulate.Result) (string, any) { return figure(r.TurnedAway) }),
+	}}
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
@@ -127,32 +134,12 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	return list
 }
 
-// A cell is a result for programs. Times are in milliseconds, nil for one that is infinite.
-type cell struct {
-	Model     simulate.Model `json:"model"`
-	Algorithm string         `json:"algorithm"`
-	Clients   int            `json:"clients"`
-	Trials    int            `json:"trials"`
-	Time      *float64       `json:"time_ms"`
-	TimeP95   *float64       `json:"time_p95_ms"`
-	Calls     float64        `json:"calls"`
-	Retries   float64        `json:"retries"`
-}
-
-// add adds a result to the answer.
-func (a *answer) add(m simulate.Model, r simulate.Result) {
-	line := []string{strconv.Itoa(r.Clients), r.Algorithm}
-	var rounded [4]*float64 // to a microsecond
-	for i, n := range []float64{r.Time, r.TimeP95, r.Calls, r.TurnedAway} {
-		if math.IsInf(n, 0) {
-			line = append(line, ">292 years")
-			continue
-		}
-		line = append(line, fmt.Sprintf("%.1f", n))
-		rounded[i] = new(math.Round(n*1000) / 1000)
+// figure returns a number for people, and to three decimals for programs. A time that is infinite is nil.
+func figure(n float64) (string, any) {
+	if math.IsInf(n, 0) {
+		return ">292 years", nil
 	}
-	a.lines = append(a.lines, line)
-	a.rows = append(a.rows, cell{m, r.Algorithm, r.Clients, r.Trials, rounded[0], rounded[1], *rounded[2], *rounded[3]})
+	return fmt.Sprintf("%.1f", n), math.Round(n*1000) / 1000
 }
 
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 )
 
-// The computed means of the schedules whose means have no simple formula agree
+// The means of the schedules whose means have no simple formula agree
 // with those of many random walks.
 func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
 	t.Parallel()
@@ -34,9 +34,13 @@ func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
 					}
 				}
 			}
-			for row := range (table{schedule: schedule, attempts: steps}).rows() {
+			rows, err := table{schedule: schedule, attempts: steps}.rows()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range rows {
 				want, got := total[row.Attempt-1], row.Wait.Seconds()
-				tolerance := 0.03 // of the walks, whose tails are long
+				tolerance := 0.08 // of the walks, whose tails are long, and of the sampled runs
 				if math.Abs(got-want) > tolerance*want {
 					t.Errorf("attempt %d: mean %.4fs, want about %.4fs", row.Attempt, got, want)
 				}

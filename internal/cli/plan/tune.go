@@ -74,14 +74,15 @@ func (t *tuning) text() (string, error) {
 		return "", err
 	}
 	until := cmp.Or(t.until, t.at, DefaultTimeout)
-	rows, n, err := collect(table{schedule: backoff.Exponential{Base: t.base, Factor: factor}}, until)
+	rows, err := table{schedule: backoff.Exponential{Base: t.base, Factor: factor}, timeout: until, further: 2}.rows()
 	if err != nil {
 		return "", err
 	}
-	doubled, doubling, err := collect(table{schedule: backoff.Exponential{Base: t.base}}, until)
+	doubled, err := table{schedule: backoff.Exponential{Base: t.base}, timeout: until, further: 1}.rows()
 	if err != nil {
 		return "", err
 	}
+	n, doubling := len(rows)-2, len(doubled)-1
 	meaning := "all waits are alike"
 	if factor != 1 {
 		meaning = fmt.Sprintf("each wait is about %.4g%% of the time already waited", 100*(factor-1))
@@ -93,7 +94,7 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, aligned(timetable("", rows[max(0, n-before):]).lines), words.Count(n, "attempt"), words.Duration(until), doubling,
+		rounded(factor), meaning, timetable("", rows[max(0, n-before):]).table(), words.Count(n, "attempt"), words.Duration(until), doubling,
 		words.Duration(rows[n].Wait), words.Duration(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 

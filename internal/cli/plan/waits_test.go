@@ -38,11 +38,12 @@ func TestWaits_Schedules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		own, throttled := Waits{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
-		fourth := func(schedule backoff.Schedule) (got span) {
-			for row := range (table{schedule: schedule, attempts: 4}).rows() {
-				got = span{row.Min, row.Max}
+		fourth := func(schedule backoff.Schedule) span {
+			rows, err := table{schedule: schedule, attempts: 4}.rows()
+			if err != nil {
+				t.Fatal(err)
 			}
-			return got
+			return span{rows[3].Min, rows[3].Max}
 		}
 		if got := fourth(own); got != tt.own {
 			t.Errorf("jitter %q, cap %v: waits %v, want %v", tt.jitter, tt.max, got, tt.own)
