@@ -10,8 +10,10 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// shownLists is the largest number of lists that are shown.
-const shownLists = 3
+const (
+	shownLists   = 3 // the largest number of lists that are drawn
+	closingHints = 3 // and of the hints for the targets with the same reason
+)
 
 // A Board is what is known of all targets. A single wait is a board of one row.
 type Board struct {
@@ -41,7 +43,7 @@ func (b *Board) isEnd(ev poll.Event) bool {
 // Update takes an event, and returns the row of its target, nil for none.
 func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
-		b.began = ev.At.Add(-ev.Elapsed)
+		b.began, b.timeline.ended = ev.At.Add(-ev.Elapsed), ev.Elapsed
 	}
 	if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
 		return nil
@@ -56,8 +58,9 @@ func (b *Board) Update(ev poll.Event) *Row {
 		return r
 	}
 	r.end(ev.Outcome)
-	if r.n > 0 && r.isLacking() && b.hints[r.key()] == nil {
-		b.hints[r.key()] = advice(ev.Outcome)
+	if !b.single() && r.isLacking() && b.hints[r.key()] == nil {
+		hints := advice(ev.Outcome)
+		b.hints[r.key()] = hints[:min(len(hints), closingHints)]
 	}
 	return r
 }
@@ -138,10 +141,10 @@ func (b *Board) footer() string {
 // A bucket is targets with the same state and reason, except for the numbers in it.
 type bucket []*Row
 
-// buckets returns the targets that are wanted, the largest bucket first.
-func (b *Board) buckets(wanted func(*Row) bool) []bucket {
+// buckets returns the rows that are wanted, the largest bucket first.
+func buckets(rows []*Row, wanted func(*Row) bool) []bucket {
 	byKey := map[string]bucket{}
-	for _, r := range b.rows {
+	for _, r := range rows {
 		if r != nil && wanted(r) {
 			byKey[r.key()] = append(byKey[r.key()], r)
 		}
@@ -161,6 +164,6 @@ func (b bucket) reason() string {
 
 // commonest returns the largest buckets of the targets that have not ended.
 func (b *Board) commonest(most int) []bucket {
-	all := b.buckets(func(r *Row) bool { return !r.over() && r.reason != "" })
+	all := buckets(b.rows, func(r *Row) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
 }

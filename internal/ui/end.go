@@ -75,20 +75,12 @@ func (v *view) goalReason(s *poll.Summary) string {
 	if failed := b.failed(); s.Ending == poll.Interrupted && s.Cause != nil {
 		cause = s.Cause.Error()
 	} else if s.Ending != poll.Succeeded && len(failed) > 0 {
-		cause = oneLine(failed[0].name) + ": " + oneLine(endOf(failed[0].outcome).reason())
+		cause = oneLine(failed[0].name) + ": " + failed[0].reason
 	}
 	if b.endings()[poll.Succeeded] != b.size {
 		counts = " (" + b.states() + ")"
 	}
 	return clauses(cause, text) + counts
-}
-
-// reason returns the reason, without the limit that the outcome's own reason repeats.
-func (e end) reason() string {
-	if e.Ending == poll.TimedOut || e.Ending == poll.AttemptsExhausted {
-		return cmp.Or(e.Verdict.Reason, e.Reason)
-	}
-	return e.Reason
 }
 
 // status returns the status of the end, None if nothing was observed. The last response may have another status.
@@ -113,15 +105,13 @@ func (e end) line(p term.Palette) string {
 			again += " in " + words.Short(e.in)
 		}
 	}
-	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(e.reason()), again)
+	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(reasonAtEnd(e.Outcome)), again)
 }
 
-// How much the last words name: reasons, targets of each reason, and lists.
+// How much the last words name.
 const (
 	closingReasons = 5
-	closingNames   = 10
-	closingHints   = 3  // lines for each reason
-	closingLists   = 3  // that could not be waited for
+	closingNames   = 10 // targets for each reason
 	nameWidth      = 60 // columns of a name
 )
 
@@ -140,23 +130,22 @@ func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, 
 
 // lastWords returns what is printed at the last event:
 //
-//	                      | the last response | details
-//	a slice is over       |                   | hints
-//	one target, or stream | if it failed      | hints
-//	several, or a list    |                   | the targets without success by reason, their hints, and the lists
-//	several succeeded     |                   |
+//	                        | the last response      | details
+//	one target, or a stream | of a failure           | notes and hints
+//	several targets         |                        | the targets without success by reason, with hints
+//	a list                  | of a list that failed  | the elements without success by reason, with hints
+//	a slice is over         |                        | as above
 func (v *view) lastWords(ev poll.Event) lastWords {
 	e := v.end(ev.Outcome, ev.Summary, ev.At)
 	w := v.wordsOf(e)
-	switch {
-	case e.isSlice:
-		w.response = nil
-	case ev.Outcome == nil && e.Ending != poll.Succeeded:
-		for _, line := range append(v.missing(), v.failedLists(e)...) {
-			if !slices.Contains(w.details, line) {
-				w.details = append(w.details, line)
-			}
+	if failed := v.board.failed(); ev.Outcome == nil && e.Ending != poll.Succeeded {
+		w.details = v.missing()
+		if len(failed) > 0 {
+			w.response = v.wordsOf(endOf(failed[0].outcome)).response
 		}
+	}
+	if e.isSlice {
+		w.response = nil
 	}
 	return w
 }
@@ -171,26 +160,29 @@ func (v *view) wordsOf(e end) lastWords {
 	return w
 }
 
-// missing returns the targets that did not succeed, in buckets. Those that failed come first.
+// missing returns the targets that did not succeed, in buckets, and the lists that could not be waited for. The targets
+// that failed come first.
 func (v *view) missing() (lines []string) {
-	b := v.board
-	left := b.size - b.endings()[poll.Succeeded]
-	if left == 0 {
-		return nil
-	}
+	b, rest := v.board, 0
 	thing := "target"
 	if len(b.lists) > 0 {
 		thing = "element"
 	}
-	lines, rest := []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}, 0
+	if left := b.size - b.endings()[poll.Succeeded]; left > 0 {
+		lines = []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}
+	}
 	others := func(r *Row) bool { return r.isLacking() && !r.hasFailed() }
-	for i, lack := range append(b.buckets((*Row).hasFailed), b.buckets(others)...) {
+	for i, lack := range slices.Concat(buckets(b.rows, (*Row).hasFailed), buckets(b.rows, others), buckets(b.lists, (*Row).isLacking)) {
 		if i >= closingReasons {
 			rest += len(lack)
 			continue
 		}
-		hints := b.hints[lack[0].key()]
-		lines = append(append(lines, v.bucketWords(lack)), hints[:min(len(hints), closingHints)]...)
+		lines = append(lines, v.bucketWords(lack))
+		for _, hint := range b.hints[lack[0].key()] {
+			if !slices.Contains(lines, hint) {
+				lines = append(lines, hint)
+			}
+		}
 	}
 	if unknown := b.size - len(b.rows); unknown > 0 {
 		lines = append(lines, fmt.Sprintf("%d %s", unknown, neverSeen))
@@ -216,25 +208,6 @@ func (v *view) bucketWords(lack bucket) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// failedLists returns how the first lists ended that could not be waited for. A limit that ended all targets,
-// too, is left to the closing line.
-func (v *view) failedLists(all end) (lines []string) {
-	failed := v.board.failed()
-	for _, list := range failed[:min(len(failed), closingLists)] {
-		e := endOf(list.outcome)
-		if e.Ending == all.Ending {
-			e.limit = ""
-		}
-		words := v.wordsOf(e)
-		words.line = oneLine(list.name) + ": " + words.line
-		lines = append(lines, words.fromLine()...)
-	}
-	if more := len(failed) - closingLists; more > 0 {
-		lines = append(lines, "and "+words.Count(more, "further list"))
-	}
-	return lines
 }
 
 // Annotation returns a failure as a workflow command, which GitHub Actions shows. It returns "" elsewhere:

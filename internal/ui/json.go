@@ -12,20 +12,23 @@ import (
 // A jsonEvent is an event in JSON. An event of a target has v, event, target, attempt and elapsed_s, and
 // with several targets n and name. It has each other key that applies. See docs/event.schema.json.
 type jsonEvent struct {
-	V          int      `json:"v"`              // 1
-	Event      string   `json:"event"`          // wait, start, message, attempt, end, place
-	N          int      `json:"n,omitempty"`    // of several targets
-	Name       string   `json:"name,omitempty"` // of several targets
-	Target     *string  `json:"target,omitempty"`
-	Place      string   `json:"place,omitempty"`
-	Attempt    *int     `json:"attempt,omitempty"` // that is waited for, starts or has ended; at the end the number of attempts
-	Elapsed    Seconds  `json:"elapsed_s"`
-	Wait       *Seconds `json:"wait_s,omitempty"`
-	HeldBy     string   `json:"held_by,omitempty"`  // gate, rate
-	Closed     *Seconds `json:"closed_s,omitempty"` // an origin
-	Status     any      `json:"status,omitempty"`   // null at the end of a run without a status
-	Rule       string   `json:"rule,omitempty"`
-	Reason     *string  `json:"reason,omitempty"`
+	V       int      `json:"v"`              // 1
+	Event   string   `json:"event"`          // wait, start, message, attempt, end, place, goal
+	N       int      `json:"n,omitempty"`    // of several targets
+	Name    string   `json:"name,omitempty"` // of several targets
+	Target  *string  `json:"target,omitempty"`
+	Place   string   `json:"place,omitempty"`
+	Attempt *int     `json:"attempt,omitempty"` // that is waited for, starts or has ended; at the end the number of attempts
+	Elapsed Seconds  `json:"elapsed_s"`
+	Wait    *Seconds `json:"wait_s,omitempty"`
+	HeldBy  string   `json:"held_by,omitempty"`  // gate, rate
+	Closed  *Seconds `json:"closed_s,omitempty"` // an origin
+	Status  any      `json:"status,omitempty"`   // null at the end of a run without a status
+	Rule    string   `json:"rule,omitempty"`
+	Ending  string   `json:"ending,omitempty"` // of the goal
+	Reason  *string  `json:"reason,omitempty"`
+	*goalJSON
+	Attempts   *int     `json:"attempts,omitempty"` // of the goal
 	HTTPStatus *int     `json:"http_status,omitempty"`
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
@@ -37,15 +40,6 @@ type jsonEvent struct {
 	predictionJSON
 	Objects []objectJSON `json:"objects,omitempty"` // at the end: those that are not done
 	Error   string       `json:"error,omitempty"`   // the reason for no response; at the end without success, the last words
-}
-
-// A jsonGoal is an EventGoal in JSON.
-type jsonGoal struct {
-	V     int    `json:"v"`
-	Event string `json:"event"`
-	outcomeJSON
-	Notes []string `json:"notes,omitempty"` // on runs that were not recorded
-	Error string   `json:"error,omitempty"` // the last words if the goal was not reached
 }
 
 // object returns an event as a line of JSON, "" for a message that reports nothing new.
@@ -60,7 +54,9 @@ func (v *view) object(row *Row, ev poll.Event, found shown) string {
 		}
 		line = place
 	case poll.EventGoal:
-		goal := jsonGoal{V: 1, Event: string(ev.Kind), outcomeJSON: v.end(nil, ev.Summary, ev.At).json(nil), Notes: oneLines("", v.notes)}
+		all := v.end(nil, ev.Summary, ev.At).json(nil)
+		goal := jsonEvent{V: 1, Event: string(ev.Kind), Status: all.Status, Ending: all.Ending, Reason: &all.Reason, goalJSON: all.goalJSON,
+			Attempts: &all.Attempts, Elapsed: all.Elapsed, Notes: oneLines("", v.notes)}
 		if ev.Summary.Ending != poll.Succeeded {
 			goal.Error = strings.Join(v.lastWords(ev).fromLine(), "\n")
 		}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -110,7 +111,7 @@ func (r *Row) end(o *poll.Outcome) {
 	switch {
 	case r.n == 0:
 		r.outcome = o
-		r.setReason(oneLine(o.Reason))
+		r.setReason(oneLine(reasonAtEnd(o)))
 	case isNeverSeen(o):
 		r.setReason(neverSeen)
 	case byVerdict(o.Ending):
@@ -244,6 +245,14 @@ func reasonOf(ev poll.Event) string {
 		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.Threshold.For))
 	}
 	return s
+}
+
+// reasonAtEnd returns the reason of an outcome, without the limit that the outcome's own reason repeats.
+func reasonAtEnd(o *poll.Outcome) string {
+	if o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted {
+		return cmp.Or(o.Verdict.Reason, o.Reason)
+	}
+	return o.Reason
 }
 
 // ends reports whether an attempt ends its wait.

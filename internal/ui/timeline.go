@@ -28,27 +28,20 @@ const (
 // A timeline is the attempts of a single wait.
 type timeline struct {
 	moments []Moment
-	wait    poll.Event // the wait before the attempt that is due or running
-	held    bool       // the wait was longer than planned
+	ended   time.Duration // the end of the last attempt, or the first event
 }
 
 // update takes an event.
 func (t *timeline) update(ev poll.Event) {
-	switch {
-	case ev.Kind == poll.EventWait && ev.HeldBy != "":
-		t.held = true
-	case ev.Kind == poll.EventWait:
-		t.wait, t.held = ev, false
-	case ev.Kind == poll.EventAttempt:
-		wait := t.wait.Wait
-		if t.held {
-			wait = max(0, ev.At.Add(-ev.Took).Sub(t.wait.At))
-		}
-		t.add(Moment{
-			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status),
-			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(wait),
-		})
+	if ev.Kind != poll.EventAttempt {
+		return
 	}
+	start := ev.Elapsed - ev.Took
+	t.add(Moment{
+		Attempt: attemptOf(ev), At: seconds(start), Status: string(ev.Verdict.Status),
+		Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(max(0, start-t.ended)),
+	})
+	t.ended = ev.Elapsed
 }
 
 func (t *timeline) add(m Moment) {
