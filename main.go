@@ -13,7 +13,6 @@ func main() {
 	cli.Main(cli.Process{
 		Args:    os.Args[1:],
 		Lookup:  os.LookupEnv,
-		Environ: os.Environ(),
 		Streams: term.System(os.Getenv),
 	})
 }

@@ -31,9 +31,8 @@ type Line struct {
 	LookupEnv func(name string) (value string, ok bool)
 	// Write writes a command's result to stdout.
 	Write func(ctx context.Context, text string) error
-	// Err is the first error, nil for none; Misread is true if it is about the words, and no value.
-	Err     error
-	Misread bool
+	// Err is the first error, nil for none.
+	Err error
 
 	waiting *Flag     // the flag that the last word is, if its value is missing
 	notes   *[]string // of all copies of the line

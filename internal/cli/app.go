@@ -22,7 +22,6 @@ import (
 type Process struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
-	Environ []string // "NAME=value", of which the names that begin with POLL_ count
 	Streams *term.Streams
 	// Hurry is closed when the user has asked to end a second time.
 	Hurry <-chan struct{}
@@ -136,7 +135,6 @@ func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *S
 	}
 	l.LookupEnv, l.Write = p.Lookup, p.write
 	l.Parse(args)
-	l.Misread = l.Err != nil
 	action := func(*cli.Context) error {
 		if sub != nil {
 			return p.runCommand(ctx, l)

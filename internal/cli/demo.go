@@ -33,7 +33,7 @@ func demo(ctx context.Context, process Process) error {
 	job := "http://" + listener.Addr().String() + "/jobs/42"
 	fmt.Fprintf(process.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
 	process.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
-	process.Environ, process.Lookup = nil, func(string) (string, bool) { return "", false }
+	process.Lookup = func(string) (string, bool) { return "", false }
 	_, err = process.run(ctx, newSpec(), process.runWait)
 	return err
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -128,88 +127,35 @@ func isShell(program string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, filepath.Base(program))
 }
 
-// isForShell reports whether a word is one with which a shell joins commands or
-// redirects their output.
-func isForShell(word string) bool {
-	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
-}
-
-// misplaced returns the index of the first word of a command, or of the program behind a URL, that was
-// meant for poll or for a shell, 0 for none, the word as it may be shown, and what it is not.
-func (s *Spec) misplaced() (i int, name, why string) {
-	command := s.Then
-	if s.IsCommand {
-		command = s.Operands
-	}
-	for i, word := range command {
+// misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
+// other program. It returns "" without such an argument.
+func (s *Spec) misplaced() string {
+	for _, word := range s.Operands[1:] {
 		name, _, _ := strings.Cut(word, "=")
 		f := s.Flags.Named(strings.TrimPrefix(name, "--"))
-		switch {
-		case i == 0:
-		case s.IsCommand && f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
-			return i, name, ", and no flag of poll"
-		case isForShell(word):
-			return i, word, ": no shell reads it"
+		if f != nil && f.Distinctive && strings.HasPrefix(name, "--") {
+			return name
 		}
 	}
-	return 0, "", ""
+	return ""
 }
 
-// refuseMisplaced refuses a word after a command that was meant for poll or a shell: the
-// command would take or ignore it. After "--" every word is the command's.
-func (s *Spec) refuseMisplaced() error {
-	i, name, why := s.misplaced()
-	if i == 0 {
-		return nil
+// warnings returns notes on parts of a command line that may mean something else than they seem to mean.
+func (s *Spec) warnings() []string {
+	notes := slices.Compact(slices.Clone(s.Notes()))
+	if !s.IsCommand {
+		return notes
 	}
-	program, setting := programName(s.Operands[0]), name+" ..."
-	err := argv.Usagef("%s comes after the command, so it is an argument of the command%s", name, why).Advise("middle " + s.Operands[0])
-	if f := s.Flags.Named(strings.TrimPrefix(name, "--")); f == nil {
-		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
-	} else {
-		if s.Operands[i] == name && !f.IsSwitch() && i+1 < len(s.Operands) {
-			setting = name + " '" + strings.ReplaceAll(s.Operands[i+1], "'", `'\''`) + "'"
-		}
-		err.Hint("poll %s -- %s ...", setting, program)
+	if name := s.misplaced(); name != "" {
+		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
 	}
-	return err.Hint("if it is meant for %s: poll -- %s ...", program, program)
-}
-
-// warnings are about what of a command line and the environment may mean something else than it
-// seems to.
-func (p Process) warnings(s *Spec) (notes []string) {
-	notes = slices.Compact(slices.Clone(s.Notes()))
-	if i, name, why := s.misplaced(); i > 0 {
-		notes = append(notes, fmt.Sprintf("note: %s comes after --, so it is an argument of the command%s", name, why))
-	}
-	about := []string{"runs:"}
+	abouts := []string{"runs:"}
 	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
-		about = append(about, "runs without a condition:")
+		abouts = append(abouts, "runs without a condition:")
 	}
-	for _, about := range about {
-		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); s.IsCommand && hint != "" {
+	for _, about := range abouts {
+		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); hint != "" {
 			notes = append(notes, "note: "+hint)
-		}
-	}
-	if s.IsCommand && len(s.Operands) > 3 && isShell(s.Operands[0]) && s.Operands[1] == "-c" && !strings.Contains(s.Operands[2], "$") {
-		notes = append(notes, "note: the shell runs only the one word behind -c: put the whole command in quotes")
-	}
-	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
-	for _, variable := range p.Environ {
-		variable, _, _ = strings.Cut(variable, "=")
-		name, ours := strings.CutPrefix(variable, "POLL_")
-		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-		if !ours || s.Flags.Named(name) != nil || slices.Contains(others, variable) {
-			continue
-		}
-		meant, _ := argv.Advice("flag " + name)
-		f := s.Flags.Named(cmp.Or(meant, words.Nearest(name, s.Flags.Shown())))
-		switch {
-		case f == nil:
-		case f.HasVariable:
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, f.Variable()))
-		default:
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean --%s?", variable, f.Name))
 		}
 	}
 	return notes
@@ -244,7 +190,12 @@ func (p Process) checkCommand(s *Spec) error {
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)
 	}
-	return s.refuseMisplaced()
+	name, program := s.misplaced(), programName(word)
+	if name == "" {
+		return nil
+	}
+	return argv.Usagef("%s comes after the command, so it is an argument of the command, and no flag of poll", name).
+		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
 // checkProgram reports whether a program that does not exist was meant as something
@@ -273,7 +224,7 @@ func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice s
 func refuseNoProgram(args []string) error {
 	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
-		if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
+		if _, missing := exec.LookPath(parts[0]); missing == nil {
 			err.Hint("no shell runs a command: poll -- sh -c '%s ...'", programName(parts[0]))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -247,34 +246,4 @@ func checkStream(t *target) error {
 		return argv.Usagef("%s counts lines, and $exit is not known of a line", s.Origin("success-threshold"))
 	}
 	return nil
-}
-
-// streamNote says of a command what --stream would mean for it, or means; "" if that is no news.
-func streamNote(s *Spec) string {
-	if !s.IsCommand || s.isSeveral() {
-		return ""
-	}
-	name := programName(filepath.Base(s.Operands[0]))
-	switch follows := follows(name, s.Operands[1:]); {
-	case !s.HTTP.Stream && follows:
-		return "note: " + name + " does not end by itself, and poll judges its output at its end: --stream judges each line as it comes"
-	case s.HTTP.Stream && !follows && !isViewer(name):
-		return "note: the line that decides ends " + name + "; to keep a server running: ./server >log 2>&1 & poll --stream --pid $! ... -- tail -n 0 -F log"
-	}
-	return ""
-}
-
-// isViewer reports whether a program only shows what goes on elsewhere.
-func isViewer(name string) bool {
-	return slices.Contains([]string{"tail", "journalctl", "kubectl", "oc", "docker", "podman"}, name)
-}
-
-// follows reports whether a program is told to show what comes, until it is ended.
-func follows(name string, args []string) bool {
-	isLog := name == "tail" || name == "journalctl" || slices.Contains(args, "logs")
-	return isViewer(name) && slices.ContainsFunc(args, func(arg string) bool {
-		flag, _, _ := strings.Cut(arg, "=")
-		isShort := len(arg) > 1 && arg[0] == '-' && arg[1] != '-'
-		return flag == "-w" || flag == "--watch" || isLog && (flag == "--follow" || flag == "--retry" || isShort && strings.ContainsAny(arg[1:], "fF"))
-	})
 }

@@ -98,7 +98,7 @@ func (c *caller) call(ts *testscript.TestScript, args []string) ExitCode {
 	c.input = ""
 	streams.Out, streams.Err = ts.Stdout(), ts.Stderr()
 	streams.Unicode, streams.NoColor = false, c.env["NO_COLOR"] != ""
-	process := Process{Args: args, Lookup: os.LookupEnv, Environ: environ, Streams: streams}
+	process := Process{Args: args, Lookup: os.LookupEnv, Streams: streams}
 	if c.bubble != nil {
 		return c.bubble.run(process)
 	}

@@ -44,7 +44,7 @@ const crashHelper = "POLL_TEST_CRASH_HELPER"
 
 // runPoll is main.main.
 func runPoll() {
-	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Environ: os.Environ(), Streams: term.System(os.Getenv)})
+	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
 }
 
 // TestScript runs the scripts of testdata/script, each a way to use the real program. Beside testscript's

@@ -22,22 +22,17 @@ import (
 // readWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait. s is not filled yet.
 func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
-	kinds, misplaced := classifyOperands(s.Line)
-	switch {
-	case s.Err == nil && (s.IsOn("help") || s.IsOn("version")):
+	kinds, err := classifyOperands(s.Line)
+	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
 		return p.about(ctx, s)
-	case s.Err != nil && len(s.Operands) == 0 && !s.Misread:
-		misplaced = cmp.Or(s.tookURL(), s.Err)
-	case s.Err != nil:
-		misplaced = s.Err
 	}
+	err = cmp.Or(s.Err, err)
 	s.Environ(kinds)
-	if err := cmp.Or(misplaced, s.Err); err != nil {
+	if err = cmp.Or(err, s.Err); err != nil {
 		return err
 	}
 	s = s.with(s.Settings, nil)
 	if s.Preset != "" {
-		var err error
 		if s, err = inTime(ctx, p, s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
 			return err
 		}
@@ -70,24 +65,10 @@ func (p Process) about(ctx context.Context, s *Spec) error {
 	return s.Write(ctx, version()+"\n")
 }
 
-// tookURL refuses a flag that took the URL as its value, and returns nil if none did.
-func (s *Spec) tookURL() error {
-	for _, f := range s.Flags {
-		texts := s.Texts(f.Name)
-		if s.Rank(f.Name) == argv.Typed && argv.HasScheme(texts[len(texts)-1]) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
-			return argv.Usagef("nothing to wait for: --%s took the URL as its value", f.Name).Hint("--%s %s URL", f.Name, f.Value)
-		}
-	}
-	return nil
-}
-
 // nothingToWaitFor refuses a line without a target.
 func (s *Spec) nothingToWaitFor() error {
 	if len(s.Operands) > 0 || s.isSeveral() {
 		return nil
-	}
-	if err := s.tookURL(); err != nil {
-		return err
 	}
 	if len(s.Pid) > 0 {
 		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
@@ -164,26 +145,13 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 // however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
-// checkFiles returns an error if this process can open too few files. Go's runtime then crashes at the first timer: it
-// needs files to wait for events, next to the three streams.
-func checkFiles() error {
-	const least = 7
-	if most := system.OpenFiles(); most < least {
-		return fmt.Errorf("ulimit -n allows %d open files, and a wait needs at least %d", most, least)
-	}
-	return nil
-}
-
 // inTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
 // reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
 func inTime[T any](ctx context.Context, p Process, s *Spec, read func() (T, error)) (v T, err error) {
-	if err = checkFiles(); err == nil {
-		deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
-		reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
-		defer cancel()
-		v, err = awaitValue(reading, read)
-	}
-	if err == nil || argv.IsUsage(err) {
+	deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
+	defer cancel()
+	if v, err = awaitValue(reading, read); err == nil || argv.IsUsage(err) {
 		return v, err
 	}
 	var failure error
@@ -283,8 +251,7 @@ func (w *wait) open(targets []*target) (err error) {
 	if s.Slice == 0 {
 		w.note(continues)
 	}
-	w.note(streamNote(s))
-	w.note(w.process.warnings(s)...)
+	w.note(s.warnings()...)
 	w.report.Slice = s.Slice > 0
 	w.report.Again = func() bool { return mayRepeat && w.log.Err() == nil }
 	if w.group == nil && targets[0].poller.Past != nil {
