@@ -281,11 +281,9 @@ func (p Process) readValue(l *argv.Line, origin, value string, most int64) (text
 // refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
-	for _, f := range l.Flags {
-		for _, value := range l.Texts(f.Name) {
-			if f.FromFile && value == "@-" || f.Name == "targets" && value == "-" {
-				readers = append(readers, l.Origin(f.Name)+" "+value)
-			}
+	for _, s := range l.Settings {
+		if s.Flag.FromFile && s.Text == "@-" || s.Flag.Name == "targets" && s.Text == "-" {
+			readers = append(readers, s.Origin+" "+s.Text)
 		}
 	}
 	if len(readers) > 1 {

@@ -35,7 +35,7 @@ func openLog(s *Spec, all []*target) (*resume.Log, error) {
 	}
 	var targets []resume.Target
 	for _, t := range all {
-		targets = append(targets, resume.Target{Poller: &t.poller, Name: t.name, Settings: t.identity, IsStream: t.spec.HTTP.Stream})
+		targets = append(targets, resume.Target{Poller: &t.poller, Name: t.name, Settings: t.identity, IsStream: t.isStream})
 	}
 	return resume.Open(o, targets)
 }
@@ -76,12 +76,13 @@ func keepsEnviron(probe poll.Probe) bool {
 // asked for what, but no limit, and nothing that is renewed.
 func (s *Spec) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
-	for _, f := range s.Flags {
+	for _, set := range s.Settings {
+		f := set.Flag
 		isPart := f.Group == groupConditions && !slices.Contains([]string{"success-threshold", "error-threshold", "detail"}, f.Name) ||
 			f.Name == "follow" || f.Name == "each" || f.Name == "id" || f.Name == "name" && s.isSeveral() ||
 			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
-		if isPart && s.Has(f.Name) {
-			parts[f.Name] = s.Texts(f.Name)
+		if isPart {
+			parts[f.Name] = append(parts[f.Name], set.Text)
 		}
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {

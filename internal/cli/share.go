@@ -65,9 +65,9 @@ func credentialsOf(all []*target) credentials {
 			continue
 		}
 		secret, place := session.Credentials(), session.Place()
-		if t.spec.Connect.UnixSocket != "" {
+		if t.socket != "" {
 			machine, _ := os.Hostname() // a container has one of its own
-			secret += fmt.Sprintf(" at %q of %q", t.spec.Connect.UnixSocket, machine)
+			secret += fmt.Sprintf(" at %q of %q", t.socket, machine)
 		}
 		if request.LocationTrusted {
 			place = "" // they go wherever an answer leads

@@ -24,8 +24,10 @@ import (
 // A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
 	kind     status.Kind
-	name     string          // that its user gives it, "" for none
-	spec     *Spec           // what is given for it
+	name     string // that its user gives it, "" for none
+	spec     *Spec  // its settings; nil once it is read
+	isStream bool
+	socket   string          // of --unix-socket; "" without one
 	identity string          // with --joblog, those of its settings that make it this target
 	poller   poll.Poller     // without the limits of the whole
 	learns   *learn.Recorder // nil without --learn
@@ -107,6 +109,7 @@ func (r *targetReader) read() (err error) {
 		if len(batches) > 1 {
 			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(batches))
 		}
+		t.spec = nil
 		r.targets = append(r.targets, t)
 	}
 	if !r.several {
@@ -212,7 +215,7 @@ func (r *targetReader) readShared(kind status.Kind, place string, settings []tar
 	if err != nil {
 		return nil, err
 	}
-	t := &target{kind: kind, spec: s, poller: s.Poller}
+	t := &target{kind: kind, spec: s, isStream: s.HTTP.Stream, socket: s.Connect.UnixSocket, poller: s.Poller}
 	for _, step := range []func(*target) error{r.readProbe, readAccept, r.readRules, checkStream, r.readSchedule} {
 		if err := step(t); err != nil {
 			return nil, err
