@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Between two files of a package, calls point in one direction.
+func TestFiles_callOneWay(t *testing.T) {
+	t.Parallel()
+	calls := callsBetweenFiles(t, "poll")
+	for way, there := range calls {
+		if back := calls[[2]string{way[1], way[0]}]; back != nil && way[0] < way[1] {
+			t.Errorf("%s calls %s of %s, which calls %s", way[0], there, way[1], back)
+		}
+	}
+}
+
+// The files of a package stand above each other, and calls point down, so that a reader follows one direction. The
+// test removes the files that call no other file, again and again. The files that are left call in a circle.
+func TestFiles_pointDown(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"internal/ui"} {
+		calls := callsBetweenFiles(t, dir)
+		for left := 0; left != len(calls); {
+			left = len(calls)
+			var callers []string
+			for way := range calls {
+				callers = append(callers, way[0])
+			}
+			maps.DeleteFunc(calls, func(way [2]string, _ []string) bool { return !slices.Contains(callers, way[1]) })
+		}
+		for way, names := range calls {
+			t.Errorf("%s: %s calls %s of %s, and so in a circle", dir, way[0], names, way[1])
+		}
+	}
+}
+
+// callsBetweenFiles returns the functions that files of a package use of other files of the package.
+func callsBetweenFiles(t *testing.T, dir string) map[[2]string][]string {
+	t.Helper()
+	dir = filepath.Join("..", "..", dir)
+	pkg, err := build.Default.ImportDir(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := token.NewFileSet()
+	var parsed []*ast.File
+	for _, name := range pkg.GoFiles {
+		file, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, file)
+	}
+	uses := types.Info{Uses: make(map[*ast.Ident]types.Object)}
+	lenient := types.Config{Importer: nowhere{}, Error: func(error) {}} // the declarations of other packages do not matter
+	checked, _ := lenient.Check(pkg.Name, files, parsed, &uses)
+	calls := make(map[[2]string][]string)
+	for name, of := range uses.Uses {
+		f, isFunc := of.(*types.Func)
+		if !isFunc || f.Pkg() != checked || types.IsInterface(receiver(f)) {
+			continue
+		}
+		from, to := filepath.Base(files.Position(name.Pos()).Filename), filepath.Base(files.Position(f.Pos()).Filename)
+		if from != to {
+			calls[[2]string{from, to}] = append(calls[[2]string{from, to}], f.Name())
+		}
+	}
+	if len(calls) < 30 {
+		t.Errorf("%s: only %d calls between files were found", dir, len(calls))
+	}
+	return calls
+}
+
+// receiver returns the type of the receiver of a method, and the invalid type for a function.
+func receiver(f *types.Func) types.Type {
+	if r := f.Signature().Recv(); r != nil {
+		return r.Type()
+	}
+	return types.Typ[types.Invalid]
+}
+
+// A nowhere is an importer of empty packages.
+type nowhere struct{}
+
+func (nowhere) Import(path string) (*types.Package, error) {
+	return types.NewPackage(path, filepath.Base(path)), nil
+}
