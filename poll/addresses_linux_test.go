@@ -40,7 +40,7 @@ func TestNoRoute(t *testing.T) {
 			return nil, errors.Join(&net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: test.errno},
 				&net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:1")), Err: syscall.ECONNREFUSED})
 		}
-		o := poll.TCP{Address: "x.test:1", Dial: fail}.Look(t.Context(), poll.Attempt{Number: 1})
+		o := poll.TCP{Address: "x.test:1", Dial: fail}.Check(t.Context(), poll.Attempt{Number: 1})
 		if o.Failure == nil || o.Failure.Class != test.class {
 			t.Errorf("%s: have %+v, want %q", name, o.Failure, test.class)
 		}

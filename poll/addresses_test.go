@@ -88,7 +88,7 @@ func TestAddresses(t *testing.T) {
 		address := "x.test.:" + test.port
 		for _, probe := range []poll.Probe{poll.TCP{Address: address}, poll.HTTP{URL: "http://" + address, Transport: &http.Transport{DisableKeepAlives: true}}} {
 			for range 8 { // which of two responses comes first is chance
-				failure := probe.Look(t.Context(), poll.Attempt{Number: 1}).Failure
+				failure := probe.Check(t.Context(), poll.Attempt{Number: 1}).Failure
 				if failure == nil {
 					failure = &status.Failure{}
 				}

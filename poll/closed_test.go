@@ -116,7 +116,7 @@ func TestRequestsInAFunctionAreLimited(t *testing.T) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(`{"state":"running"}`)), Request: r}, nil
 		})}
 		p := poll.Poller{
-			Probe:   poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation { return inner.Look(ctx, a) }),
+			Probe:   poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation { return inner.Check(ctx, a).Observation }),
 			Rules:   conditions(t, `.state == "done"`),
 			Limiter: &poll.Pacer{PerSecond: 1}, Schedule: backoff.Fixed(50 * time.Millisecond), Timeout: 10 * time.Second,
 		}

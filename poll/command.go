@@ -10,7 +10,6 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/process"
 	"github.com/pollcli/poll/poll/internal/request"
-	"github.com/pollcli/poll/status"
 )
 
 // A Command is a [Probe] that runs a program. Its standard output is the answer, and its
@@ -74,36 +73,37 @@ type Command struct {
 	Stderr io.Writer
 }
 
-// Look runs the program once, as the first attempt of a new session.
-func (c Command) Look(ctx context.Context, a Attempt) status.Observation {
-	return c.Session().Look(ctx, a)
+// Check runs the program once, as the first attempt of a new wait.
+func (c Command) Check(ctx context.Context, a Attempt) Report {
+	return commandProbe{process.NewSession(process.Command(c)), c.origin()}.Check(ctx, a)
 }
 
-// Session returns the probe of one run. Its Look must not be called twice at once.
-func (c Command) Session() Probe {
-	return commandSession{process.NewSession(process.Command(c)), c.place()}
+// Plan returns the plan of the attempts. Its Invalid is the reason why the program cannot be run, without
+// running it. For a program that is missing or not executable Invalid is a [*status.Failure] with the kind
+// FailureNotFound or FailureNotExecutable. An argument that a batch file cannot be given is another error.
+func (c Command) Plan() Plan {
+	return Plan{Name: c.Target(), Origin: c.origin(), Invalid: process.Command(c).Check(), streams: c.Stream, lines: c.Stream}
 }
 
-type commandSession struct {
+// A commandProbe runs a program again. Its session knows the processes that earlier attempts have left behind.
+type commandProbe struct {
 	*process.Session
-	place string
+	origin string
 }
 
-func (s commandSession) streams() bool { return s.Stream }
+func (p commandProbe) Plan() Plan { return Plan{Origin: p.origin, streams: p.Stream, lines: p.Stream} }
 
-func (s commandSession) Place() string { return s.place }
-
-func (s commandSession) Look(ctx context.Context, a Attempt) status.Observation {
-	s.Tell = a.tell()
-	return s.Run(ctx, a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
+func (p commandProbe) Check(ctx context.Context, a Attempt) Report {
+	o := p.Run(ctx, a.tell(), a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
 		fmt.Sprint("POLL_ELAPSED=", int64(a.Elapsed/time.Second)), "POLL_STATUS="+string(a.Previous))
+	return Report{Observation: o, Next: p}
 }
 
 // Target returns the name of the program and the word behind it, such as "kubectl get". It
 // leaves out a word that may hold a secret: a flag, a word with any of =:@ or another mark,
 // and one that looks like a token. Of further words any may be a password.
 func (c Command) Target() string {
-	name := c.place()
+	name := c.origin()
 	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= maxName {
 		name += " " + c.Args[1]
 	}
@@ -129,16 +129,10 @@ func isPlain(word string) bool {
 	return word != "" && word[0] != '-'
 }
 
-// place returns the name of the program.
-func (c Command) place() string {
+// origin returns the name of the program.
+func (c Command) origin() string {
 	if len(c.Args) == 0 {
 		return ""
 	}
 	return request.TargetName(c.Args[0])
 }
-
-// Check reports why the program cannot be run, without running it; nil means that it
-// seems to be fine. For a program that is missing or not executable the error is a
-// [*status.Failure] with the kind FailureNotFound or FailureNotExecutable. An argument that
-// a batch file cannot be given is another error.
-func (c Command) Check() error { return process.Command(c).Check() }

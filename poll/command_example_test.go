@@ -14,7 +14,7 @@ import (
 
 func ExampleCommand() {
 	c := poll.Command{Args: []string{"sh", "-c", `echo "attempt $POLL_ATTEMPT after $POLL_STATUS"; exit 3`}}
-	obs := c.Look(context.Background(), poll.Attempt{Number: 2, Previous: status.NotReady})
+	obs := c.Check(context.Background(), poll.Attempt{Number: 2, Previous: status.NotReady})
 	fmt.Printf("exit %d: %s", *obs.Exit, obs.Body)
 	// Output: exit 3: attempt 2 after NOT_READY
 }

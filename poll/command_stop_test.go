@@ -30,7 +30,7 @@ func probeFor(t *testing.T, c poll.Command, timeout time.Duration) (status.Obser
 	ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, poll.ErrAttemptTimeout)
 	defer cancel()
 	began := time.Now()
-	obs := c.Look(ctx, poll.Attempt{Number: 1})
+	obs := c.Check(ctx, poll.Attempt{Number: 1}).Observation
 	return obs, time.Since(began)
 }
 
@@ -48,7 +48,7 @@ func probeUntilReady(t *testing.T, c poll.Command, why error) (obs status.Observ
 		}
 		return len(p), nil
 	})
-	obs = c.Look(ctx, poll.Attempt{Number: 1})
+	obs = c.Check(ctx, poll.Attempt{Number: 1}).Observation
 	if ended.IsZero() {
 		t.Fatalf("the command was never ready: %+v", obs)
 	}
@@ -131,7 +131,7 @@ func TestCommandBeforeItsStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	marker := filepath.Join(t.TempDir(), "marker")
-	obs := shell("touch "+marker).Look(ctx, poll.Attempt{Number: 1})
+	obs := shell("touch "+marker).Check(ctx, poll.Attempt{Number: 1}).Observation
 	wantStopped(t, obs, status.FailureStopped)
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command has run")
@@ -225,7 +225,7 @@ func TestCommandHurry(t *testing.T) {
 				return len(p), nil
 			})
 			began := time.Now()
-			obs := c.Look(connect.WithCaller(ctx, connect.Caller{Hurry: hurry}), poll.Attempt{Number: 1})
+			obs := c.Check(connect.WithCaller(ctx, connect.Caller{Hurry: hurry}), poll.Attempt{Number: 1}).Observation
 			wantStopped(t, obs, status.FailureStopped)
 			if took := time.Since(began); took > slack || !strings.HasSuffix(string(obs.Body), "\n1\n2\n") {
 				t.Errorf("have %q after %v, want SIGTERM twice", obs.Body, took)

@@ -27,7 +27,7 @@ func shell(script string) poll.Command { return poll.Command{Args: []string{"sh"
 // complete probes once, and wants the command to end by itself.
 func complete(t *testing.T, p poll.Probe) status.Observation {
 	t.Helper()
-	obs := p.Look(t.Context(), poll.Attempt{Number: 1})
+	obs := p.Check(t.Context(), poll.Attempt{Number: 1}).Observation
 	if obs.Failure != nil {
 		t.Fatalf("have failure %q, want none", obs.Failure.Reason)
 	}
@@ -83,9 +83,9 @@ func TestCommandStdin(t *testing.T) {
 		t.Errorf("without input: have %q, want it empty", obs.Body)
 	}
 	c.Stdin = input
-	session := c.Session()
+	again := c.Check(t.Context(), poll.Attempt{Number: 1}).Next
 	for range 2 {
-		if obs := complete(t, session); string(obs.Body) != "1048576\n" {
+		if obs := complete(t, again); string(obs.Body) != "1048576\n" {
 			t.Errorf("have %q, want 1048576", obs.Body)
 		}
 	}
@@ -93,7 +93,7 @@ func TestCommandStdin(t *testing.T) {
 	unread.Stdin = input
 	complete(t, unread)
 	c.MaxBody = -1
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "limit of the body is negative") {
+	if err := c.Plan().Invalid; err == nil || !strings.Contains(err.Error(), "limit of the body is negative") {
 		t.Errorf("have %v", err)
 	}
 }
@@ -144,10 +144,10 @@ func TestCommandKeepsTheEndOfStderr(t *testing.T) {
 	var passed bytes.Buffer
 	c := shell("seq 40000 >&2")
 	c.Stderr = &passed
-	session := c.Session()
+	again := c.Check(t.Context(), poll.Attempt{Number: 1}).Next
 	for range 2 { // the second finds a used ring
 		passed.Reset()
-		obs := complete(t, session)
+		obs := complete(t, again)
 		if have := len(obs.Stderr); have != 64<<10 || !obs.StderrCut {
 			t.Errorf("have %d bytes of stderr, cut: %v, want 65536, and true", have, obs.StderrCut)
 		}
@@ -198,11 +198,11 @@ func TestCommandThatCannotRun(t *testing.T) {
 		{name: "what may pass", c: poll.Command{Args: []string{"sh", strings.Repeat("x", 4_000_000)}}, atStart: true, want: status.FailureTransient, wantWords: "sh could not be started: argument list too long"},
 		{name: "format", c: poll.Command{Args: []string{in("noise"), "secret"}, Dir: dir}, atStart: true, want: status.FailureNotExecutable, wantWords: "noise cannot be executed: not a program"},
 	} {
-		check := test.c.Check()
+		check := test.c.Plan().Invalid
 		if (check == nil) != test.atStart {
 			t.Errorf("%s: Check: have %v", test.name, check)
 		}
-		first := test.c.Look(t.Context(), poll.Attempt{Number: 1}).Failure
+		first := test.c.Check(t.Context(), poll.Attempt{Number: 1}).Failure
 		if first == nil || first.Kind != test.want || !strings.Contains(first.Reason, test.wantWords) {
 			t.Errorf("%s: have %+v, want kind %v and %q", test.name, first, test.want, test.wantWords)
 			continue
@@ -213,7 +213,7 @@ func TestCommandThatCannotRun(t *testing.T) {
 		if strings.Contains(first.Reason, "secret") || strings.Contains(first.Reason, dir) && !strings.HasPrefix(test.wantWords, dir) {
 			t.Errorf("%s: have %q, want no argument, and a directory only where it says what was not found", test.name, first.Reason)
 		}
-		later := test.c.Look(t.Context(), poll.Attempt{Number: 2}).Failure
+		later := test.c.Check(t.Context(), poll.Attempt{Number: 2}).Failure
 		if later == nil || later.Kind != status.FailureTransient || later.Reason != first.Reason {
 			t.Errorf("%s: second attempt: have %+v, want the same to be transient", test.name, later)
 		}
@@ -228,7 +228,7 @@ func TestCommandInPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := poll.Command{Args: []string{"odd-job"}}
-	failure, _ := errors.AsType[*status.Failure](c.Check())
+	failure, _ := errors.AsType[*status.Failure](c.Plan().Invalid)
 	if failure == nil || failure.Kind != status.FailureNotExecutable {
 		t.Errorf("only a plain file: have %+v, want NotExecutable", failure)
 	}
@@ -256,13 +256,13 @@ func TestCommandLeaksNothing(t *testing.T) {
 	heldInput := shell("exec 3<&0; sleep 0.3 <&3 >/dev/null 2>&1 &")
 	heldInput.Stdin = unread.Stdin
 	probes := []poll.Probe{
-		shell("echo x").Session(), stopped.Session(), held.Session(), unread.Session(), heldInput.Session(),
-		poll.Command{Args: []string{"no-such-program"}}.Session(),
+		shell("echo x"), stopped, held, unread, heldInput,
+		poll.Command{Args: []string{"no-such-program"}},
 	}
 	attempt := func(n int) {
-		for _, p := range probes {
+		for i, p := range probes {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			p.Look(ctx, poll.Attempt{Number: n})
+			probes[i] = p.Check(ctx, poll.Attempt{Number: n}).Next
 			cancel()
 		}
 	}
@@ -331,7 +331,7 @@ func TestCommandTarget(t *testing.T) {
 		if have := c.Target(); have != want {
 			t.Errorf("%q: have %q, want %q", args, have, want)
 		}
-		place := c.Session().(poll.Placer).Place()
+		place := c.Plan().Origin
 		if have, _, _ := strings.Cut(want, " "); place != have {
 			t.Errorf("%q: have the place %q, want %q", args, place, have)
 		}

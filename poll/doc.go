@@ -16,9 +16,9 @@
 // [Permanent] marks an error that does, and [Throttled] one that asks for a longer wait.
 // The wait ends with ctx; [UntilWith] sets other limits and schedules.
 //
-// A [Poller] has every setting. Its [Probe] looks once: [HTTP] sends a request, [Command]
+// A [Poller] has every setting. Its [Probe] checks the operation once: [HTTP] sends a request, [Command]
 // runs a program, [TCP] opens a connection, and a [ProbeFunc] does whatever a Go program
-// can do; [Wrap] puts a function around one. Its rules, of package status, say what an answer
+// can do; [Wrap] puts a function around a probe. Its rules, of package status, say what an answer
 // means. Its schedule comes from package backoff or backoff/learn:
 //
 //	rules, err := status.Until(`.state == "done"`)

@@ -81,29 +81,25 @@ func ExampleDecode() {
 // A build is a probe of one's own that starts something: once, however often it is looked at.
 type build struct{ started bool }
 
-// Session returns one for each wait.
-func (b build) Session() poll.Probe { return &b }
+func (b build) Plan() poll.Plan { return poll.Plan{Once: !b.started} }
 
-func (b *build) StartDue() bool { return !b.started }
-
-func (b *build) Look(ctx context.Context, a poll.Attempt) status.Observation {
+func (b build) Check(ctx context.Context, a poll.Attempt) poll.Report {
 	if !b.started {
-		b.started = true
 		fmt.Println("attempt", a.Number, "starts the build")
-		return poll.Observe(ctx, nil, errors.New("it was started"))
+		return poll.Report{Observation: poll.Observe(ctx, nil, errors.New("it was started")), Next: build{started: true}}
 	}
-	fmt.Println("attempt", a.Number, "looks")
-	return poll.Observe(ctx, []byte(`{"state": "done"}`), nil)
+	fmt.Println("attempt", a.Number, "checks the build")
+	return poll.Report{Observation: poll.Observe(ctx, []byte(`{"state": "done"}`), nil)}
 }
 
 // A start comes at once, and its answer is no verdict on what it has started.
-func ExampleStarter() {
-	p := poll.Poller{Probe: build{}.Session(), Schedule: backoff.Fixed(time.Millisecond)}
+func ExamplePlan() {
+	p := poll.Poller{Probe: build{}, Schedule: backoff.Fixed(time.Millisecond)}
 	outcome, err := p.Run(context.Background())
 	fmt.Println(outcome.Status, err)
 	// Output:
 	// attempt 1 starts the build
-	// attempt 2 looks
+	// attempt 2 checks the build
 	// SUCCESS <nil>
 }
 

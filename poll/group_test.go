@@ -108,7 +108,7 @@ type placed struct {
 	place string
 }
 
-func (p placed) Place() string { return p.place }
+func (p placed) Plan() poll.Plan { return poll.Plan{Origin: p.place} }
 
 func TestGroupSpacesAttempts(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -124,70 +125,89 @@ type HTTP struct {
 	Transport http.RoundTripper
 }
 
-// Check returns an error if the request cannot be sent. It holds no secret; for an
-// expression in Follow or Next it is or wraps an *expr.Error of package status/expr.
-func (h HTTP) Check() error {
-	_, err := request.NewSession(request.Request(h))
-	return err
-}
-
 // Target returns the scheme, host and path of the URL.
 func (h HTTP) Target() string { return request.TargetName(h.URL) }
 
-// Session returns the probe of one run, which keeps the URL being followed and the
-// validators of the last answer.
-func (h HTTP) Session() Probe {
-	session, err := request.NewSession(request.Request(h))
+// Plan returns the plan of the first attempt. Its Invalid holds no secret. For an expression in Follow or Next
+// Invalid is or wraps an *expr.Error of package status/expr.
+func (h HTTP) Plan() Plan {
+	first, err := h.first()
+	plan := Plan{Invalid: err}
+	if err == nil {
+		plan = first.Plan()
+	}
+	plan.Name, plan.Resume = h.Target(), h.Resume
+	return plan
+}
+
+// first returns the probe of the first attempt, with a connection of its own.
+func (h HTTP) first() (httpProbe, error) {
+	o, err := request.NewOperation(request.Request(h))
 	if err != nil {
-		return impossible{err}
+		return httpProbe{}, err
 	}
-	return httpSession{session}
+	return httpProbe{o, o.First()}, nil
 }
 
-// impossible is the session of a request that cannot be sent.
-type impossible struct{ err error }
-
-func (s impossible) Check() error { return s.err }
-
-func (s impossible) Look(context.Context, Attempt) status.Observation {
-	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err), Protocol: meaning.HTTP{}}
+// Resume returns the probe at the [Report.Position] of an earlier run, or that of the first attempt if position is
+// nil.
+func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
+	p, err := h.first()
+	if err == nil && position != nil {
+		p.position, err = p.Operation.Resume(position)
+	}
+	return p, err
 }
 
-// Look checks the operation once, in a new session. With the context of an attempt, as in a [ProbeFunc], its
-// requests wait for the [Limiter]. An HTTP that starts or follows an operation then sends nothing, and its
-// observation is an ERROR: each attempt would start the operation again. [Wrap] such an HTTP.
-func (h HTTP) Look(ctx context.Context, a Attempt) status.Observation {
-	probe := h.Session()
-	session, ok := probe.(httpSession)
-	if _, isInWait := ctx.Value(lookContextKey{}).(*lookContext); ok && isInWait && session.GoesOn() {
-		return impossible{errNotWrapped}.Look(ctx, a)
+// Check makes the first attempt of a new wait, with a connection of its own. Report.Next has the same connection.
+// With the Attempt of a wait, as in a [ProbeFunc], its requests wait for the [Limiter]. An HTTP that starts or
+// follows an operation then sends nothing, and its observation is an ERROR, unless the wait continues with
+// Report.Next: each attempt would start the operation again. [Wrap] such an HTTP.
+func (h HTTP) Check(ctx context.Context, a Attempt) Report {
+	first, err := h.first()
+	if err == nil && a.limits != nil && !a.limits.continues && first.Continues() {
+		err = errNotWrapped
 	}
-	return probe.Look(ctx, a)
+	if err != nil {
+		return impossible{err: err}.Check(ctx, a)
+	}
+	return first.Check(ctx, a)
 }
 
 var errNotWrapped = errors.New("a function or another probe makes a request that starts or follows an operation, " +
 	"and each attempt would send the request again: put poll.Wrap around the HTTP")
 
-// An httpSession is an HTTP probe in one run.
-type httpSession struct{ *request.Session }
+// An httpProbe is an HTTP at a position. The Operation has the connection, with its cookies, validators and renewed
+// header, which all probes of a wait share. The Operation locks it, and only the position is a value.
+type httpProbe struct {
+	*request.Operation
+	position request.Position
+}
 
-func (s httpSession) streams() bool { return s.Session.Streams() }
+func (p httpProbe) Plan() Plan {
+	return Plan{Name: p.position.Name(), Origin: p.position.Origin(), Once: p.position.IsStart(), isHTTP: true, streams: p.Streams(), continues: p.Continues()}
+}
 
-// Check returns nil: an impossible request has another session.
-func (s httpSession) Check() error { return nil }
-
-// Look makes one attempt.
-func (s httpSession) Look(ctx context.Context, a Attempt) status.Observation {
+// Check makes one attempt.
+func (p httpProbe) Check(ctx context.Context, a Attempt) (r Report) {
 	attempt := request.Attempt{Last: a.LastLook, NoCache: a.NoCache, Accept: a.Accept, Tell: a.tell()}
-	if around, ok := ctx.Value(lookContextKey{}).(*lookContext); ok {
-		attempt.Pace, attempt.Timeout, attempt.Anew = around.pace, around.timeout, around.anew
-		if around.pace != nil {
-			if f := around.pace.Wait(ctx, s.Place()); f != nil {
-				return status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}
+	if l := a.limits; l != nil {
+		attempt.Pace, attempt.Timeout, attempt.Anew = l.pace, l.timeout, l.anew
+		if l.pace != nil {
+			if f := l.pace.Wait(ctx, p.position.Origin()); f != nil {
+				r.Observation = status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}
+				return r
 			}
 		}
 	}
-	return s.Session.Look(ctx, attempt)
+	reply := p.Operation.Check(ctx, attempt, p.position)
+	r = Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
+	if reply.ResultErr != nil {
+		r.Result = impossible{"its resourceLocation", reply.ResultErr}
+	} else if reply.Result != nil {
+		r.Result = httpProbe{p.Operation, *reply.Result}
+	}
+	return r
 }
 
 // ErrUntrusted is the cause of a failure if the next request would have taken credentials

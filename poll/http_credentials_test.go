@@ -31,7 +31,11 @@ func TestHTTP_Credentials(t *testing.T) {
 		"a function for one":     {poll.HTTP{Transport: function}, []string{"of a function"}},
 	} {
 		test.request.URL = "https://api.example.com/a"
-		have := test.request.Session().(interface{ Credentials() string }).Credentials()
+		first, err := test.request.Resume(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := first.(interface{ Credentials() string }).Credentials()
 		if (have == "") != (len(test.holds) == 0) {
 			t.Errorf("%s: have %s", name, have)
 		}

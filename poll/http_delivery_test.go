@@ -205,11 +205,11 @@ func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Durat
 	if r.key {
 		h.Header.Set("Idempotency-Key", "1")
 	}
-	session := h.Session()
+	check := InTurn(h)
 	return func() status.Observation {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, ErrAttemptTimeout)
 		defer cancel()
-		return session.Look(ctx, Attempt{Number: 1})
+		return check(ctx, Attempt{Number: 1}).Observation
 	}
 }
 
@@ -302,11 +302,11 @@ func TestSentOnceOverIdleConnections(t *testing.T) {
 		transport.MaxIdleConnsPerHost = conns
 		var idle sync.WaitGroup
 		for range conns {
-			idle.Go(func() { HTTP{URL: server.URL, Transport: transport}.Look(t.Context(), Attempt{}) })
+			idle.Go(func() { HTTP{URL: server.URL, Transport: transport}.Check(t.Context(), Attempt{}) })
 		}
 		idle.Wait()
 		start := HTTP{URL: server.URL, Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
-		o := start.Look(t.Context(), Attempt{})
+		o := start.Check(t.Context(), Attempt{})
 		transport.CloseIdleConnections()
 		if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted || starts.Load() != 1 {
 			t.Errorf("%d starts arrived, %+v", starts.Load(), o.Failure)

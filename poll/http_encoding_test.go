@@ -73,7 +73,7 @@ func TestEncodings(t *testing.T) {
 		} else if name != "" {
 			h.Header[name] = nil
 		}
-		o := h.Look(t.Context(), Attempt{Number: 1})
+		o := h.Check(t.Context(), Attempt{Number: 1})
 		if o.Failure == nil && string(o.Body) != test.want {
 			t.Errorf("%s: have %q, want %q", test.name, o.Body, test.want)
 		}
@@ -90,7 +90,7 @@ func TestEncodings(t *testing.T) {
 func TestEncodedBomb(t *testing.T) {
 	t.Parallel()
 	bomb := encodedBy(t, 200, "gzip", gzipped(strings.Repeat("0", 10_000_000)))
-	o := HTTP{URL: "http://api.example.com/", MaxBody: 1000, Transport: bomb}.Look(t.Context(), Attempt{Number: 1})
+	o := HTTP{URL: "http://api.example.com/", MaxBody: 1000, Transport: bomb}.Check(t.Context(), Attempt{Number: 1})
 	if o.Failure != nil || o.Size != 1001 {
 		t.Errorf("have %d bytes, %v", o.Size, o.Failure)
 	}

@@ -57,7 +57,7 @@ func ExampleHTTP_pages() {
 	defer server.Close()
 
 	probe := poll.HTTP{URL: server.URL + "/jobs?state=all", Next: "?after={.cursor}"}
-	o := probe.Look(context.Background(), poll.Attempt{Number: 1})
+	o := probe.Check(context.Background(), poll.Attempt{Number: 1})
 	fmt.Printf("%s\n%s\n", o.Body, o.Pages[0])
 	// Output:
 	// {"jobs":[{"id":1},{"id":2}],"cursor":"2=="}

@@ -49,7 +49,7 @@ func TestErrorsSayNoSecrets(t *testing.T) {
 			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, cause }),
 		}
 		for _, h.Method = range []string{"GET", "POST"} {
-			o := h.Look(t.Context(), Attempt{Number: 1})
+			o := h.Check(t.Context(), Attempt{Number: 1})
 			words := strings.Join(append(o.Remarks, o.Failure.Reason, o.Failure.Error(), o.Failure.Err.Error(), h.Target()), "\n")
 			if strings.Contains(words, "s3cret") {
 				t.Errorf("%v:\n%s", cause, words)
@@ -107,7 +107,7 @@ func TestReasons(t *testing.T) {
 			URL:       "https://api.example.com/",
 			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, test.err }),
 		}
-		o := h.Look(t.Context(), Attempt{Number: 1})
+		o := h.Check(t.Context(), Attempt{Number: 1})
 		if o.Failure.Reason != test.want || o.Failure.Kind != status.FailureTransient || o.Failure.Class != test.class {
 			t.Errorf("%v: have %q (%s), want %q (%s)", test.err, o.Failure.Reason, o.Failure.Class, test.want, test.class)
 		}
@@ -125,7 +125,7 @@ func TestCompleteStaysComplete(t *testing.T) {
 	h := HTTP{URL: "http://api.example.com/", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return response(200, body), nil
 	})}
-	o := h.Look(ctx, Attempt{Number: 1})
+	o := h.Check(ctx, Attempt{Number: 1})
 	if ctx.Err() == nil {
 		t.Fatal("the attempt was not ended")
 	}

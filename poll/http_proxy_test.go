@@ -49,17 +49,17 @@ func TestRefusedByProxy(t *testing.T) {
 				conn.Close()
 			})
 			defer transport.CloseIdleConnections()
-			probe := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}.Session()
-			o := probe.Look(ctx, Attempt{Number: 1})
+			probe := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}
+			o := probe.Check(ctx, Attempt{Number: 1})
 			cancel(nil)
 			if o.Failure == nil || o.Failure.Kind != test.kind {
 				t.Errorf("%s: have %+v", test.answer, o.Failure)
 			}
-			v := status.Rules{}.Classify(t.Context(), o)
+			v := status.Rules{}.Classify(t.Context(), o.Observation)
 			if !strings.HasPrefix(v.Reason, test.want) {
 				t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
 			}
-			if !probe.(interface{ StartDue() bool }).StartDue() {
+			if !o.Next.Plan().Once {
 				t.Errorf("%s: what was never sent is not due", test.answer)
 			}
 		})

@@ -21,16 +21,16 @@ func TestHTTPRefreshFails(t *testing.T) {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}
 	})
 	renewed, failure := http.Header{"Authorization": {"renewed"}}, error(nil)
-	session := poll.HTTP{
+	check := poll.InTurn(poll.HTTP{
 		URL: "https://api.example.com/", Header: http.Header{"Authorization": {"old"}}, Transport: transport,
 		Refresh: func(*http.Request, bool) (http.Header, error) { return renewed, failure },
-	}.Session()
+	})
 	for want, change := range map[string]func(){
 		"the value of header Authorization contains a line break": func() { renewed = http.Header{"Authorization": {"a\nb"}} },
 		"it is gone": func() { renewed, failure = nil, errors.New("it is gone") },
 	} {
 		change()
-		o := session.Look(t.Context(), poll.Attempt{Number: 1})
+		o := check(t.Context(), poll.Attempt{Number: 1})
 		if have := strings.Join(o.Remarks, "; "); !strings.Contains(have, "not all of the header is renewed: "+want) {
 			t.Errorf("have %q, want %s", have, want)
 		}
@@ -45,7 +45,7 @@ func TestHTTPRefreshFails(t *testing.T) {
 func TestHTTPRefreshSigns(t *testing.T) {
 	t.Parallel()
 	var signed []string
-	session := poll.HTTP{
+	check := poll.InTurn(poll.HTTP{
 		URL: "https://api.example.com/jobs?id=1", Method: "PUT", Body: []byte("table=users"), Header: http.Header{"X-Table": {"users"}},
 		Transport: roundTrip(func(r *http.Request) *http.Response {
 			signed = append(signed, "sent "+r.Header.Get("Authorization"))
@@ -56,8 +56,8 @@ func TestHTTPRefreshSigns(t *testing.T) {
 			signed = append(signed, fmt.Sprint(r.Method, " ", r.URL, " ", r.Header.Get("X-Table"), " ", string(body), " ", refused, " ", r.Context().Err()))
 			return http.Header{"Authorization": {fmt.Sprint(len(signed))}}, nil
 		},
-	}.Session()
-	session.Look(t.Context(), poll.Attempt{Number: 1})
+	})
+	check(t.Context(), poll.Attempt{Number: 1})
 	request := "PUT https://api.example.com/jobs?id=1 users table=users "
 	if want := []string{request + "false <nil>", "sent 1", request + "true <nil>"}; !slices.Equal(signed, want) {
 		t.Errorf("have %q, want %q", signed, want)

@@ -35,7 +35,7 @@ func TestHTTPCheck(t *testing.T) {
 		{"next page", HTTP{URL: at, Next: "?key=s3cret"}, "the same on every page"},
 		{"expression of the next page", HTTP{URL: at, Next: ".a =="}, "column 6"},
 	} {
-		err := test.h.Check()
+		err := test.h.Plan().Invalid
 		if test.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", test.name, err)
@@ -45,7 +45,7 @@ func TestHTTPCheck(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: have error %v, want one with %q", test.name, err, test.want)
 		}
-		o := test.h.Look(t.Context(), Attempt{Number: 1})
+		o := test.h.Check(t.Context(), Attempt{Number: 1})
 		if o.Failure == nil || o.Failure.Kind != status.FailureHopeless {
 			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
 		}
@@ -72,7 +72,7 @@ func TestRedirectsForEver(t *testing.T) {
 			resp := response(302, strings.NewReader(""))
 			resp.Header.Set("Location", test.location)
 			return resp, nil
-		})}.Look(t.Context(), Attempt{Number: 1})
+		})}.Check(t.Context(), Attempt{Number: 1})
 		reason := ""
 		if o.Failure != nil {
 			reason = o.Failure.Reason

@@ -206,9 +206,9 @@ func TestKeepAlive(t *testing.T) {
 			opened++
 			httpscript.ServeConn(conn, answers)
 		})
-		session := HTTP{URL: "http://api.example.com/", Transport: transport, MaxBody: 1000}.Session()
+		check := InTurn(HTTP{URL: "http://api.example.com/", Transport: transport, MaxBody: 1000})
 		for n := range 1000 {
-			if o := session.Look(t.Context(), Attempt{Number: n + 1}); o.Failure != nil {
+			if o := check(t.Context(), Attempt{Number: n + 1}); o.Failure != nil {
 				t.Fatal(o.Failure)
 			}
 		}
@@ -216,4 +216,15 @@ func TestKeepAlive(t *testing.T) {
 			t.Errorf("%d connections, want 1", opened)
 		}
 	})
+}
+
+// InTurn returns a function that makes one attempt after the other.
+func InTurn(p Probe) func(context.Context, Attempt) Report {
+	return func(ctx context.Context, a Attempt) Report {
+		r := p.Check(ctx, a)
+		if r.Next != nil {
+			p = r.Next
+		}
+		return r
+	}
 }

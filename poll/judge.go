@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -54,13 +53,10 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.Began.IsZero() {
 		// It was to start the operation. Once that is answered, the schedule begins anew.
 		w.Sent++
-		if !w.startDue() {
+		if !w.planned.Once {
 			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
 			w.Evidence = w.evidence()
 		}
-	}
-	if s, ok := as[Resumer](w.probe); ok {
-		w.Session = s.Save()
 	}
 }
 
@@ -68,7 +64,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 func (w *wait) isStartLost() bool {
 	o := w.last.observation
 	isLost := o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
-	return isLost || o.Stopped() && o.Next == "" && !w.startDue()
+	return isLost || o.Stopped() && o.Next == "" && !w.planned.Once
 }
 
 // annotate says in an observation that was complete at now what the run knows of it.
@@ -100,7 +96,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.stream.messages == 0 && !w.streams() { // too little time was kept, and a later run needs more
+		if took > w.median() && w.stream.messages == 0 && !w.planned.streams { // too little time was kept, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -205,45 +201,36 @@ func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	return changed
 }
 
-// A resultProbe looks at a result, at the place of what has told of it.
-type resultProbe struct {
-	look  func(context.Context) status.Observation
-	place string
+// forResult returns the wait for the result if the last attempt was SUCCESS and the result is in another document;
+// otherwise nil. The wait continues the State. The rules are about the operation: any successful response is the
+// result, and the verdict on the operation holds. The first attempt of the wait belongs to the last attempt.
+func (w *wait) forResult() *wait {
+	if w.result == nil || w.done != nil || w.Status != status.Success || !w.decided() {
+		return nil
+	}
+	second := *w
+	second.done = w.last
+	second.use(w.result)
+	second.p.Rules, second.p.SuccessThreshold = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}
+	second.classify, second.tally, second.Streak = second.classifyResult, new(status.Tally), 0
+	second.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
+		verdict: status.Verdict{Status: status.NotReady, Reason: second.unfetched()}}
+	return &second
 }
 
-func (p resultProbe) Look(ctx context.Context, _ Attempt) status.Observation { return p.look(ctx) }
+// classifyResult returns the verdict on the operation if a response is its result.
+func (w *wait) classifyResult(ctx context.Context, result *judgement) status.Verdict {
+	v := w.p.Rules.Classify(ctx, *result.observation)
+	if v.Status == status.Success {
+		return w.done.verdict
+	}
+	v.Reason = w.unfetched() + ": " + v.Reason
+	return v
+}
 
-func (p resultProbe) Place() string { return p.place }
-
-// lookForResult waits for the result from now on, if the last attempt said that the operation is
-// done and the result is another document. The first look is part of that attempt. The rules are
-// about the operation: any good answer is the result, and the verdict on the operation holds.
-func (w *wait) lookForResult(pace request.Pace, place string) {
-	f, ok := as[Finisher](w.probe)
-	if !ok || w.Status != status.Success || !w.decided() {
-		return
-	}
-	look, what := f.Result(*w.last.observation)
-	if look == nil {
-		return
-	}
-	took, done := w.last.took, w.last.verdict
-	missing := "done, but its result could not be fetched: " + what
-	w.p.Rules, w.p.SuccessThreshold, w.tally = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}, new(status.Tally)
-	w.classify = func(ctx context.Context, result *judgement) status.Verdict {
-		v := w.p.Rules.Classify(ctx, *result.observation)
-		if v.Status == status.Success {
-			return done
-		}
-		v.Reason = missing + ": " + v.Reason
-		return v
-	}
-	w.probe = resultProbe{look, place}
-	w.Streak = 0
-	w.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: missing}}
-	w.answered(w.look(pace, nil)) // which has no messages
-	w.last.took += took
+// unfetched returns the reason while a result is missing.
+func (w *wait) unfetched() string {
+	return "done, but its result could not be fetched: get " + w.planned.Name
 }
 
 const (

@@ -65,4 +65,4 @@ func ExampleLimiter() {
 // atPlace is a probe that says what its attempts put load on.
 type atPlace struct{ poll.Probe }
 
-func (atPlace) Place() string { return "the service" }
+func (atPlace) Plan() poll.Plan { return poll.Plan{Origin: "the service"} }

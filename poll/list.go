@@ -142,8 +142,7 @@ func (l *list) narrow() {
 		keys[i] = w.p.Target
 	}
 	l.asked = len(keys)
-	l.lead.p.Probe = l.Narrow(keys)
-	l.lead.openSession()
+	l.lead.use(cmp.Or(l.Narrow(keys), Probe(impossible{err: errNoProbe})))
 }
 
 // isNews reports whether the last answer calls for an EventAttempt of an element.

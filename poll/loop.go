@@ -282,10 +282,10 @@ func (l *loop) begin(s *source) {
 	}
 	l.Attempts++
 	e := s.event(EventStart, s.begun)
-	e.ofStart = s.startDue()
+	e.ofStart = s.planned.Once
 	l.emit(e)
 	l.release(s, s.place, stepTurn)
-	if s.streams() { // it may last, and others are to listen, too
+	if s.planned.streams { // it may last, and others are to listen, too
 		l.release(s, s.place, stepRoom, stepWorker)
 	} else if !l.single {
 		l.underWay = append(l.underWay, underWay{s, s.begun})

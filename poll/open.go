@@ -80,7 +80,7 @@ func (l *loop) open(s *source) {
 	case s.list != nil:
 		l.openList(s)
 	default:
-		s.p.Probe = nil // the session is looked at
+		s.p.Probe = nil // the wait has the probe of the next attempt
 	}
 }
 

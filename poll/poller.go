@@ -19,10 +19,10 @@ import (
 // A Poller waits for one operation. Only Probe is required. A Poller keeps no
 // state: it can be run several times, also at once if Rand is nil.
 type Poller struct {
-	// Probe looks at the operation once.
+	// Probe checks the operation once. The wait continues with its [Report.Next].
 	Probe Probe
 	// Target names the operation in events and errors. It should hold no secret. "" means
-	// what the Probe's method Target() string returns, if it has one.
+	// the Name in the Plan of the Probe.
 	Target string
 	// Elements makes every element of the answers a target of its own, to which Rules
 	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the

@@ -8,10 +8,12 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
-// An Attempt tells a probe which attempt it makes.
+// An Attempt tells a probe which attempt it makes. A probe that uses another probe passes it the Attempt, or
+// a changed copy: the requests of an [HTTP] then wait for the [Limiter].
 type Attempt struct {
 	Number   int           // from 1
 	Elapsed  time.Duration // since the start of the run
@@ -23,19 +25,29 @@ type Attempt struct {
 	NoCache bool
 	// Accept is that of the wait's Rules.
 	Accept []int
-	// Tell, unless it is nil, judges a message of a stream, and reports whether the attempt
+	// Tell, unless it is nil, evaluates a message of a stream, and reports whether the attempt
 	// has to end with it: the message decides the wait, or nobody listens any more. The
-	// observation that Look returns then does not count. Tell must be called by one
+	// observation that Check returns then does not count. Tell must be called by one
 	// goroutine at a time, and not after the attempt. A single wait yields its events on
-	// that goroutine; if their consumer minds, Look itself has to call Tell.
+	// that goroutine; if their consumer minds, Check itself has to call Tell.
 	//
 	// If no message has decided, the end of the attempt says nothing of the operation,
 	// unless it is an error that cannot pass. The next attempt comes after a wait with
 	// jitter, and the schedule begins anew.
 	Tell func(status.Observation) (decided bool)
+
+	limits *limits // nil outside a wait
 }
 
-// tell returns what is told messages: outside a wait the first one is the answer.
+// limits are what a wait sets for the requests of an attempt.
+type limits struct {
+	pace      request.Pace // nil for no limiter
+	timeout   time.Duration
+	anew      bool // a stream has to repeat its messages
+	continues bool // the wait continues with Report.Next of an HTTP
+}
+
+// tell returns the function that evaluates messages. Outside a wait the first message is the response.
 func (a Attempt) tell() func(status.Observation) (enough bool) {
 	if a.Tell == nil {
 		return func(status.Observation) bool { return true }
@@ -43,48 +55,56 @@ func (a Attempt) tell() func(status.Observation) (enough bool) {
 	return a.Tell
 }
 
-// A Probe looks at the operation once.
+// A Probe checks an operation once.
 //
-// It returns when the answer is complete, or soon after ctx is done; what went wrong is part of
-// the observation. A Probe that keeps something from one attempt to the next, such as an ETag, is
-// a [Sessioner]: each wait looks by a session of its own.
+// Check returns when the response is complete, or soon after ctx is done. Failures are part of the
+// observation. Check never changes the Probe: what is different in the next attempt, such as the URL to
+// follow, is in [Report.Next]. Several waits can use one Probe at once.
 type Probe interface {
-	Look(ctx context.Context, a Attempt) status.Observation
+	Check(ctx context.Context, a Attempt) Report
+	// Plan returns what a wait has to know before the attempt.
+	Plan() Plan
 }
 
-// What a [Probe], or its session, can do besides looking. Each is optional. [Wrap] keeps them all.
-type (
-	// A Sessioner has state that belongs to one wait. The wait first asks it for a session and
-	// then looks by that. The Sessioner itself stays unchanged, so several waits can use it at
-	// once.
-	Sessioner interface{ Session() Probe }
-	// A Starter starts the operation before it looks at it. While StartDue reports true, the
-	// next attempt is to start it. The first such attempt comes at once: there is nothing to
-	// wait for yet.
-	Starter interface{ StartDue() bool }
-	// A Finisher has a result that may be in another document than the answer that said
-	// SUCCESS. Result returns a function that looks at that document, and what it does, in
-	// words: "get https://api.example.com/results/7". It returns nil if last is the result
-	// itself. The first look belongs to the attempt that said SUCCESS. Later looks are attempts
-	// like any other, but the rules of the wait, which are about the operation, do not apply.
-	Finisher interface {
-		Result(last status.Observation) (look func(context.Context) status.Observation, what string)
-	}
-	// A Checker can tell beforehand that it cannot work. The error holds no secret; for a
+// A Report is the result of one attempt.
+type Report struct {
+	status.Observation
+	// Next is the probe of the next attempt; nil means the same probe.
+	Next Probe
+	// Position is the JSON form of the position of Next, from which [Plan.Resume] of the configured probe
+	// makes it again in a later run. It holds no header and no credentials, which belong to the configured
+	// probe. Nil means that a later run can as well use the configured probe.
+	Position json.RawMessage
+	// Result is the probe that returns the result of the operation, if the Observation means SUCCESS and
+	// the result is in another document; nil if the Observation has the result. The first Check of Result
+	// belongs to the same attempt. Later ones are attempts of their own. The rules of the wait, which are
+	// about the operation, do not apply to the result.
+	Result Probe
+}
+
+// A Plan is what a wait has to know before an attempt. The zero value is that of a probe that can be checked
+// any number of times.
+type Plan struct {
+	// Name names the target in events, without secrets.
+	Name string
+	// Origin is what the attempt puts load on, for the limits of a [Group]: the scheme, host and port of a
+	// URL, the program of a command.
+	Origin string
+	// Once is true if the attempt starts the operation. Such an attempt comes at once, and the wait keeps in
+	// its State that the operation may have started before it is made.
+	Once bool
+	// Invalid is the reason why no attempt can succeed, without secrets; nil for none. For a
 	// program that cannot be run it is a [*status.Failure].
-	Checker interface{ Check() error }
-	// A Targeter names what it looks at in events, without secrets.
-	Targeter interface{ Target() string }
-	// A Placer knows what its next attempt puts load on, for the limits of a [Group]: the
-	// scheme, host and port of a URL, the program of a command.
-	Placer interface{ Place() string }
-	// A Resumer can go on from what an earlier session of the same probe kept. Resume is
-	// called before the first attempt; an error means that kept is of no use.
-	Resumer interface {
-		Save() json.RawMessage
-		Resume(kept json.RawMessage) error
-	}
-)
+	Invalid error
+	// Resume returns the probe at a [Report.Position] of an earlier run. An error means that the position
+	// cannot be used. Nil means that the probe has no positions.
+	Resume func(position json.RawMessage) (Probe, error)
+
+	isHTTP    bool // the requests have limits of their own
+	streams   bool // each message of a response is evaluated
+	lines     bool // the messages are lines of a command
+	continues bool // each attempt needs the Report.Next of the attempt before
+}
 
 // The causes with which a run ends the context of an attempt, which a probe gets
 // from [context.Cause]. Any other comes from the caller's context.
@@ -99,8 +119,25 @@ var (
 // or an error.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
-// Look calls f.
-func (f ProbeFunc) Look(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
+// Check calls f.
+func (f ProbeFunc) Check(ctx context.Context, a Attempt) Report {
+	return Report{Observation: f(ctx, a)}
+}
+
+// Plan returns the zero Plan.
+func (f ProbeFunc) Plan() Plan { return Plan{} }
+
+// impossible is a probe of which no attempt can succeed.
+type impossible struct {
+	name string
+	err  error
+}
+
+func (p impossible) Plan() Plan { return Plan{Name: p.name, Invalid: p.err} }
+
+func (p impossible) Check(context.Context, Attempt) Report {
+	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
+}
 
 // Observe makes the observation of a [ProbeFunc]: a document, or the error that came in
 // its place. An error is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error

@@ -103,8 +103,10 @@ func (s *source) look() {
 		}
 	}
 	s.answered(o, took)
-	if s.list == nil {
-		s.lookForResult(pace, s.place.name)
+	if second := s.forResult(); s.list == nil && second != nil {
+		s.wait = second
+		s.answered(s.wait.look(pace, nil)) // a result has no messages
+		s.last.took += took
 	}
 	if pace != nil {
 		s.Limit = cmp.Or(limited.feedBack(s.place.name, s.last.observation, s.last.verdict), s.Limit)
@@ -161,8 +163,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	if place == p.place.name && !again {
 		return nil
 	}
-	_, isHTTP := as[httpSession](p.probe)
-	ends := isHTTP && !again
+	ends := p.planned.isHTTP && !again
 	var slot time.Time
 	for {
 		var closed string
@@ -275,10 +276,7 @@ type place struct {
 
 // placeOf returns the place that the next attempt of a source puts load on.
 func (l *loop) placeOf(s *source) *place {
-	name := ""
-	if p, ok := as[Placer](s.probe); ok {
-		name = p.Place()
-	}
+	name := s.planned.Origin
 	if p := l.places[name]; p != nil {
 		return p
 	}

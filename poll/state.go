@@ -93,8 +93,8 @@ type progress struct {
 	Matched map[string]bool `json:"matched,omitempty"`
 	// Limit is the last closing of an origin that was reported to a Limiter; nil if no origin was closed.
 	Limit *limit `json:"limit,omitempty"`
-	// Session is what the session of the probe keeps, nil if it keeps nothing.
-	Session json.RawMessage `json:"session,omitempty"`
+	// Position is the [Report.Position] of the last attempt; nil if there is none.
+	Position json.RawMessage `json:"position,omitempty"`
 }
 
 // A limit is the closing of an origin: for a duration from a time on.
@@ -124,7 +124,7 @@ func (l *limit) restore(to Limiter) {
 	}
 }
 
-const stateVersion = 2
+const stateVersion = 3
 
 // A keptState is the JSON form of a State, of whose fields it is made.
 type keptState struct {

@@ -30,7 +30,7 @@ func saying(texts ...string) poll.Probe {
 func slowly(takes time.Duration, p poll.Probe) poll.Probe {
 	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 		sleep(ctx, takes)
-		return p.Look(ctx, a)
+		return p.Check(ctx, a).Observation
 	})
 }
 
@@ -120,8 +120,10 @@ func TestSteadyError(t *testing.T) {
 // A broken probe cannot work.
 type broken struct{}
 
-func (broken) Look(ctx context.Context, _ poll.Attempt) status.Observation {
-	return poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))
+func (broken) Plan() poll.Plan { return poll.Plan{} }
+
+func (broken) Check(ctx context.Context, _ poll.Attempt) poll.Report {
+	return poll.Report{Observation: poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))}
 }
 
 // What nobody saw between two runs does not count, unless the next look was planned so late, as a server has asked.

@@ -20,7 +20,7 @@ import (
 // steps waits by steps. What they pass on goes through JSON.
 func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Event] {
 	return func(yield func(poll.Event) bool) {
-		kept := []byte(`{"v":2}`)
+		kept := []byte(`{"v":3}`)
 		for {
 			var state poll.State
 			if err := json.Unmarshal(kept, &state); err != nil {
@@ -148,7 +148,7 @@ func ExamplePoller_Step() {
 			return poll.Observe(ctx, []byte("done"), nil)
 		}),
 	}
-	kept := []byte(`{"v":2}`) // as in a database
+	kept := []byte(`{"v":3}`) // as in a database
 	for {
 		var state poll.State
 		if err := json.Unmarshal(kept, &state); err != nil {

@@ -27,16 +27,10 @@ type streamAttempt struct {
 // it still does.
 var errConfirm = errors.New("it has held for long enough, and a new stream has to say so, too")
 
-// streams reports whether the probe judges each message of an answer.
-func (w *wait) streams() bool {
-	s, ok := as[interface{ streams() bool }](w.probe)
-	return ok && s.streams()
-}
-
 // checkStream reports why a stream cannot be waited for.
 func (w *wait) checkStream() error {
 	switch rules := w.p.Rules; {
-	case !w.streams():
+	case !w.planned.streams:
 	case w.p.Elements != nil:
 		return errors.New("the messages of a stream are no lists of elements")
 	case !rules.HasSuccess():
@@ -65,9 +59,8 @@ func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context
 
 // countsSeen reports whether the threshold for SUCCESS is a count of lines, of which rules read the text.
 func (w *wait) countsSeen() bool {
-	c, isCommand := as[commandSession](w.probe)
 	readsDocument := func(r status.Rule) bool { return r.Status == status.Success && r.Expr.Reads(".", "isjson") }
-	return isCommand && c.Stream && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
+	return w.planned.lines && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
 }
 
 // isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response

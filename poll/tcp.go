@@ -20,8 +20,15 @@ type TCP struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Check returns an error if Address is not a host in ASCII and a known port.
-func (p TCP) Check() error {
+// Target returns "tcp://" and the address.
+func (p TCP) Target() string { return "tcp://" + p.Address }
+
+// Plan returns the plan of each attempt. Address has to be a host in ASCII and a known port.
+func (p TCP) Plan() Plan {
+	return Plan{Name: p.Target(), Origin: p.Target(), Invalid: p.invalid()}
+}
+
+func (p TCP) invalid() error {
 	host, port, err := net.SplitHostPort(p.Address)
 	if err != nil || host == "" || port == "" {
 		return fmt.Errorf("%q is not host:port", p.Address)
@@ -35,19 +42,11 @@ func (p TCP) Check() error {
 	return nil
 }
 
-// Target returns "tcp://" and the address.
-func (p TCP) Target() string { return "tcp://" + p.Address }
-
-// Place returns the same as Target.
-func (p TCP) Place() string { return p.Target() }
-
-// Look connects once.
-func (p TCP) Look(ctx context.Context, _ Attempt) status.Observation {
-	o := status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}}
+// Check connects once.
+func (p TCP) Check(ctx context.Context, _ Attempt) Report {
 	dial := p.Dial
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
-	o.Failure = request.Connect(ctx, dial, p.Address)
-	return o
+	return Report{Observation: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}, Failure: request.Connect(ctx, dial, p.Address)}}
 }

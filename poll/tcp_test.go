@@ -29,7 +29,7 @@ func TestTCP(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
 			defer cancel()
 			probe := TCP{Address: "db:5432", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-			o := probe.Look(ctx, Attempt{Number: 1})
+			o := probe.Check(ctx, Attempt{Number: 1})
 			if o.Kind != status.KindTCP || o.Good() != (want == "") {
 				t.Fatalf("have %+v", o)
 			}
@@ -50,7 +50,7 @@ func TestTCPCheck(t *testing.T) {
 		{"db", false}, {":80", false}, {"db:", false}, {"db:99999", false}, {"db:nope", false}, {"", false},
 		{"bücher.test:80", false}, {"xn--bcher-kva.test:80", true},
 	} {
-		if err := (TCP{Address: test.address}).Check(); (err == nil) != test.ok {
+		if err := (TCP{Address: test.address}).Plan().Invalid; (err == nil) != test.ok {
 			t.Errorf("%q: %v", test.address, err)
 		}
 	}

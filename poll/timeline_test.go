@@ -80,17 +80,16 @@ type operation struct {
 	readyAt time.Duration // when it is done; 0 = never
 	slow    map[int]time.Duration
 	answers map[int]status.Observation // instead of the usual answer, by attempt
-	began   time.Time
 }
 
-func (op operation) Session() poll.Probe {
-	session := op
-	session.began = time.Now()
-	return &session
+func (op operation) Plan() poll.Plan { return poll.Plan{} }
+
+func (op operation) Check(ctx context.Context, a poll.Attempt) poll.Report {
+	return poll.Report{Observation: op.observe(ctx, a)}
 }
 
-func (op operation) Look(ctx context.Context, a poll.Attempt) status.Observation {
-	ready := op.readyAt > 0 && time.Since(op.began) >= op.readyAt
+func (op operation) observe(ctx context.Context, a poll.Attempt) status.Observation {
+	ready := op.readyAt > 0 && a.Elapsed >= op.readyAt
 	takes := op.takes
 	if slow, ok := op.slow[a.Number]; ok {
 		takes = slow
@@ -122,25 +121,20 @@ type starting struct {
 	started  bool
 }
 
-func (s starting) Session() poll.Probe {
-	s.operation = *s.operation.Session().(*operation)
-	return &s
-}
+func (s starting) Plan() poll.Plan { return poll.Plan{Once: !s.started} }
 
-func (s *starting) StartDue() bool { return !s.started }
-
-func (s *starting) Look(ctx context.Context, a poll.Attempt) status.Observation {
+func (s starting) Check(ctx context.Context, a poll.Attempt) poll.Report {
 	if s.started {
-		return s.operation.Look(ctx, a)
+		return s.operation.Check(ctx, a)
 	}
 	o, refused := s.refusals[a.Number]
 	if !refused {
-		o = s.operation.Look(ctx, a)
+		o = s.operation.observe(ctx, a)
 	}
 	if s.started, o.Start = !refused, true; s.started {
 		o.Next = "https://test/operation"
 	}
-	return o
+	return poll.Report{Observation: o, Next: s}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

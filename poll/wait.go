@@ -22,7 +22,10 @@ type wait struct {
 	p          Poller // with its defaults
 	n          int    // its number in a group, 0 for none
 	run        *run
-	probe      Probe         // the session of p.Probe, or p.Probe itself; once only the result is missing, what looks at that
+	probe      Probe         // of the next attempt
+	planned    Plan          // of probe
+	result     Probe         // where the result is if the last attempt was SUCCESS, nil if that has the result
+	done       *judgement    // of the wait for a result: the verdict on the operation; nil of any other
 	deadline   time.Time     // zero = none
 	budget     time.Duration // how long it was to the deadline at first
 	others     time.Duration // how long the last looks of all others take
@@ -69,14 +72,15 @@ func newWait(r *run, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold.Times, p.ErrorThreshold.Times = cmp.Or(p.SuccessThreshold.Times, 1), cmp.Or(p.ErrorThreshold.Times, 1)
-	if t, ok := as[Targeter](p.Probe); ok && p.Target == "" {
-		p.Target = t.Target()
-	}
 	if p.Rand == nil {
 		p.Rand = r.rand
 	}
 	none := &judgement{}
-	w := &wait{p: p, run: r, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, run: r, last: none, complete: none, tally: new(status.Tally)}
+	if p.Probe != nil { // an element has none
+		w.use(p.Probe)
+		w.p.Target = cmp.Or(p.Target, w.planned.Name)
+	}
 	if p.Past != nil {
 		w.resumeFrom(*p.Past, time.Now())
 	}
@@ -138,10 +142,11 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 
 var (
 	errMayHaveStarted = errors.New("the operation may have started: the request that starts it was sent, and its answer is not known")
-	errNoSession      = errors.New("the operation has been started, and this probe cannot go on with it")
+	errNoPosition     = errors.New("the operation has been started, and this probe cannot go on with it")
+	errNoProbe        = errors.New("there is no probe")
 )
 
-// open opens the session of the probe. It returns how the wait ends if no attempt can succeed,
+// open prepares the first attempt. It returns how the wait ends if no attempt can succeed,
 // "" if it goes on.
 func (w *wait) open() Ending {
 	w.hopeless = w.prepare()
@@ -156,7 +161,7 @@ func (w *wait) open() Ending {
 	return ""
 }
 
-// prepare opens the session of the probe, and reports why no attempt can succeed.
+// prepare finds the position of an earlier run, and reports why no attempt can succeed.
 func (w *wait) prepare() error {
 	switch {
 	case w.run.invalid != nil:
@@ -167,46 +172,30 @@ func (w *wait) prepare() error {
 	if err := cmp.Or(w.p.validate(), w.p.Elements.validate(), w.p.Rules.Validate()); err != nil {
 		return err
 	}
-	w.openSession()
-	if err := w.checkStream(); err != nil {
+	if w.probe == nil {
+		return errNoProbe
+	}
+	if err := cmp.Or(w.checkStream(), w.planned.Invalid); err != nil {
 		return err
 	}
-	c, ok := as[Checker](w.probe)
-	if !ok {
-		c, ok = as[Checker](w.p.Probe)
-	}
-	if ok {
-		if err := c.Check(); err != nil {
-			return err
+	if resume := w.planned.Resume; resume != nil && len(w.Position) > 0 {
+		p, err := resume(w.Position)
+		if err != nil {
+			return fmt.Errorf("go on with the wait: %w", err)
 		}
+		w.use(p)
 	}
-	if s, ok := as[Resumer](w.probe); ok {
-		if len(w.Session) > 0 {
-			if err := s.Resume(w.Session); err != nil {
-				return fmt.Errorf("go on with the wait: %w", err)
-			}
-		}
-		w.Session = s.Save() // of an element that is looked at alone, before its first attempt
+	if !w.Began.IsZero() && w.planned.Once {
+		return errNoPosition
 	}
-	if !w.Began.IsZero() && w.startDue() {
-		return errNoSession
-	}
-	if w.Began.IsZero() && !w.startDue() {
+	if w.Began.IsZero() && !w.planned.Once {
 		w.Began = w.Start
 	}
 	return nil
 }
 
-// openSession makes the probe what is looked at: its session, if it has one.
-func (w *wait) openSession() {
-	w.probe = w.p.Probe
-	if s, ok := as[Sessioner](w.p.Probe); ok {
-		w.probe = s.Session()
-	}
-	if w.probe == nil { // Elements.Narrow or Session returned none
-		w.probe = impossible{errors.New("there is no probe")}
-	}
-}
+// use makes p the probe of the next attempt.
+func (w *wait) use(p Probe) { w.probe, w.planned = p, p.Plan() }
 
 // begin notes that an attempt begins.
 func (w *wait) begin() {
@@ -233,30 +222,36 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // so that the time spent waiting for the limiter does not count.
 func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	_, isHTTP := as[httpSession](w.probe)
-	_, isResult := w.probe.(resultProbe)
-	if isHTTP && w.streams() || pace != nil && (isHTTP || isResult) { // each request has the limit, or the header of a stream
+	if w.planned.isHTTP && (w.planned.streams || pace != nil) { // each request has the limit, or the header of a stream
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	ctx, stop := w.listen(ctx, w.startDue())
+	ctx, stop := w.listen(ctx, w.planned.Once)
 	defer stop()
 	if err := w.announce(); err != nil {
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
-	ctx = context.WithValue(ctx, lookContextKey{}, &lookContext{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending})
 	begun := time.Now()
-	o := w.probe.Look(ctx, Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
-		Tell: func(o status.Observation) bool { return tell(ctx, o) }})
-	w.ended(ctx, &o)
-	return o, time.Since(begun)
+	r := w.probe.Check(ctx, Attempt{
+		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
+		Tell:   func(o status.Observation) bool { return tell(ctx, o) },
+		limits: &limits{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending, continues: w.planned.continues},
+	})
+	took := time.Since(begun)
+	if w.result = r.Result; r.Next != nil {
+		if w.use(r.Next); w.done == nil { // a later run checks the operation before the result
+			w.Position = r.Position
+		}
+	}
+	w.ended(ctx, &r.Observation)
+	return r.Observation, took
 }
 
 // announce hands the State to Starting if the next request is to start the operation. That request
 // must not be sent if the State could not be kept.
 func (w *wait) announce() error {
-	if !w.startDue() {
+	if !w.planned.Once {
 		return nil
 	}
 	w.Starting = true
@@ -266,12 +261,6 @@ func (w *wait) announce() error {
 		w.Starting = !w.unsent
 	}
 	return w.hopeless
-}
-
-// startDue reports whether the next attempt is to start the operation.
-func (w *wait) startDue() bool {
-	s, ok := as[Starter](w.probe)
-	return ok && s.StartDue()
 }
 
 // keptBody is how many bytes are kept of an answer that did not end a wait in a group. They are

@@ -24,9 +24,9 @@ type logged struct {
 	looks *int
 }
 
-func (l logged) Look(ctx context.Context, a poll.Attempt) status.Observation {
+func (l logged) Check(ctx context.Context, a poll.Attempt) poll.Report {
 	*l.looks++
-	return l.Probe.Look(ctx, a)
+	return l.Probe.Check(ctx, a)
 }
 
 // A start in a probe that is wrapped is sent once, and the function sees each attempt.
@@ -57,22 +57,23 @@ func TestAStartInAWrappedProbeIsSentOnce(t *testing.T) {
 	}
 }
 
-// An HTTP that starts or follows an operation sends nothing for a probe that does not wrap the HTTP. Other
-// requests are sent as they are, in each attempt.
+// An HTTP that starts or follows an operation sends nothing for a function that returns its observation only. A probe
+// that returns its Report continues the operation. Other requests are sent as they are, in each attempt.
 func TestRequestsWithinAProbe(t *testing.T) {
 	t.Parallel()
 	url := "http://api.example.com"
 	for _, c := range []struct {
 		name string
 		http poll.HTTP
-		want string // requests of two attempts
+		want string // requests of two attempts of a probe
+		isIn bool   // a function may make the request
 	}{
-		{"a look", poll.HTTP{URL: url}, "[GET/ GET/]"},
-		{"a request that starts nothing", poll.HTTP{URL: url, Body: []byte("a"), Follow: "none"}, "[POST/ POST/]"},
-		{"a start by its method", poll.HTTP{URL: url, Method: "POST"}, "[]"},
-		{"a start by its body", poll.HTTP{URL: url, Body: []byte("a")}, "[]"},
-		{"a start that leads to its URL", poll.HTTP{URL: url, Method: "PUT", Follow: "self"}, "[]"},
-		{"a URL to follow", poll.HTTP{URL: url, Follow: ".url"}, "[]"},
+		{"a look", poll.HTTP{URL: url}, "[GET/ GET/]", true},
+		{"a request that starts nothing", poll.HTTP{URL: url, Body: []byte("a"), Follow: "none"}, "[POST/ POST/]", true},
+		{"a start by its method", poll.HTTP{URL: url, Method: "POST"}, "[POST/]", false},
+		{"a start by its body", poll.HTTP{URL: url, Body: []byte("a")}, "[POST/]", false},
+		{"a start that leads to its URL", poll.HTTP{URL: url, Method: "PUT", Follow: "self"}, "[PUT/]", false},
+		{"a URL to follow", poll.HTTP{URL: url, Follow: ".url"}, "[GET/ GET/]", false},
 	} {
 		var sent []string
 		c.http.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -80,12 +81,16 @@ func TestRequestsWithinAProbe(t *testing.T) {
 			header := http.Header{"Location": {"/job"}, "Etag": {`"1"`}}
 			return &http.Response{StatusCode: 503, Header: header, Body: http.NoBody, Request: r}, nil
 		})
-		for name, probe := range map[string]poll.Probe{"embedded": logged{c.http, new(int)}, "in a function": poll.ProbeFunc(c.http.Look)} {
+		for name, probe := range map[string]poll.Probe{"embedded": logged{c.http, new(int)}, "in a function": poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation { return c.http.Check(ctx, a).Observation })} {
 			sent = nil
+			want, isRejected := c.want, name == "in a function" && !c.isIn
+			if isRejected {
+				want = "[]"
+			}
 			p := poll.Poller{MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Probe: probe}
 			outcome, err := p.Run(t.Context())
-			if isRejected := outcome.Status == status.Error && strings.Contains(outcome.Reason, "poll.Wrap"); fmt.Sprint(sent) != c.want || isRejected != (c.want == "[]") {
-				t.Errorf("%s, %s: sent %s, want %s; %v", c.name, name, sent, c.want, err)
+			if isNamed := outcome.Status == status.Error && strings.Contains(outcome.Reason, "poll.Wrap"); fmt.Sprint(sent) != want || isNamed != isRejected {
+				t.Errorf("%s, %s: sent %s, want %s; %v", c.name, name, sent, want, err)
 			}
 		}
 	}
@@ -118,7 +123,7 @@ func TestAFunctionReturnsTheWholeResponse(t *testing.T) {
 		}), func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
 			return poll.Observe(ctx, next(ctx, a).Body, nil)
 		})
-		o := p.Probe.Look(t.Context(), poll.Attempt{})
+		o := p.Probe.Check(t.Context(), poll.Attempt{})
 		if string(o.Body) != jobs("a=done") || o.Pages != nil || o.Output != nil {
 			t.Errorf("body %s, pages %s, output %s", o.Body, o.Pages, o.Output)
 		}
@@ -170,7 +175,7 @@ func TestLooksOfAFunctionAreLimited(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			for range 3 {
-				all.Go(func() { poll.HTTP{URL: "http://b.example.com", Transport: transport}.Look(ctx, a) })
+				all.Go(func() { poll.HTTP{URL: "http://b.example.com", Transport: transport}.Check(ctx, a) })
 			}
 			all.Wait()
 			return o

@@ -203,7 +203,7 @@ func (p Process) checkCommand(s *Spec) error {
 // that only cannot be run is returned as missing, with advice; one that cannot be given
 // its arguments is an error, too.
 func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
-	wrong := c.Check()
+	wrong := c.Plan().Invalid
 	if wrong == nil {
 		return nil, "", nil
 	}

@@ -240,7 +240,7 @@ func refuseSetting(setting presets.Setting, value string) error {
 	if value == "none" || otherHost.MatchString(value) {
 		return argv.Usagef("%s: a preset follows a path or a field only; type none, or another host: --follow %s", setting.At, value)
 	}
-	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Check(); err != nil {
+	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Plan().Invalid; err != nil {
 		return argv.Usagef("%s: %w", setting.At, err)
 	}
 	return nil

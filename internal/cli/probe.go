@@ -65,7 +65,7 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 		return probe, argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
 	}
 	probe.Address = net.JoinHostPort(u.Hostname(), u.Port())
-	if err := probe.Check(); err != nil {
+	if err := probe.Plan().Invalid; err != nil {
 		return probe, argv.Usagef("%w", err)
 	}
 	return probe, nil
@@ -100,15 +100,15 @@ func (r *targetReader) checkRequest(s *Spec, probe *poll.HTTP, place string) err
 		return err
 	}
 	plain := *probe
-	err := plain.Check()
+	err := plain.Plan().Invalid
 	if err == nil {
 		return nil
 	}
-	if plain.Next = ""; plain.Check() == nil {
+	if plain.Next = ""; plain.Plan().Invalid == nil {
 		return badExpression(s.Origin("next"), err)
 	}
 	plain.Follow = ""
-	if wrong := plain.Check(); wrong != nil {
+	if wrong := plain.Plan().Invalid; wrong != nil {
 		return argv.Usagef("%s%w", place, wrong)
 	}
 	return badExpression(s.Origin("follow"), err)

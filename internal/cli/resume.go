@@ -64,11 +64,12 @@ func (s *Spec) readSlice(o *resume.Options) (err error) {
 
 // keepsEnviron reports whether the URL that is followed has variables of the environment in it.
 func keepsEnviron(probe poll.Probe) bool {
-	if s, ok := probe.(poll.Sessioner); ok {
-		probe = s.Session()
+	request, ok := probe.(*poll.HTTP)
+	if !ok {
+		return false
 	}
-	session, ok := probe.(interface{ KeepsEnviron() bool })
-	return ok && session.KeepsEnviron()
+	first, _ := request.Resume(nil)
+	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
 }
 
 // identity returns, by their names, the flags that have to do with which target it is: the

@@ -57,14 +57,11 @@ func credentialsOf(all []*target) credentials {
 		if !ok {
 			continue
 		}
-		session, ok := request.Session().(interface {
-			Place() string
-			Credentials() string
-		})
-		if !ok {
+		first, err := request.Resume(nil)
+		if err != nil {
 			continue
 		}
-		secret, place := session.Credentials(), session.Place()
+		secret, place := first.(interface{ Credentials() string }).Credentials(), first.Plan().Origin
 		if t.socket != "" {
 			machine, _ := os.Hostname() // a container has one of its own
 			secret += fmt.Sprintf(" at %q of %q", t.socket, machine)

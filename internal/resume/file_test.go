@@ -54,7 +54,7 @@ func ended(id string, of ...string) entry {
 
 func waiting(id string, of ...string) entry {
 	e := entry{ID: id, Key: key(of), State: poll.State{Start: began, Attempts: 2, Sent: 1, Status: status.NotReady}}
-	e.State.Session = []byte(`{"at":"x"}`)
+	e.State.Position = []byte(`{"at":"x"}`)
 	return e
 }
 
@@ -156,9 +156,9 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
 		string(text) + "\x00\x00\n":       "run.jsonl:12: not a line",
-		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for \"end\" that makes no sense",
+		first + "\n" + `{"event":"end","id":"a","state":{"v":3}}` + "\n":  "run.jsonl:2: a line for \"end\" that makes no sense",
 		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
-		first + "\n" + `{"event":"wait","state":{"v":2}}` + "\n":          "run.jsonl:2: a line for \"wait\" that makes no sense",
+		first + "\n" + `{"event":"wait","state":{"v":3}}` + "\n":          "run.jsonl:2: a line for \"wait\" that makes no sense",
 	} {
 		path := filepath.Join(dir, "run.jsonl")
 		check(t, os.WriteFile(path, []byte(content), 0o640))
@@ -179,7 +179,7 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 func TestAStartStays(t *testing.T) {
 	t.Parallel()
 	unsent := entry{ID: "a", State: poll.State{Start: began, Attempts: 1}}
-	unsent.State.Session = []byte(`{"start_due":true}`)
+	unsent.State.Position = []byte(`{"start_due":true}`)
 	refused, again, failed := unsent, starting("a"), ended("a")
 	refused.State.Sent, again.State.Sent, again.State.Attempts, failed.State.Sent = 1, 1, 2, 1
 	for name, test := range map[string]struct {
@@ -218,8 +218,8 @@ func TestAStartStays(t *testing.T) {
 func TestAStartStaysWhenItIsRead(t *testing.T) {
 	t.Parallel()
 	const header = `{"joblog":4}` + "\n"
-	const start = `{"event":"start","id":"a","state":{"v":2,"attempts":1,"starting":true}}` + "\n"
-	const wait = `{"event":"wait","id":"a","state":{"v":2,"session":{"start_due":true}}}` + "\n"
+	const start = `{"event":"start","id":"a","state":{"v":3,"attempts":1,"starting":true}}` + "\n"
+	const wait = `{"event":"wait","id":"a","state":{"v":3,"session":{"start_due":true}}}` + "\n"
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	check(t, os.WriteFile(path, []byte(header+start+wait), 0o600))
 	l := openLog(t, path)
@@ -243,7 +243,7 @@ func FuzzOpen(f *testing.F) {
 		}
 	}
 	const header = `{"joblog":4}` + "\n"
-	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":2,"ending":"failed","status":"ERROR"}}` + "\n"))
+	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":3,"ending":"failed","status":"ERROR"}}` + "\n"))
 	f.Add([]byte("precious"))
 	f.Add([]byte(`{"joBlog":4}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

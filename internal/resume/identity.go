@@ -13,11 +13,7 @@ import (
 
 // Starts reports whether a wait by a probe begins with a request that starts an operation.
 func Starts(probe poll.Probe) bool {
-	if s, ok := probe.(poll.Sessioner); ok {
-		probe = s.Session()
-	}
-	starter, ok := probe.(poll.Starter)
-	return ok && starter.StartDue()
+	return probe.Plan().Once
 }
 
 // startedOthers reports whether the file has the start of a target that is not a target of this run. It may be the

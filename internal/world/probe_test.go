@@ -95,7 +95,14 @@ type program struct {
 }
 
 // Probe runs the program. What the server says is on its standard output, and how on standard error.
-func (g program) Look(ctx context.Context, a poll.Attempt) status.Observation {
+func (g program) Plan() poll.Plan { return poll.Plan{} }
+
+func (g program) Check(ctx context.Context, a poll.Attempt) poll.Report {
+	return poll.Report{Observation: g.observe(ctx, a)}
+}
+
+// observe runs the program.
+func (g program) observe(ctx context.Context, a poll.Attempt) status.Observation {
 	q, rep := g.look(ctx, g.url)
 	if rep != nil && rep.streams && !rep.reset {
 		return g.listen(ctx, a, q, rep)

@@ -47,7 +47,7 @@ func TestCommandReapOrphans(t *testing.T) {
 	session := NewSession(Command{Args: []string{"sh", "-c", script}})
 	ctx := connect.WithCaller(t.Context(), connect.Caller{ReapOrphans: true})
 	for n := 1; n <= 30; n++ {
-		if obs := session.Run(ctx, n, fmt.Sprint("POLL_ATTEMPT=", n)); obs.Exit == nil || *obs.Exit != n {
+		if obs := session.Run(ctx, nil, n, fmt.Sprint("POLL_ATTEMPT=", n)); obs.Exit == nil || *obs.Exit != n {
 			t.Fatalf("have %+v, want exit %d", obs, n)
 		}
 	}
@@ -64,7 +64,7 @@ func TestCommandReapsItsGroups(t *testing.T) {
 	becomeSubreaper(t)
 	session := NewSession(Command{Args: []string{"sh", "-c", "sleep 3600 >/dev/null 2>&1 &"}})
 	for n := range 3 {
-		session.Run(t.Context(), n+1)
+		session.Run(t.Context(), nil, n+1)
 	}
 	if len(session.left) != 3 {
 		t.Errorf("have %d groups with a member, want 3", len(session.left))
@@ -89,7 +89,7 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Command{Args: []string{"sh", "-c", "sleep 3600 & sleep 3600 & echo >&2; sleep 3600"}, Grace: time.Hour, Stderr: writerFunc(cancel)}
 	began := time.Now()
-	obs := NewSession(c).Run(ctx, 1)
+	obs := NewSession(c).Run(ctx, nil, 1)
 	if took := time.Since(began); took > 5*time.Minute || len(obs.Remarks) > 0 {
 		t.Errorf("took %v, remarks %q", took, obs.Remarks)
 	}
@@ -138,7 +138,7 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 	}
 	session := NewSession(Command{Args: []string{"sleep", "0.02"}})
 	for n := range 20 {
-		if obs := session.Run(t.Context(), n+1); !obs.Good() {
+		if obs := session.Run(t.Context(), nil, n+1); !obs.Good() {
 			t.Errorf("attempt %d: signal %q, %v", n+1, obs.Signal, obs.Failure)
 		}
 	}

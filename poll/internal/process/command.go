@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
@@ -42,8 +43,8 @@ type Command struct {
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
 	environ []string
-	Tell    func(status.Observation) (enough bool) // is told each message of a Stream in the next attempt
-	left    []*child                               // whose groups have a member that has not been reaped
+	mu      sync.Mutex // makes one attempt at a time
+	left    []*child   // whose groups have a member that has not been reaped
 }
 
 // NewSession returns the session of a command.
@@ -58,8 +59,10 @@ func NewSession(c Command) *Session {
 	return &Session{Command: c, environ: environ}
 }
 
-// Run makes attempt n, with variables that are added to the environment.
-func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Observation {
+// Run makes attempt n, with variables that are added to the environment. tell gets the messages of a Stream.
+func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough bool), n int, variables ...string) status.Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	obs := status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}}
 	began := time.Now()
 	if ctx.Err() != nil {
@@ -82,7 +85,7 @@ func (s *Session) Run(ctx context.Context, n int, variables ...string) status.Ob
 	defer c.release()
 	var decided *status.Observation
 	if s.Stream {
-		decided = s.listen(ctx, c)
+		decided = s.listen(ctx, c, tell)
 	}
 	stopped := decided == nil && s.attend(ctx, c)
 	if decided == nil {

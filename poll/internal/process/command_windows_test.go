@@ -133,7 +133,7 @@ func helpPoll(then func(stop func())) int {
 		then(stop)
 		return len(p), nil
 	})
-	obs := NewSession(c).Run(ctx, 1)
+	obs := NewSession(c).Run(ctx, nil, 1)
 	os.Stdout.Write(obs.Body)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureStopped || len(obs.Remarks) > 0 {
 		fmt.Printf("%+v", obs)
@@ -216,7 +216,7 @@ func TestStopLeavesNobody(t *testing.T) {
 						close(hurry)
 						ctx = connect.WithCaller(ctx, connect.Caller{Hurry: hurry})
 					}
-					obs := NewSession(c).Run(ctx, 1)
+					obs := NewSession(c).Run(ctx, nil, 1)
 					if what == "tree" && (obs.Failure == nil || !errors.Is(obs.Failure.Err, why)) || len(obs.Remarks) > 0 {
 						t.Errorf("have %+v, want it stopped with %v", obs, why)
 					}
@@ -285,7 +285,7 @@ func TestEndLeavesAlone(t *testing.T) {
 		processes = openAll(t, string(p))
 		return len(p), nil
 	})
-	obs := NewSession(c).Run(t.Context(), 1)
+	obs := NewSession(c).Run(t.Context(), nil, 1)
 	if obs.Exit == nil || *obs.Exit != 0 || len(processes) == 0 {
 		t.Fatalf("have %+v, want exit code 0", obs)
 	}
@@ -305,7 +305,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 
 func TestExitCodeOf32Bits(t *testing.T) {
 	t.Parallel()
-	obs := NewSession(helper("status")).Run(t.Context(), 1)
+	obs := NewSession(helper("status")).Run(t.Context(), nil, 1)
 	if obs.Exit == nil || *obs.Exit != 0xC000013A {
 		t.Errorf("have %+v, want 0xC000013A", obs)
 	}
@@ -323,7 +323,7 @@ func TestCmd(t *testing.T) {
 		{[]string{os.Getenv("COMSPEC"), "/c", "echo a&echo b"}, "a\r\nb"},
 		{[]string{"cmd", "/c", "echo", "a b", "&&", "echo", "c&d"}, `"a b"` + " \r\n" + `"c&d"`},
 	} {
-		obs := NewSession(Command{Args: test.args}).Run(t.Context(), 1)
+		obs := NewSession(Command{Args: test.args}).Run(t.Context(), nil, 1)
 		if have := strings.TrimSpace(string(obs.Body)); have != test.want {
 			t.Errorf("%q: have %q, stderr %q, failure %v, want %q", test.args, have, obs.Stderr, obs.Failure, test.want)
 		}
@@ -347,7 +347,7 @@ func TestBatchFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		obs := NewSession(c).Run(t.Context(), 1)
+		obs := NewSession(c).Run(t.Context(), nil, 1)
 		var have []string
 		if err := json.Unmarshal(obs.Body, &have); err != nil || !slices.Equal(have, args) {
 			t.Errorf("%s: have %s, stderr %s, failure %v, want %q", name, obs.Body, obs.Stderr, obs.Failure, args)
@@ -359,7 +359,7 @@ func TestBatchFile(t *testing.T) {
 	if want := "deploy: an argument holds a quote or a line break, which is not safe for a batch file"; err == nil || err.Error() != want {
 		t.Errorf("have %v, want %s", err, want)
 	}
-	obs := NewSession(c).Run(t.Context(), 1)
+	obs := NewSession(c).Run(t.Context(), nil, 1)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureHopeless || obs.Failure.Reason != err.Error() {
 		t.Errorf("have %+v, want the same", obs)
 	}
@@ -409,7 +409,7 @@ func TestLookup(t *testing.T) {
 	if missing == nil || !errors.Is(missing.Err, exec.ErrDot) {
 		t.Errorf("have %+v, want what finds out that it is in the current directory", missing)
 	}
-	obs := NewSession(Command{Args: []string{`.\script.vbs`}}).Run(t.Context(), 1)
+	obs := NewSession(Command{Args: []string{`.\script.vbs`}}).Run(t.Context(), nil, 1)
 	if obs.Failure == nil || obs.Failure.Kind != status.FailureNotExecutable {
 		t.Errorf("have %+v, want it not executable", obs)
 	}

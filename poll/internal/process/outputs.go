@@ -166,12 +166,12 @@ func closeAll(files []*os.File) {
 
 // listen tells the messages of a program until one is enough, which it returns after the end of the program
 // and of all that it has started, or until the program has ended, or ctx is done.
-func (s *Session) listen(ctx context.Context, c *child) (decided *status.Observation) {
+func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
 	o := &c.outputs
 	defer close(o.unheard)
 	tell := func(line status.Observation) (enough bool) {
 		line.Kind, line.Protocol = status.KindCommand, meaning.Command{}
-		if enough = s.Tell(line); enough {
+		if enough = evaluate(line); enough {
 			decided = new(line)
 		}
 		return enough

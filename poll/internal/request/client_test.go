@@ -17,7 +17,7 @@ func TestTransportConcurrent(t *testing.T) {
 		defer close(done)
 		transport.CloseIdleConnections() // sets the transport up, as the first request does
 	}()
-	session, err := NewSession(Request{URL: "https://api.example.com/", Transport: transport})
+	session, err := NewOperation(Request{URL: "https://api.example.com/", Transport: transport})
 	<-done
 	if err != nil || session.Credentials() != "" {
 		t.Errorf("have credentials %q and error %v", session.Credentials(), err)

@@ -47,12 +47,9 @@ func TestCacheIsBounded(t *testing.T) {
 			text := io.NopCloser(strings.NewReader(strings.Repeat("x", size)))
 			return &http.Response{StatusCode: 200, Header: http.Header{"Etag": {`"a"`}}, ContentLength: -1, Body: text}, nil
 		})
-		s, err := NewSession(Request{URL: "http://h/", Transport: server})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Look(t.Context(), Attempt{})
-		if s.Look(t.Context(), Attempt{}); asked != want {
+		s := newTestSession(t, Request{URL: "http://h/", Transport: server})
+		s.Check(t.Context(), Attempt{})
+		if s.Check(t.Context(), Attempt{}); asked != want {
 			t.Errorf("after %d bytes: asked with %q, want %q", size, asked, want)
 		}
 	}

@@ -37,7 +37,7 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 }
 
 // Hopeless is the failure of a request that cannot be sent.
-func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
+func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), err) }
 
 // cutOff is the failure of an attempt that was ended from outside.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {

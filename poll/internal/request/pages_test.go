@@ -1,6 +1,7 @@
 package request
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,13 +35,25 @@ func serve(answer func(*http.Request) reply) http.RoundTripper {
 	})
 }
 
-func newTestSession(t testing.TB, r Request) *Session {
+// A session makes the attempts of an operation, one after the other.
+type session struct {
+	*Operation
+	at Position
+}
+
+func newTestSession(t testing.TB, r Request) *session {
 	t.Helper()
-	s, err := NewSession(r)
+	o, err := NewOperation(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return &session{o, o.First()}
+}
+
+func (s *session) Check(ctx context.Context, a Attempt) status.Observation {
+	r := s.Operation.Check(ctx, a, s.at)
+	s.at = r.Next
+	return r.Observation
 }
 
 func TestParsePager(t *testing.T) {
@@ -90,7 +103,7 @@ func TestTooManyPages(t *testing.T) {
 			}
 			return replied(fmt.Sprintf(`{"next":"?n=%d"}`, asked+1))
 		})})
-		o := s.Look(t.Context(), Attempt{})
+		o := s.Check(t.Context(), Attempt{})
 		if have := reason(o); have != want || asked != 1000 {
 			t.Errorf("%d pages: %d are asked for, %q", pages, asked, have)
 		}
@@ -122,7 +135,7 @@ func TestPagesHint(t *testing.T) {
 	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
 		return replied(`{"n":"`+r.URL.RawQuery+`"}`, headers[r.URL.RawQuery]...)
 	})})
-	o := s.Look(t.Context(), Attempt{})
+	o := s.Check(t.Context(), Attempt{})
 	if o.Failure != nil || len(o.Pages) != 2 {
 		t.Fatalf("have %v with %d further pages", o.Failure, len(o.Pages))
 	}
@@ -152,11 +165,11 @@ func TestPagesMissing(t *testing.T) {
 		{"?c={.a.b}", `{"a":{}}`, "no next page: .a.b is missing"},
 	} {
 		s := newTestSession(t, Request{URL: "http://h/", Next: test.next, Transport: serve(func(r *http.Request) reply { return replied(test.page) })})
-		o := s.Look(t.Context(), Attempt{})
+		o := s.Check(t.Context(), Attempt{})
 		if have := o.Doubt; have != test.want || o.Failure != nil {
 			t.Errorf("%s of %s: have %s, want %s, %v", test.next, test.page, have, test.want, o.Failure)
 		}
-		if again := s.Look(t.Context(), Attempt{}); again.Doubt != "" {
+		if again := s.Check(t.Context(), Attempt{}); again.Doubt != "" {
 			t.Errorf("%s of %s: the doubt is repeated: %s", test.next, test.page, again.Doubt)
 		}
 	}
@@ -168,7 +181,7 @@ func TestPagesMissing(t *testing.T) {
 		return replied("{}")
 	})})
 	for _, pages = range []int{2, 1} {
-		if o := s.Look(t.Context(), Attempt{}); len(o.Remarks) > 0 {
+		if o := s.Check(t.Context(), Attempt{}); len(o.Remarks) > 0 {
 			t.Errorf("%d pages: %s", pages, o.Remarks)
 		}
 	}
@@ -182,7 +195,7 @@ func TestPages_longURL(t *testing.T) {
 		requests++
 		return replied("[]", "Link: <"+strings.Repeat("x", 1000)+"/>; rel=next")
 	})})
-	o := s.Look(t.Context(), Attempt{})
+	o := s.Check(t.Context(), Attempt{})
 	if want := "its Link to the next page is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
 		t.Errorf("after %d requests: have %q, want %q", requests, reason(o), want)
 	}
@@ -211,7 +224,7 @@ func FuzzPages(f *testing.F) {
 				return replied(fmt.Sprintf("[%d]", requests), "Link: "+link)
 			}),
 		})
-		o := s.Look(t.Context(), Attempt{})
+		o := s.Check(t.Context(), Attempt{})
 		if requests > maxPages || o.Failure == nil && len(o.Pages) != requests-1 {
 			t.Errorf("%q and %q: %d requests, %d further pages, %v", link, other, requests, len(o.Pages), o.Failure)
 		}

@@ -9,91 +9,69 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Session is a request in one run: it starts an operation, and follows the URLs that
-// answers name. It makes its calls through layers.
-type Session struct {
+// An Operation is a request with the connection of one wait: it starts an operation, and follows the URLs that
+// responses name. It makes its calls through layers. All positions share the connection (the renewed header, the
+// cookies, the validators with the kept body, the ID of the last event), which is locked: attempts are made one after the
+// other.
+type Operation struct {
+	mu     sync.Mutex
 	client *client
 	outer  layer // of those that the request asks for
 	follow follow
-
-	phase     phase
-	first     phase           // of a new session
-	second    phase           // if no answer names a URL to follow
-	at        location        // where the next attempt looks
-	led       []redirect      // of the request that starts the operation, to at, while that is due
-	monitor   meaning.Monitor // of at, while it is followed
-	accepted  bool            // at has returned a 202
-	statement string          // the last one in the answers from there, "" for none
-	attempt   Attempt
-
-	// named is the Location in the answer to the start, if there is one; namedErr is
-	// [ErrUntrusted] if it must not be requested.
-	named    location
-	namedErr error
+	first  phase // of the first attempt
+	second phase // if no response names a URL to follow
 }
 
-// A phase says what the next attempt sends.
-type phase int
-
-const (
-	given     phase = iota // the request that was given, which starts nothing
-	unsent                 // the same for the first time; it changes something
-	startDue               // the request that starts the operation
-	started                // nothing: it was sent, and its answer names no URL to follow
-	returned               // a GET of the URL that was given; the operation was started
-	following              // a GET of a URL that an answer has named
-)
-
-// NewSession returns the session of a request, or an error if it cannot be sent.
-func NewSession(r Request) (*Session, error) {
+// NewOperation returns the operation of a request, or an error if the request cannot be sent.
+func NewOperation(r Request) (*Operation, error) {
 	c, err := newClient(r)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{client: c, at: c.given}
+	o := &Operation{client: c}
 	environ := expr.WithEnviron(r.LookupEnv)
-	if s.follow, err = parseFollow(r.Follow, environ); err != nil {
+	if o.follow, err = parseFollow(r.Follow, environ); err != nil {
 		return nil, err
 	}
 	next, err := parsePager(r.Next, environ)
-	s.outer = layers(c, next)
+	o.outer = layers(c, next)
 	switch {
 	case isSafe(c.Method):
-		s.first, s.second = given, given
-	case s.follow.word == "none":
-		s.first, s.second = unsent, given
-	case s.follow.word == "self":
-		s.first, s.second = startDue, returned
+		o.first, o.second = given, given
+	case o.follow.word == "none":
+		o.first, o.second = unsent, given
+	case o.follow.word == "self":
+		o.first, o.second = startDue, returned
 	default:
-		s.first, s.second = startDue, started
+		o.first, o.second = startDue, started
 	}
-	s.phase = s.first
-	return s, err
+	return o, err
 }
 
-// Streams reports whether each message of an answer is judged.
-func (s *Session) Streams() bool { return s.client.Stream }
+// First returns the position of the first attempt.
+func (o *Operation) First() Position { return Position{Phase: o.first, At: o.client.given} }
 
-// GoesOn reports whether the request of an attempt depends on the responses to earlier attempts.
-func (s *Session) GoesOn() bool { return s.first == startDue || s.follow.explicit() }
+// Streams reports whether each message of a response is evaluated.
+func (o *Operation) Streams() bool { return o.client.Stream }
 
-// StartDue reports whether the next attempt sends the request that starts the
-// operation.
-func (s *Session) StartDue() bool { return s.phase == startDue }
+// Continues reports whether the request of an attempt depends on the responses to earlier attempts.
+func (o *Operation) Continues() bool { return o.first == startDue || o.follow.explicit() }
 
-// Place returns the scheme, host and port that the next attempt asks first.
-func (s *Session) Place() string { return s.at.origin() }
+// KeepsEnviron reports whether the result of Save can hold a variable of the environment: the
+// URL that is followed is built from one.
+func (o *Operation) KeepsEnviron() bool { return o.follow.namesEnviron() }
 
 // Credentials returns the parts of a request that only the origin of the given URL gets: equal for
 // equal credentials, "" if there are none. It is secret.
-func (s *Session) Credentials() string {
-	all := s.client.credentials()
+func (o *Operation) Credentials() string {
+	all := o.client.credentials()
 	if len(all) == 0 {
 		return ""
 	}
@@ -101,15 +79,32 @@ func (s *Session) Credentials() string {
 	return fmt.Sprintf("%q", all)
 }
 
-// Look makes one attempt.
-func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
+// A step is an attempt under way: its Position becomes that of the next attempt.
+type step struct {
+	*Operation
+	Position
+}
+
+// A Reply is the result of an attempt.
+type Reply struct {
+	status.Observation
+	Next Position // of the next attempt
+	// Result is where the result of the operation is if the Observation means SUCCESS, nil if the Observation has the
+	// result. ResultErr is the reason why the result cannot be requested, nil for none.
+	Result    *Position
+	ResultErr error
+}
+
+// Check makes one attempt at a position.
+func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	c, s := op.client, &step{op, at}
 	var o seen
-	s.attempt = a
-	s.attempt.Tell = nil // a result is no stream
 	if a.Anew {
-		s.client.memory.LastID = ""
+		c.memory.LastID = ""
 	}
-	switch s.phase {
+	switch at.Phase {
 	case startDue:
 		o = s.start(ctx, a)
 	case started:
@@ -117,31 +112,43 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
+	case fetching:
+		a.Tell = nil // a result is no stream
+		got := s.plain().do(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
+		o = got.seen
+		if got.Failure == nil && len(got.asked.redirects) > 0 {
+			o.Doubt = s.doubt(got)
+		}
+		o.Monitor, o.Result = meaning.MonitorResult, true
 	default:
 		o = s.look(ctx, a)
 	}
-	if retry := s.client.memory.Retry; o.Failure != nil && retry > 0 && (o.Hint == nil || o.Hint.Wait < retry) {
+	if retry := c.memory.Retry; o.Failure != nil && retry > 0 && (o.Hint == nil || o.Hint.Wait < retry) {
 		o.Hint = &status.Hint{Wait: retry, Source: "its retry field"}
 	}
-	if c := s.client; c.unreported {
+	if c.unreported {
 		c.unreported = false
 		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
 	}
-	return o.observation()
+	r := Reply{Observation: o.observation(), Next: s.Position}
+	if o.Monitor == meaning.MonitorAzure && s.Monitor == meaning.MonitorAzure {
+		r.Result, r.ResultErr = s.result(o.Body)
+	}
+	return r
 }
 
 // look makes an attempt that starts nothing.
-func (s *Session) look(ctx context.Context, a Attempt) seen {
-	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
-	if s.phase == given || s.phase == unsent {
+func (s *step) look(ctx context.Context, a Attempt) seen {
+	next := call{Attempt: a, method: http.MethodGet, at: s.At, single: s.leadsOn()}
+	if s.Phase == given || s.Phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	got := s.outer.do(ctx, next)
 	o := s.observe(ctx, got)
-	if s.phase == unsent && !got.unsent && !o.refusedForLoad() {
-		s.phase = given
+	if s.Phase == unsent && !got.unsent && !o.refusedForLoad() {
+		s.Phase = given
 	}
-	o.Due = s.phase == unsent
+	o.Due = s.Phase == unsent
 	if got.Failure == nil && !o.isConfirmed && isAmbiguous(got.code, got.asked.method) {
 		remarkRedirect(&o, got)
 	}
@@ -149,22 +156,22 @@ func (s *Session) look(ctx context.Context, a Attempt) seen {
 }
 
 // leadsOn reports whether the next answer only says where to look.
-func (s *Session) leadsOn() bool {
-	return s.phase != following && s.follow.explicit()
+func (s *step) leadsOn() bool {
+	return s.Phase != following && s.follow.explicit()
 }
 
 // observe makes the observation of a look, and notes where its answer says to look from
 // now on.
-func (s *Session) observe(ctx context.Context, got *answer) seen {
+func (s *step) observe(ctx context.Context, got *answer) seen {
 	o := got.seen
 	o.Remarks = slices.Clip(o.Remarks)
-	o.Monitor = s.monitor
+	o.Monitor = s.Monitor
 	if got.Failure != nil || got.Page > 0 {
 		return o
 	}
-	o.Earlier = s.statement
+	o.Earlier = s.Statement
 	switch {
-	case s.phase == following:
+	case s.Phase == following:
 		s.observeFollowed(&o, got)
 	case s.leadsOn() && o.Good():
 		s.findLink(ctx, &o, got)
@@ -172,7 +179,7 @@ func (s *Session) observe(ctx context.Context, got *answer) seen {
 		if o.Missing != "" {
 			o.Missing = "nothing to follow: " + o.Missing
 		}
-	case s.phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
+	case s.Phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
 		if l, _ := s.client.headerLink(got, meaning.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
 			o.Observation.Advice = status.Advice{Code: status.AdviceOffered, Text: l.source}
 		}
@@ -181,31 +188,31 @@ func (s *Session) observe(ctx context.Context, got *answer) seen {
 }
 
 // observeFollowed notes the answer from a URL that an earlier answer named.
-func (s *Session) observeFollowed(o *seen, got *answer) {
+func (s *step) observeFollowed(o *seen, got *answer) {
 	// The body of a 202 is not the document that was asked for.
 	if statement := meaning.Statement(&o.Observation); statement != "" && got.code != http.StatusAccepted {
-		s.statement = statement
+		s.Statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
-	o.Accepted = s.accepted && !got.Moved
-	s.accepted = s.accepted || got.code == http.StatusAccepted && !got.Moved
+	o.Accepted = s.Accepted && !got.Moved
+	s.Accepted = s.Accepted || got.code == http.StatusAccepted && !got.Moved
 	if s.isElsewhere(got) {
 		o.Monitor = meaning.MonitorSeeOther
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	isLocation := s.monitor == meaning.MonitorLocation || s.monitor == meaning.MonitorCreated
+	isLocation := s.Monitor == meaning.MonitorLocation || s.Monitor == meaning.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
 		o.Monitor = meaning.MonitorAzure
 	}
-	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) && s.monitor != meaning.MonitorGiven {
+	if l, _ := s.client.headerLink(got, s.Monitor); l.to.url != nil && !l.to.same(s.At) && s.Monitor != meaning.MonitorGiven {
 		s.goTo(l, o)
 	}
 }
 
 // findLink follows the link in an answer, if there is one.
-func (s *Session) findLink(ctx context.Context, o *seen, got *answer) {
+func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
 		if problem != nil {
@@ -221,22 +228,22 @@ func (s *Session) findLink(ctx context.Context, o *seen, got *answer) {
 }
 
 // goTo makes the next attempts look where a link points, and says so.
-func (s *Session) goTo(l link, o *seen) {
-	s.at, s.monitor, s.phase, s.accepted = l.to, l.monitor, following, false
+func (s *step) goTo(l link, o *seen) {
+	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	o.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 led from a status document to another. A 303 of the request
 // that starts the operation does not count.
-func (s *Session) isElsewhere(got *answer) bool {
+func (s *step) isElsewhere(got *answer) bool {
 	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
-	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.at.identity()
+	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.At.identity()
 }
 
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
-func (s *Session) doubt(got *answer) string {
+func (s *step) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
 		return ""
@@ -257,14 +264,14 @@ func isHTML(a *answer) bool {
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials: it goes on where redirects have led it, so
 // that the redirecting server does not get it again.
-func (s *Session) start(ctx context.Context, a Attempt) seen {
+func (s *step) start(ctx context.Context, a Attempt) seen {
 	c := s.client
-	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.at, body: c.Body, start: true, redirects: s.led})
+	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
-			s.at, s.monitor, s.phase = r.to, meaning.MonitorCreated, following
+			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following
 			o := s.observe(ctx, got)
-			o.Next = cmp.Or(o.Next, urlName(s.at.url))
+			o.Next = cmp.Or(o.Next, urlName(s.At.url))
 			return o
 		}
 	}
@@ -272,10 +279,10 @@ func (s *Session) start(ctx context.Context, a Attempt) seen {
 	o.Start = true
 	if got.unsent || o.refusedForLoad() || o.Renewed {
 		o.Due = true
-		s.at, s.led = got.asked.at, got.asked.redirects
+		s.At, s.redirects = got.asked.at, got.asked.redirects
 		return o
 	}
-	s.phase, s.at, s.led = s.second, c.given, nil
+	s.Phase, s.At, s.redirects = s.second, c.given, nil
 	if got.Failure == nil {
 		s.started(ctx, &o, got)
 		return o
@@ -291,20 +298,20 @@ func (s *Session) start(ctx context.Context, a Attempt) seen {
 }
 
 // started notes where the answer to a start says to look.
-func (s *Session) started(ctx context.Context, o *seen, got *answer) {
+func (s *step) started(ctx context.Context, o *seen, got *answer) {
 	c := s.client
 	switch {
 	case got.Moved && isMissing(got): // a 404 elsewhere says nothing of the given URL
-		if s.phase == started {
-			s.phase = following
+		if s.Phase == started {
+			s.Phase = following
 		}
-		o.Next = urlName(s.at.url)
-	case s.phase == returned && (o.Good() || got.code == http.StatusSeeOther):
-		o.Next = urlName(s.at.url)
+		o.Next = urlName(s.At.url)
+	case s.Phase == returned && (o.Good() || got.code == http.StatusSeeOther):
+		o.Next = urlName(s.At.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
 		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
-			s.named, s.namedErr = named, err
+			s.Named, s.namedErr = named, err
 		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
@@ -339,61 +346,35 @@ func remarkRedirect(o *seen, got *answer) {
 	}
 }
 
-// Result looks for the result of an operation whose status document said that it is done,
-// if that is another document (Azure's API guidelines, "Long-running operations"): at
-// resourceLocation; at the Location of the answer to the POST that started it; at the URL
-// itself after PUT and PATCH.
-//
-// The first look is part of the last attempt, and waits for its Pace.
-func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
-	if meaning.Of(&last).Monitor != meaning.MonitorAzure || s.monitor != meaning.MonitorAzure {
-		return nil, ""
-	}
-	at, err := s.resultLocation(last)
-	if err == nil && (at.url == nil || at.same(s.at)) {
-		return nil, ""
-	}
-	what = "follow its resourceLocation"
-	if at.url != nil {
-		what = "get " + urlName(at.url)
-	}
-	first := true
-	return func(ctx context.Context) status.Observation {
-		got := failed(nil, call{Attempt: s.attempt, method: http.MethodGet, at: at})
-		if err != nil {
-			got.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
-		} else if first {
-			got.Failure = s.attempt.wait(ctx, at)
-		}
-		if got.Failure == nil {
-			first = false
-			got = s.plain().do(ctx, got.asked)
-		}
-		o := got.seen
-		if got.Failure == nil && len(got.asked.redirects) > 0 {
-			o.Doubt = s.doubt(got)
-		}
-		o.Monitor, o.Result = meaning.MonitorResult, true
-		return o.observation()
-	}, what
-}
-
 // plain returns the layer for what is no page and is not asked for again if it has changed.
-func (s *Session) plain() layer {
+func (s *step) plain() layer {
 	if s.client.Refresh != nil {
 		return renewed{s.client, s.client}
 	}
 	return s.client
 }
 
-// resultLocation returns where the result is, no URL if that is not named. A location that is named
-// but unusable is an error: the status document is not the result.
-func (s *Session) resultLocation(last status.Observation) (location, error) {
+// result returns where the result of an operation is, if the document of its status names another document
+// (Azure's API guidelines, "Long-running operations"): at resourceLocation; at the Location of the response to the POST
+// that started the operation; at the URL itself after PUT and PATCH. It returns nil if the document has the result. A location that is named
+// but unusable is an error: the document is not the result.
+func (s *step) result(document []byte) (*Position, error) {
+	to, err := s.resultLocation(document)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it %w", err)
+	case to.url == nil, to.same(s.At):
+		return nil, nil
+	}
+	return &Position{Phase: fetching, At: to}, nil
+}
+
+func (s *step) resultLocation(document []byte) (location, error) {
 	var operation struct{ ResourceLocation any }
-	decode(last.Body, "resourceLocation", &operation)
+	decode(document, "resourceLocation", &operation)
 	switch reference, isText := operation.ResourceLocation.(string); {
 	case reference != "":
-		return s.client.refer(s.at, reference)
+		return s.client.refer(s.At, reference)
 	case !isText && operation.ResourceLocation != nil:
 		return location{}, errors.New("is no text")
 	}
@@ -401,7 +382,7 @@ func (s *Session) resultLocation(last status.Observation) (location, error) {
 	case http.MethodPut, http.MethodPatch:
 		return s.client.given, nil
 	case http.MethodPost:
-		return s.named, s.namedErr
+		return s.Named, s.namedErr
 	}
 	return location{}, nil
 }
