@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,14 +14,11 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// A realServer is a Redis for one test: redis-server of this machine, or what REDIS_SERVER names, such
-// as valkey-server; where there is none, one in this process.
+// A realServer is a Redis for one test: redis-server of this machine, or the program that REDIS_SERVER names, such
+// as valkey-server. Without such a program it is a miniredis in this process.
 type realServer struct {
 	url, socket string
 	process     *os.Process // nil for one in this process
-	wait        func() error
-	args        []string
-	log         bytes.Buffer
 }
 
 // serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
@@ -44,37 +40,27 @@ func serve(t testing.TB, real bool, flags ...string) *realServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &realServer{socket: filepath.Join(dir, "socket")}
-	s.url = "unix://" + s.socket
-	s.args = append([]string{program, "--port", "0", "--unixsocket", s.socket, "--save", "", "--dir", dir}, flags...)
-	s.again(t)
-	return s
-}
-
-// again starts the server again.
-func (s *realServer) again(t testing.TB) { s.start(t, exec.Command(s.args[0], s.args[1:]...)) }
-
-func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
-	t.Helper()
-	cmd.Stdout = &s.log
+	s := &realServer{socket: filepath.Join(dir, "socket"), url: "unix://" + filepath.Join(dir, "socket")}
+	var log bytes.Buffer
+	cmd := exec.Command(program, append([]string{"--port", "0", "--unixsocket", s.socket, "--save", "", "--dir", dir}, flags...)...)
+	cmd.Stdout = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.process, s.wait = cmd.Process, sync.OnceValue(cmd.Wait)
+	s.process = cmd.Process
 	t.Cleanup(func() {
 		cmd.Process.Kill()
-		s.wait()
+		cmd.Wait()
 	})
 	for range 1000 {
 		if conn, err := net.Dial("unix", s.socket); err == nil {
 			conn.Close()
-			return
+			return s
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	t.Fatalf("the server does not start: %s", &s.log)
+	t.Fatalf("the server does not start: %s", &log)
+	return nil
 }
 
 // connect returns a connection that stays open until the end of the test.
