@@ -3,19 +3,18 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"io"
 	"net"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/urfave/cli/v2"
 )
 
 // A Process holds what the process gets from its environment.
@@ -28,15 +27,20 @@ type Process struct {
 	// Dial connects to the servers of URLs, in a simulated network. Nil means the network's own way.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	guard   *guard // nil for none
+	guard   *Guard // nil for none
 	release func() // stops catching signals; nil if none are caught
-	began   time.Time
-	presets *presetCache
 }
 
-func (p Process) getenv(name string) string {
-	value, _ := p.Lookup(name)
-	return value
+// An app is a process that runs one command line.
+type app struct {
+	Host
+	args []string
+}
+
+func newApp(p Process) app {
+	a := app{Host{NewEnv(p.Lookup, p.Streams), p.Hurry, p.release, p.guard, time.Now()}, p.Args}
+	a.Dial, a.Commands = p.Dial, a.commandNames()
+	return a
 }
 
 // A subcommand is made when it is named.
@@ -46,11 +50,11 @@ type subcommand struct {
 }
 
 // subcommands returns all, in the order in which help lists them.
-func (p Process) subcommands() []subcommand {
+func (p app) subcommands() []subcommand {
 	return []subcommand{
 		{"demo", p.demoCommand},
-		{"eval", p.evalCommand},
-		{"presets", p.presetsCommand},
+		{"eval", func() *argv.Command { return evalCommand(p.Env) }},
+		{"presets", func() *argv.Command { return presetsCommand(p.Env) }},
 		{"help", p.helpCommand},
 		{"man", p.manCommand},
 		{"completion", p.completionCommand},
@@ -63,7 +67,7 @@ func (p Process) subcommands() []subcommand {
 }
 
 // command makes the subcommand of that name, nil if there is none.
-func (p Process) command(name string) *argv.Command {
+func (p app) command(name string) *argv.Command {
 	for _, s := range p.subcommands() {
 		if s.name != name {
 			continue
@@ -77,7 +81,7 @@ func (p Process) command(name string) *argv.Command {
 	return nil
 }
 
-func (p Process) commandNames() (names []string) {
+func (p app) commandNames() (names []string) {
 	for _, s := range p.subcommands() {
 		names = append(names, s.name)
 	}
@@ -85,7 +89,7 @@ func (p Process) commandNames() (names []string) {
 }
 
 // commands makes all subcommands, for help and completion.
-func (p Process) commands() (all []*argv.Command) {
+func (p app) commands() (all []*argv.Command) {
 	for _, name := range p.commandNames() {
 		all = append(all, p.command(name))
 	}
@@ -95,19 +99,18 @@ func (p Process) commands() (all []*argv.Command) {
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
 func Run(ctx context.Context, p Process) ExitCode {
-	p.began, p.presets = time.Now(), newPresetCache()
-	s := newSpec()
-	sub, err := p.run(ctx, s, func(ctx context.Context, checked *Spec) error {
+	a, s := newApp(p), newSpec()
+	sub, err := a.run(ctx, s, func(ctx context.Context, checked *Spec) error {
 		s = checked
-		return p.runWait(ctx, s)
+		return a.runWait(ctx, s)
 	})
 	if !argv.IsUsage(err) {
-		return p.finish(err)
+		return a.finish(err)
 	}
-	p.refuse("usage", err)
+	a.refuse("usage", err)
 	if sub == nil && s.IsOn("json") {
 		if err := ui.WriteFailure(p.Streams, int(ExitUsage), false, err.Error()); err != nil {
-			return p.finish(err)
+			return a.finish(err)
 		}
 	}
 	return ExitUsage
@@ -117,8 +120,8 @@ func Run(ctx context.Context, p Process) ExitCode {
 // with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
 // read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
 // and then the action. It sees no operand, no variable and no error of them, and prints nothing.
-func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
-	l, path, args := s.Line, []string{"poll"}, p.Args
+func (p app) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
+	l, path, args := s.Line, []string{"poll"}, p.args
 	if len(args) > 0 {
 		sub = p.command(args[0])
 	}
@@ -154,7 +157,7 @@ func (p Process) run(ctx context.Context, s *Spec, wait func(context.Context, *S
 }
 
 // write writes a result to stdout.
-func (p Process) write(ctx context.Context, text string) error {
+func (p app) write(ctx context.Context, text string) error {
 	return p.deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
@@ -195,7 +198,7 @@ func (t typed) Set(text string) error {
 }
 
 // runCommand runs a subcommand.
-func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
+func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
 	switch {
@@ -225,69 +228,48 @@ func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	return await(ctx, func() error { return c.Run(ctx, l) })
 }
 
-// refuse says why nothing is attempted.
-func (p Process) refuse(what string, err error) {
-	text := usageText(err)
-	io.WriteString(p.Streams.Err, text+ui.Annotation(p.getenv, what, strings.TrimSpace(text)))
-}
-
-// A file may be endless, so reading is limited: for a body, an answer or a
-// command's input; and for headers or logins, one per line.
-const (
-	maxInput = 256 << 20
-	maxLines = 1 << 20
-)
-
-// readFile reads a file, or stdin for "-". It refuses more than most bytes, which
-// is a whole number of MiB.
-func (p Process) readFile(name string, most int64) ([]byte, error) {
-	r := p.Streams.In
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		r = file
+// readWait reads the operands and the environment of a wait, checks what needs no file, and
+// hands it all to wait. s is not filled yet.
+func (p app) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
+	kinds, err := classifyOperands(s.Line)
+	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
+		return p.about(ctx, s)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
-	if int64(len(text)) > most {
-		if name == "-" {
-			name = "stdin"
-		}
-		return nil, argv.Usagef("%s is larger than %d MiB, the most that poll reads", name, most>>20)
+	err = cmp.Or(s.Err, err)
+	s.Environ(kinds)
+	if err = cmp.Or(err, s.Err); err != nil {
+		return err
 	}
-	return text, err
-}
-
-// readValue returns a value, or the content of FILE for @FILE.
-func (p Process) readValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
-	name, isFile := strings.CutPrefix(value, "@")
-	if !isFile {
-		return []byte(value), false, nil
-	}
-	if err := refuseStdinTwice(l); name == "-" && err != nil {
-		return nil, true, err
-	}
-	if text, err = p.readFile(name, most); err != nil {
-		return nil, true, argv.Usagef("%s: %w", origin, err)
-	}
-	if name == "-" {
-		p.Streams.In = bytes.NewReader(text) // for the next target
-	}
-	return text, true, nil
-}
-
-// refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
-func refuseStdinTwice(l *argv.Line) error {
-	var readers []string
-	for _, s := range l.Settings {
-		if s.Flag.FromFile && s.Text == "@-" || s.Flag.Name == "targets" && s.Text == "-" {
-			readers = append(readers, s.Origin+" "+s.Text)
+	s = s.with(s.Settings, nil)
+	if s.Preset != "" {
+		if s, err = inTime(ctx, p.Host, s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
+			return err
 		}
 	}
-	if len(readers) > 1 {
-		return argv.Usagef("%s and %s would both read stdin", readers[0], readers[1]).Hint("put one of them into a file")
+	if s.IsCommand {
+		if err := p.checkCommand(s); err != nil {
+			return err
+		}
 	}
-	return nil
+	checked, err := s.checked(kinds)
+	switch {
+	case err != nil && s.IsCommand:
+		return cmp.Or(refuseNoProgram(s.Operands), err)
+	case err != nil:
+		return err
+	}
+	return wait(ctx, checked)
+}
+
+// about answers -h and -V, which other programs give other meanings: they stand alone.
+func (p app) about(ctx context.Context, s *Spec) error {
+	switch {
+	case len(s.Operands) > 0 && s.IsOn("help"):
+		return argv.Usagef("-h is --help, and takes no other arguments").Advise("help " + s.Operands[0])
+	case len(s.Operands) > 0:
+		return argv.Usagef("-V is --version, and takes no other arguments")
+	case s.IsOn("help"):
+		return s.Write(ctx, shortHelp())
+	}
+	return s.Write(ctx, version()+"\n")
 }

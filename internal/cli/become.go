@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // readThen checks the program behind the URLs and "--", which poll becomes on SUCCESS.
@@ -41,14 +40,6 @@ func (w *wait) readThen() error {
 	return nil
 }
 
-// unrunnableCode returns the exit code for a program that cannot be run.
-func unrunnableCode(f *status.Failure) ExitCode {
-	if f.Kind == status.FailureNotExecutable {
-		return ExitNotExecutable
-	}
-	return ExitNotFound
-}
-
 // then becomes the program that follows a wait which has ended with err, if there is one
 // and the wait has succeeded. It returns only if that fails.
 func (w *wait) then(ctx context.Context, err error) error {
@@ -56,8 +47,8 @@ func (w *wait) then(ctx context.Context, err error) error {
 	if err != nil || len(s.Then) == 0 {
 		return err
 	}
-	if w.process.release != nil {
-		w.process.release() // from now on a signal ends the process
+	if w.process.Release != nil {
+		w.process.Release() // from now on a signal ends the process
 	}
 	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught

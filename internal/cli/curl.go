@@ -32,7 +32,7 @@ func partOf(flag string) argv.Reader {
 
 // read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
 // UTF-8 or not, and @- is stdin; --data-binary reads a file as it is, --data-raw none.
-func (p part) read(s *Spec, process Process) ([]byte, error) {
+func (p part) read(s *Spec, process Env) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.text), nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-func (p Process) demoCommand() *argv.Command {
+func (p app) demoCommand() *argv.Command {
 	return &argv.Command{
 		Summary:     "watch poll wait for a job of a built-in API",
 		OwnsSignals: true,
@@ -22,7 +22,7 @@ func (p Process) demoCommand() *argv.Command {
 const demoCondition = `.state == "done"`
 
 // demo waits for a job of its own API as for any other. Variables are for other waits.
-func demo(ctx context.Context, process Process) error {
+func demo(ctx context.Context, process app) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("start the demo's API: %w", err)
@@ -32,7 +32,7 @@ func demo(ctx context.Context, process Process) error {
 	defer server.Close()
 	job := "http://" + listener.Addr().String() + "/jobs/42"
 	fmt.Fprintf(process.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
-	process.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
+	process.args = []string{"--timeout", "15s", "--until", demoCondition, job}
 	process.Lookup = func(string) (string, bool) { return "", false }
 	_, err = process.run(ctx, newSpec(), process.runWait)
 	return err

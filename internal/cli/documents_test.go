@@ -49,7 +49,7 @@ func TestFlagsPage(t *testing.T) {
 // manPage puts what the tables say into a manual page.
 func manPage(page string) string {
 	var commands strings.Builder
-	for _, c := range testProcess().commands() {
+	for _, c := range testApp().commands() {
 		about, _, _ := strings.Cut(helpText(c.Name), "\n\n  ")
 		fmt.Fprintf(&commands, ".SS poll %s\n%s\n", roff(c.Synopsis()), roff(about))
 		commands.WriteString(manFlags(c.Flags))
@@ -125,7 +125,7 @@ func TestManPage(t *testing.T) {
 }
 
 func completed(words []string) argv.Completion {
-	return argv.Complete(newSpec().Line.Command, testProcess().commands(), words)
+	return argv.Complete(newSpec().Line.Command, testApp().commands(), words)
 }
 
 func TestComplete(t *testing.T) {
@@ -135,7 +135,7 @@ func TestComplete(t *testing.T) {
 		words []string // the last is being typed
 		want  string   // kind, start, and what is offered
 	}{
-		{"the first word", []string{""}, "words 0 " + strings.Join(testProcess().commandNames(), " ")},
+		{"the first word", []string{""}, "words 0 " + strings.Join(testApp().commandNames(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
 		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
 		{"a long flag", []string{"--str"}, "words 0 --strict --stream --strategy"},

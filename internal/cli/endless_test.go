@@ -32,7 +32,7 @@ func TestReadFile_limit(t *testing.T) {
 	t.Parallel()
 	full := strings.Repeat("x", 1<<20)
 	for input, want := range map[string]string{full: "", full + "x": "stdin is larger than 1 MiB, the most that poll reads"} {
-		var p Process
+		var p Env
 		p.Streams, _, _ = term.Buffers(input)
 		text, err := p.readFile("-", 1<<20)
 		if want == "" && (err != nil || string(text) != input) || want != "" && (err == nil || err.Error() != want) {

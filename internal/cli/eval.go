@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-func (p Process) evalCommand() *argv.Command {
+func evalCommand(p Env) *argv.Command {
 	q := &evaluation{Spec: newSpec(), process: p, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Operands: "EXPR [FILE|-]",
@@ -74,7 +74,7 @@ func ruleFlags() []string {
 // An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
 type evaluation struct {
 	*Spec            // what the flags say of the rules
-	process          Process
+	process          Env
 	header           []string
 	stderr, print    string
 	condition, value *expr.Expr

@@ -50,7 +50,7 @@ func (g guarded) run(t *testing.T) (ended string) {
 		began := time.Now()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		hurry := make(chan struct{})
-		watched := &guard{ctx: ctx, hurry: hurry, end: func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) }}
+		watched := &Guard{ctx: ctx, hurry: hurry, end: func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) }}
 		watched.writing.Store(g.writing)
 		go func() {
 			for ; time.Since(began) <= g.read; time.Sleep(time.Second) {
@@ -80,7 +80,7 @@ func TestDeliver_signalAfterTheResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		err := Process{}.deliver(ctx, func() error {
+		err := Host{}.deliver(ctx, func() error {
 			cancel(&system.SignalError{Signal: syscall.SIGTERM})
 			time.Sleep(messageTime / 2)
 			return nil

@@ -12,7 +12,7 @@ import (
 func TestFlags_set(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, c := range append(testProcess().commands(), newSpec().Line.Command) {
+	for _, c := range append(testApp().commands(), newSpec().Line.Command) {
 		for i := range c.Flags {
 			if f := &c.Flags[i]; f.Set != nil {
 				count++

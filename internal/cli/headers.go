@@ -19,7 +19,7 @@ import (
 // A headerReader reads the files of -H and --oauth2-bearer at each attempt.
 type headerReader struct {
 	mu      sync.Mutex
-	process Process
+	process Env
 	sources []*headerSource
 	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
@@ -39,7 +39,7 @@ type refresh = func(r *http.Request, refused bool) (http.Header, error)
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
 // not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
 // what reads their files again, nil if they name none that can be read twice.
-func readHeaders(l *argv.Line, process Process, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
+func readHeaders(l *argv.Line, process Env, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
@@ -78,7 +78,7 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 const minAge = 100 * time.Millisecond
 
 // read reads the file. If it may be half written, it is read again, but not for ever.
-func (s *headerSource) read(process Process) (text []byte, err error) {
+func (s *headerSource) read(process Env) (text []byte, err error) {
 	for range 10 {
 		text, err = process.readFile(s.file, maxLines)
 		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > minAge {
@@ -151,7 +151,7 @@ func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 }
 
 // renew reads the file again.
-func (s *headerSource) renew(process Process) error {
+func (s *headerSource) renew(process Env) error {
 	content, err := s.read(process)
 	text := string(content)
 	switch {

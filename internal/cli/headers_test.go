@@ -15,7 +15,7 @@ func headersOf(t *testing.T, line string) (header http.Header, again refresh, er
 	process, _ := processOf(t, line)
 	s, err := specOf(t.Context(), process)
 	if err == nil {
-		header, again, err = readHeaders(s.Line, process, s.Header, s.Bearer, "")
+		header, again, err = readHeaders(s.Line, newApp(process).Env, s.Header, s.Bearer, "")
 	}
 	return header, again, err
 }

@@ -36,7 +36,7 @@ func shortHelp() string {
 }
 
 // fullHelp has all flags, by what they are about, and the other commands.
-func (p Process) fullHelp() string {
+func (p app) fullHelp() string {
 	text := helpText("usage") + helpText("expressions") + waitFlags().Help("") + "\nOther commands:\n"
 	for _, c := range p.commands() {
 		text += c.Row()
@@ -45,7 +45,7 @@ func (p Process) fullHelp() string {
 }
 
 // helpNames returns what there is help on, beside the flags.
-func (p Process) helpNames() []string {
+func (p app) helpNames() []string {
 	names := append([]string{"all"}, p.commandNames()...)
 	topics, _ := docs.Pages.ReadDir(".")
 	for _, page := range topics {
@@ -56,7 +56,7 @@ func (p Process) helpNames() []string {
 
 // helpCommand returns the subcommand that shows the help of the others, of a topic or of
 // a flag.
-func (p Process) helpCommand() *argv.Command {
+func (p app) helpCommand() *argv.Command {
 	return &argv.Command{
 		NamesFlag:   true,
 		Operands:    "[all|FLAG|TOPIC|COMMAND]",
@@ -77,7 +77,7 @@ func (p Process) helpCommand() *argv.Command {
 }
 
 // helpOn returns the help on a name, which may be a page of the documentation.
-func (p Process) helpOn(name string) (text string, isPage bool, err error) {
+func (p app) helpOn(name string) (text string, isPage bool, err error) {
 	flags := withManual(waitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
@@ -102,7 +102,7 @@ func (p Process) helpOn(name string) (text string, isPage bool, err error) {
 //go:embed man/poll.1
 var manualPage string
 
-func (p Process) manCommand() *argv.Command {
+func (p app) manCommand() *argv.Command {
 	return &argv.Command{
 		Summary:     "the manual page",
 		OwnsSignals: true,
@@ -120,7 +120,7 @@ func (p Process) manCommand() *argv.Command {
 
 // showManual shows the manual page on the terminal, by man(1) and its pager, and reports
 // whether it could. What is typed then belongs to them: Ctrl-C does not end poll.
-func (p Process) showManual() bool {
+func (p app) showManual() bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
@@ -136,7 +136,7 @@ var completionScripts embed.FS
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-func (p Process) completionCommand() *argv.Command {
+func (p app) completionCommand() *argv.Command {
 	return &argv.Command{
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",

@@ -12,9 +12,9 @@ import (
 )
 
 // testProcess is poll without surroundings.
-func testProcess() Process {
+func testApp() app {
 	streams, _, _ := term.Buffers("")
-	return Process{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	return newApp(Process{Streams: streams, Lookup: func(string) (string, bool) { return "", false }})
 }
 
 // Help is read on terminals of 80 columns, and the short one of half a screen.
@@ -24,8 +24,8 @@ func TestHelp_width(t *testing.T) {
 	if n := strings.Count(short, "\n"); n > 40 {
 		t.Errorf("the short help has %d lines", n)
 	}
-	texts := map[string]string{"": short, "all": testProcess().fullHelp()}
-	for _, c := range testProcess().commands() {
+	texts := map[string]string{"": short, "all": testApp().fullHelp()}
+	for _, c := range testApp().commands() {
 		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
@@ -71,7 +71,7 @@ func TestHelp_readme(t *testing.T) {
 // leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(testProcess().commands(), newSpec().Line.Command) {
+	for _, c := range append(testApp().commands(), newSpec().Line.Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
 			if find(`^[A-Z][A-Z0-9_]*$`, f.Variable()) == nil {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // unfinished is what people wait for at the wrong server, or in the wrong way.
@@ -74,7 +73,6 @@ func TestMistakes(t *testing.T) {
 
 func testMistake(t *testing.T, given *strings.Replacer, line, wanted string) {
 	process, out := processOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=2 POLL_MAX_WAIT=10ms "+given.Replace(line))
-	process.began = time.Now()
 	code := Run(t.Context(), process)
 	said := out.err.String()
 	for want := range strings.SplitSeq(wanted, "\n> ") {

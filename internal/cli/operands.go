@@ -178,7 +178,7 @@ func refuseURL(operand string) error {
 }
 
 // checkCommand refuses the words of a command that were meant as something else.
-func (p Process) checkCommand(s *Spec) error {
+func (p Env) checkCommand(s *Spec) error {
 	word := s.Operands[0]
 	switch {
 	case s.Dashes:
@@ -186,7 +186,7 @@ func (p Process) checkCommand(s *Spec) error {
 	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
 		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
 			Hint("a switch such as --json takes no value").Hint("if it is meant: poll -- %s ...", word)
-	case slices.Contains(p.commandNames(), word):
+	case slices.Contains(p.Commands, word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)
 	}
@@ -202,7 +202,7 @@ func (p Process) checkCommand(s *Spec) error {
 // else: a URL without its scheme, or something that is never a program. A program
 // that only cannot be run is returned as missing, with advice; one that cannot be given
 // its arguments is an error, too.
-func (p Process) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
+func (p Env) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Plan().Invalid
 	if wrong == nil {
 		return nil, "", nil
@@ -235,8 +235,8 @@ func refuseNoProgram(args []string) error {
 }
 
 // adviceOn returns advice about a program that was not found.
-func (p Process) adviceOn(program string) string {
-	meant := words.Nearest(program, p.commandNames())
+func (p Env) adviceOn(program string) string {
+	meant := words.Nearest(program, p.Commands)
 	_, hint := argv.Advice("command " + program)
 	switch {
 	case hint != "" || filepath.Base(program) != program:
@@ -245,4 +245,26 @@ func (p Process) adviceOn(program string) string {
 		return "did you mean the subcommand: poll " + meant
 	}
 	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
+}
+
+// nothingToWaitFor refuses a line without a target.
+func (s *Spec) nothingToWaitFor() error {
+	if len(s.Operands) > 0 || s.isSeveral() {
+		return nil
+	}
+	if len(s.Pid) > 0 {
+		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
+			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
+	}
+	return argv.Usagef("nothing to wait for: give a URL or a command").
+		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+}
+
+// refuseJoblog refuses what no job log can be.
+func (s *Spec) refuseJoblog() error {
+	if s.Joblog == "-" {
+		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
+	}
+	return nil
 }

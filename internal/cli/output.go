@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -53,41 +52,6 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 		return cmp.Or(mayShow(e), err)
 	})
 	return err
-}
-
-// mayShow refuses a value that is not of an answer.
-func mayShow(e *expr.Expr) error {
-	switch {
-	case e.Reads("ENV"):
-		return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
-	case !e.Reads():
-		return argv.Usagef("%s is the same for every answer", e)
-	}
-	return nil
-}
-
-// values compiles the expressions of a flag, and checks each.
-func (s *Spec) values(flag string, texts []string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
-	compile := func(text string) (*expr.Expr, error) { return expr.CompileValue(text, expr.WithEnviron(s.LookupEnv)) }
-	return compileAll(s.Origin(flag), texts, compile, check, false)
-}
-
-// compileAll compiles the expressions of a flag. Those that fail the check are refused, or left out
-// if they are for others.
-func compileAll[E any](origin string, texts []string, compile func(string) (E, error), check func(E) error, isForOthers bool) (list []E, err error) {
-	for _, text := range texts {
-		e, err := compile(text)
-		if err == nil {
-			if err = check(e); err != nil && isForOthers {
-				continue
-			}
-		}
-		if err != nil {
-			return nil, badExpression(origin, err)
-		}
-		list = append(list, e)
-	}
-	return list, nil
 }
 
 // readPrint reads what is printed of the answer of each target.

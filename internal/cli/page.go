@@ -14,7 +14,7 @@ import (
 
 // showPage shows a page of the documentation: on a terminal at its width and through the pager,
 // elsewhere as it is.
-func (p Process) showPage(ctx context.Context, text string) error {
+func (p app) showPage(ctx context.Context, text string) error {
 	if !p.Streams.OutIsTerminal {
 		return p.write(ctx, text)
 	}
@@ -41,10 +41,10 @@ func (p Process) showPage(ctx context.Context, text string) error {
 
 // lend runs a program that shows text on the terminal, and reports whether it could. What is typed then
 // belongs to it: Ctrl-C does not end poll.
-func (p Process) lend(c *exec.Cmd, text string) bool {
+func (p app) lend(c *exec.Cmd, text string) bool {
 	dropped := make(chan os.Signal, 1) // never read
-	if p.release != nil {
-		p.release()
+	if p.Release != nil {
+		p.Release()
 	}
 	signal.Notify(dropped, os.Interrupt)
 	defer signal.Stop(dropped)

@@ -56,7 +56,7 @@ func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 // findPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
 // one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
 // has the stanzas of the user's directory in front of its own, and those of the file that is named first.
-func (p Process) findPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
+func (p Env) findPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
 	if file, one, ok := presetFile(name); ok {
 		return p.presetIn(l, origin, file, one)
 	}
@@ -106,7 +106,7 @@ func presetFile(value string) (file, name string, ok bool) {
 }
 
 // presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.
-func (p Process) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
+func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
 	list, err := p.readPresets(origin, file)
 	if err != nil {
 		return preset, err
@@ -148,7 +148,7 @@ func groupOf(list []presets.Preset) (group string) {
 }
 
 // readPresets reads the presets of a file, once for each run, and checks their settings.
-func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
+func (p Env) readPresets(origin, file string) ([]presets.Preset, error) {
 	if known := p.presets.files[file]; known != nil {
 		return known, nil
 	}
@@ -173,7 +173,7 @@ func (p Process) readPresets(origin, file string) ([]presets.Preset, error) {
 }
 
 // withPreset returns a spec that has the settings of the preset of --preset, too.
-func (p Process) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
+func (p Env) withPreset(s *Spec, kinds argv.Kinds, rank argv.Rank) (*Spec, error) {
 	if s.Preset == "" {
 		return s, nil
 	}
@@ -247,7 +247,7 @@ func refuseSetting(setting presets.Setting, value string) error {
 }
 
 // readRegular reads a file that says how to wait. A pipe could hold that up for ever, and a device has no end.
-func (p Process) readRegular(name string) ([]byte, error) {
+func (p Env) readRegular(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
@@ -256,7 +256,7 @@ func (p Process) readRegular(name string) ([]byte, error) {
 
 // ownPresets reads the presets of the user's directory, and returns the first error about one of
 // its files.
-func (p Process) ownPresets() (all []presets.Preset, unread error) {
+func (p Env) ownPresets() (all []presets.Preset, unread error) {
 	dir := p.presetDir()
 	entries, err := os.ReadDir(dir)
 	if dir == "" || errors.Is(err, fs.ErrNotExist) {
@@ -276,11 +276,54 @@ func (p Process) ownPresets() (all []presets.Preset, unread error) {
 
 // presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
 // Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
-func (p Process) presetDir() string {
+func (p Env) presetDir() string {
 	for _, base := range []string{p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config"), p.getenv("AppData")} {
 		if filepath.IsAbs(base) {
 			return filepath.Join(base, "poll", "presets")
 		}
 	}
 	return ""
+}
+
+func offeredPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
+
+func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
+	for _, p := range slices.Concat(of...) {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			list = append(list, argv.Candidate{Word: name, About: p.API})
+		}
+	}
+	return list
+}
+
+// unknownPreset refuses a name, with the presets of the service that it may stand for.
+func unknownPreset(origin, name string, mine []presets.Preset) error {
+	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if _, missing := os.Stat(name); missing == nil {
+		return err.Hint("to use the file of that name: --preset ./%s", name)
+	}
+	var names, related []string
+	list, members := presets.All(), "stanzas of that group"
+	if strings.HasPrefix(name, "aws:") {
+		list, members = presets.Waiters(), "waiters of that service"
+	}
+	if group, _, isMember := strings.Cut(name, "/"); isMember || strings.HasPrefix(name, "aws:") {
+		for _, c := range candidates(mine, list) {
+			names = append(names, c.Word)
+		}
+		return err.Meant(name, names).Hint("poll presets %s lists the %s", group, members)
+	}
+	for _, c := range candidates(mine, list) {
+		names = append(names, c.Word)
+		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
+			related = append(related, c.Word)
+		}
+	}
+	if len(related) > 0 {
+		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
+	}
+	if err.Meant(name, names); len(err.Hints) == 0 {
+		err.Hint("poll presets lists them")
+	}
+	return err
 }

@@ -13,27 +13,16 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-func (p Process) presetsCommand() *argv.Command {
+func presetsCommand(p Env) *argv.Command {
 	return &argv.Command{
 		Operands: "[NAME]",
 		Summary:  "list the sets of rules, or explain one",
 		Offers:   offeredPresets,
-		Run:      p.showPresets,
+		Run:      func(ctx context.Context, l *argv.Line) error { return showPresets(ctx, p, l) },
 	}
 }
 
-func offeredPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
-
-func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
-	for _, p := range slices.Concat(of...) {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			list = append(list, argv.Candidate{Word: name, About: p.API})
-		}
-	}
-	return list
-}
-
-func (p Process) showPresets(ctx context.Context, l *argv.Line) (err error) {
+func showPresets(ctx context.Context, p Env, l *argv.Line) (err error) {
 	name := strings.Join(l.Operands, "")
 	service, isAWS := strings.CutPrefix(name, "aws:")
 	list := make([]presets.Preset, 1)

@@ -211,9 +211,6 @@ func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	}
 	c := s.Command
 	c.Grace, c.Env = r.nested.Grace, r.nested.Env
-	if r.process.release != nil { // the process is poll's own, and one with a command becomes no program
-		system.AdoptOrphans()
-	}
 	if s.Stdin {
 		input, err := r.process.readFile("-", maxInput)
 		if err != nil {
@@ -229,7 +226,7 @@ const killAfter = "POLL_KILL_AFTER"
 
 // nestedCommand returns the settings of commands that may run under another poll, or may run one. If the
 // outer poll killed first, the command of the inner one, which has its own process group, would be left running.
-func nestedCommand(process Process, grace time.Duration) *poll.Command {
+func nestedCommand(process Env, grace time.Duration) *poll.Command {
 	if outer, err := time.ParseDuration(process.getenv(killAfter)); err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
@@ -237,37 +234,4 @@ func nestedCommand(process Process, grace time.Duration) *poll.Command {
 		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), killAfter+"="+grace.String()),
 	}
-}
-
-// withHost returns the context of a run. A command that reaped all for one target would reap the
-// programs of others.
-func (w *wait) withHost(ctx context.Context) context.Context {
-	grace := hurriedGrace
-	if w.process.getenv(killAfter) != "" {
-		grace /= 2
-	}
-	return connect.WithCaller(ctx, connect.Caller{
-		ReapOrphans: w.process.release != nil && !w.spec.isSeveral(),
-		Hurry:       hurried(w.process.Hurry, grace),
-	})
-}
-
-// hurriedGrace is the time between the second TERM and KILL. A poll under another poll waits half as
-// long, so that it kills its own command before it is killed itself.
-const hurriedGrace = 200 * time.Millisecond
-
-// hurried returns the channel that hurries the end of a command: a value when hurry is closed, and its own
-// close after the grace. If there are several commands, one gets the value.
-func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
-	if hurry == nil {
-		return nil
-	}
-	sooner := make(chan struct{}, 1)
-	go func() {
-		<-hurry
-		sooner <- struct{}{}
-		time.Sleep(grace)
-		close(sooner)
-	}()
-	return sooner
 }

@@ -15,7 +15,7 @@ func TestHurried(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hurry := make(chan struct{})
 			close(hurry)
-			w := &wait{spec: newSpec(), process: Process{Hurry: hurry, Lookup: func(string) (string, bool) { return outer, outer != "" }}}
+			w := &wait{spec: newSpec(), process: Host{Hurry: hurry, Env: Env{Lookup: func(string) (string, bool) { return outer, outer != "" }}}}
 			began := time.Now()
 			sooner := connect.CallerOf(w.withHost(t.Context())).Hurry
 			_, again := <-sooner

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
-	"github.com/pollcli/poll/status/presets"
 )
 
 // readRules reads the conditions, which have to be about what the target answers.
@@ -141,21 +139,6 @@ func (r *targetReader) isForOthers(t *target, rank argv.Rank) bool {
 	return r.several && t.kind == status.KindTCP && rank < argv.Entry
 }
 
-// applies refuses a rule on variables that the probe does not set: it would
-// silently always be false, or true. It may be about an element of an answer.
-func applies(x *expr.Expr, kind status.Kind, element bool) error {
-	of := map[bool]string{true: "element", false: "answer"}[element]
-	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
-		if !x.Reads(name) {
-			continue
-		}
-		if wrong, hint := argv.Advice("reads " + name + " " + kind.String() + " " + of); wrong != "" {
-			return argv.Usagef("%s", wrong).Hint("%s", hint)
-		}
-	}
-	return nil
-}
-
 // readPreset reads the rules of --preset.
 func (r *targetReader) readPreset(t *target) error {
 	s := t.spec
@@ -186,38 +169,6 @@ func (r *targetReader) readPreset(t *target) error {
 func isObject(objects, path string) bool {
 	paths, err := expr.CompileObjects(objects)
 	return err == nil && paths.Has(path)
-}
-
-// unknownPreset refuses a name, with the presets of the service that it may stand for.
-func unknownPreset(origin, name string, mine []presets.Preset) error {
-	err := argv.Usagef("%s: there is no preset %q", origin, name)
-	if _, missing := os.Stat(name); missing == nil {
-		return err.Hint("to use the file of that name: --preset ./%s", name)
-	}
-	var names, related []string
-	list, members := presets.All(), "stanzas of that group"
-	if strings.HasPrefix(name, "aws:") {
-		list, members = presets.Waiters(), "waiters of that service"
-	}
-	if group, _, isMember := strings.Cut(name, "/"); isMember || strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(mine, list) {
-			names = append(names, c.Word)
-		}
-		return err.Meant(name, names).Hint("poll presets %s lists the %s", group, members)
-	}
-	for _, c := range candidates(mine, list) {
-		names = append(names, c.Word)
-		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
-			related = append(related, c.Word)
-		}
-	}
-	if len(related) > 0 {
-		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
-	}
-	if err.Meant(name, names); len(err.Hints) == 0 {
-		err.Hint("poll presets lists them")
-	}
-	return err
 }
 
 // hasSuccess reports whether a condition says what is SUCCESS.

@@ -49,7 +49,7 @@ func TestNewGroup_limits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := s.newGroup()
+		g := newGroup(s)
 		have := fmt.Sprint(g.Parallel, " ", g.ParallelPlace("http://h"), " ", g.ParallelPlace("sh"), " ", g.Limiter.(*poll.Pacer).PerSecond)
 		if have != want {
 			t.Errorf("%s: have %s, want %s", line, have, want)

@@ -17,14 +17,6 @@ import (
 // see the arguments of a process.
 const shareSecret = "POLL_SHARE_SECRET"
 
-// refuseJoblog refuses what no job log can be.
-func (s *Spec) refuseJoblog() error {
-	if s.Joblog == "-" {
-		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
-	}
-	return nil
-}
-
 // openShare returns the limiter that --share names. It returns nil without --share, and if only the
 // variable names one and targets are commands without --share-key.
 func openShare(s *Spec, all []*target, note func(string)) (*fleet.Fleet, error) {

@@ -16,9 +16,8 @@ import (
 
 // specOf reads the arguments of a wait, which is not run.
 func specOf(ctx context.Context, w Process) (*Spec, error) {
-	w.presets = newPresetCache()
 	s := newSpec()
-	_, err := w.run(ctx, s, func(_ context.Context, settled *Spec) error {
+	_, err := newApp(w).run(ctx, s, func(_ context.Context, settled *Spec) error {
 		s = settled
 		return nil
 	})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/words"
@@ -37,7 +35,7 @@ type target struct {
 // among them. What several have in common is read once.
 type targetReader struct {
 	run     *Spec // what is given for all
-	process Process
+	process Env
 	several bool
 	list    *elementList  // nil without --each
 	file    *targets.File // nil if the operands are the targets
@@ -56,7 +54,7 @@ type targetReader struct {
 	advice  string // about such a program
 }
 
-func newReader(s *Spec, process Process) *targetReader {
+func newReader(s *Spec, process Env) *targetReader {
 	return &targetReader{
 		run: s, process: process, several: s.isSeveral(),
 		shared:     make(map[string]*target),
@@ -118,59 +116,12 @@ func (r *targetReader) read() (err error) {
 	return cmp.Or(r.refuseUnused(), r.missing)
 }
 
-// readEntries reads what is to be waited for: a command, the URLs among the operands, or the
-// entries of a file.
-func (r *targetReader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
-	if r.run.Targets != "" {
-		return r.readFile(template)
-	}
-	name := r.run.Name
-	if r.several { // the job log has the name of all
-		name = ""
-	}
-	if r.run.IsCommand {
-		return []*targets.Entry{{Name: name, Command: r.run.Operands}}, nil
-	}
-	var entries []*targets.Entry
-	given := make(map[string]bool)
-	for _, operand := range r.run.Operands {
-		page := fmt.Sprint(connect.PageOf(operand))
-		if given[page] {
-			r.repeats++
-			continue
-		}
-		given[page] = true
-		entries = append(entries, &targets.Entry{Name: name, URL: operand})
-	}
-	return entries, nil
-}
-
 // repeated says how many targets were given more than once, "" if none was.
 func (r *targetReader) repeated() string {
 	if r.repeats == 0 {
 		return ""
 	}
 	return words.Count(r.repeats, "target") + " given again: each is waited for once"
-}
-
-// placeOf returns where a target is given, for errors about it: FILE:LINE, or the URL among several; "" if the target
-// stands alone.
-func (r *targetReader) placeOf(e *targets.Entry) string {
-	switch {
-	case !r.several || r.list != nil:
-		return ""
-	case r.file == nil:
-		return poll.HTTP{URL: e.URL}.Target() + ": "
-	}
-	return fmt.Sprintf("%s:%d: ", r.file.Name, e.Line)
-}
-
-// located adds the place of a target to an error about it.
-func located(place string, err error) error {
-	if err == nil || place == "" {
-		return err
-	}
-	return argv.Usagef("%s%w", place, err)
 }
 
 // readEntry reads a target.
@@ -247,30 +198,6 @@ func (r *targetReader) specOf(kind status.Kind, place string, settings []targets
 	check.Entries = s.Flags
 	given, err = s.Resolved(check)
 	return s.with(given, s.preset), err
-}
-
-// withEntry returns what is given with the settings of an entry.
-func (s *Spec) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
-	given = s.Settings
-	for _, setting := range settings {
-		f, origin := s.Flags.Named(setting.Flag), place+setting.Flag
-		switch {
-		case f == nil || f.Hidden:
-			return given, argv.Usagef("%s: an entry cannot have this key", origin).
-				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
-				Hint("an entry has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
-		case f.WholeRun:
-			return given, argv.Usagef("%s: it applies to all targets", origin).Hint("give it on the command line: --%s", setting.Flag)
-		case len(setting.Texts) > 1 && !f.Many:
-			return given, argv.Usagef("%s: it has one value", origin)
-		}
-		for _, text := range setting.Texts {
-			if given, err = given.With(f, text, origin, argv.Entry); err != nil {
-				return given, err
-			}
-		}
-	}
-	return given, nil
 }
 
 // nameOf returns what a target is called: as its user says, or by its URL or program, with
@@ -397,64 +324,4 @@ func (r *targetReader) refuseUnused() error {
 	}
 	_, err := r.run.Resolved(check)
 	return err
-}
-
-// readFile reads the targets file, with what its entries fill.
-func (r *targetReader) readFile(template *targets.Template) ([]*targets.Entry, error) {
-	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
-		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
-			Hint("kubectl get jobs -o name | poll --targets - ...")
-	}
-	if err := refuseStdinTwice(r.run.Line); err != nil {
-		return nil, err
-	}
-	text, err := r.process.readFile(r.run.Targets, targets.MaxSize)
-	if err != nil {
-		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err).Advise("open " + r.run.Targets)
-	}
-	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Keys: r.list != nil})
-	if e, ok := errors.AsType[*targets.Error](err); ok {
-		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
-	}
-	r.repeats = r.file.Repeats
-	return r.file.Entries, err
-}
-
-// readTemplate reads the URL or the command that entries fill, nil if there is none.
-func (r *targetReader) readTemplate() (t *targets.Template, err error) {
-	switch {
-	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
-		return nil, nil // with --each, the entries are keys of the answer
-	case r.run.IsCommand:
-		t, err = targets.ParseCommand(r.run.Operands)
-	case len(r.run.Operands) > 1:
-		return nil, argv.Usagef("%d URLs are given, but entries of %s fill one URL", len(r.run.Operands), r.run.Origin("targets")).
-			Hint("put the URLs into the file, too")
-	default:
-		t, err = targets.ParseURL(r.run.Operands[0])
-	}
-	if err == nil && r.run.Each != "" {
-		err = t.Batch(r.run.Batch)
-	}
-	for _, field := range t.Fields() {
-		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
-			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
-		}
-	}
-	if e, ok := errors.AsType[*targets.Error](err); ok {
-		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
-		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
-			wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, programName(r.run.Operands[0]))
-		}
-		return nil, wrong
-	}
-	return t, err
-}
-
-// targetsFile returns what the file of --targets is called.
-func (s *Spec) targetsFile() string {
-	if s.Targets == "-" {
-		return "stdin"
-	}
-	return s.Targets
 }

@@ -20,11 +20,11 @@ import (
 func readTargets(tb *testing.T, stdin string, args ...string) []*target {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	process := Process{Args: args, Streams: streams, presets: newPresetCache(),
-		Lookup: func(string) (string, bool) { return "", false }}
+	process := newApp(Process{Args: args, Streams: streams,
+		Lookup: func(string) (string, bool) { return "", false }})
 	var targets []*target
 	_, err := process.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) (err error) {
-		w := wait{spec: s, process: process}
+		w := wait{spec: s, process: process.Host}
 		err = w.read(ctx)
 		targets = w.targets
 		return err

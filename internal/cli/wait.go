@@ -17,73 +17,14 @@ import (
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
+	"github.com/pollcli/poll/status"
 )
 
-// readWait reads the operands and the environment of a wait, checks what needs no file, and
-// hands it all to wait. s is not filled yet.
-func (p Process) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
-	kinds, err := classifyOperands(s.Line)
-	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
-		return p.about(ctx, s)
-	}
-	err = cmp.Or(s.Err, err)
-	s.Environ(kinds)
-	if err = cmp.Or(err, s.Err); err != nil {
-		return err
-	}
-	s = s.with(s.Settings, nil)
-	if s.Preset != "" {
-		if s, err = inTime(ctx, p, s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
-			return err
-		}
-	}
-	if s.IsCommand {
-		if err := p.checkCommand(s); err != nil {
-			return err
-		}
-	}
-	checked, err := s.checked(kinds)
-	switch {
-	case err != nil && s.IsCommand:
-		return cmp.Or(refuseNoProgram(s.Operands), err)
-	case err != nil:
-		return err
-	}
-	return wait(ctx, checked)
-}
-
-// about answers -h and -V, which other programs give other meanings: they stand alone.
-func (p Process) about(ctx context.Context, s *Spec) error {
-	switch {
-	case len(s.Operands) > 0 && s.IsOn("help"):
-		return argv.Usagef("-h is --help, and takes no other arguments").Advise("help " + s.Operands[0])
-	case len(s.Operands) > 0:
-		return argv.Usagef("-V is --version, and takes no other arguments")
-	case s.IsOn("help"):
-		return s.Write(ctx, shortHelp())
-	}
-	return s.Write(ctx, version()+"\n")
-}
-
-// nothingToWaitFor refuses a line without a target.
-func (s *Spec) nothingToWaitFor() error {
-	if len(s.Operands) > 0 || s.isSeveral() {
-		return nil
-	}
-	if len(s.Pid) > 0 {
-		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
-			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
-	}
-	return argv.Usagef("nothing to wait for: give a URL or a command").
-		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
-		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
-}
-
 // wait waits as the spec says.
-func (p Process) runWait(ctx context.Context, s *Spec) error {
+func (p Host) runWait(ctx context.Context, s *Spec) error {
 	w, err := inTime(ctx, p, s, func() (*wait, error) {
 		w := &wait{spec: s, process: p}
-		p.guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
+		p.Guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
 		return w, w.read(ctx)
 	})
 	if err != nil {
@@ -115,7 +56,7 @@ func (w *wait) close(fate resume.Fate) {
 // of it changes while it runs. A single wait is a group of one, but for what goes to stdout.
 type wait struct {
 	spec    *Spec
-	process Process
+	process Host
 
 	targets []*target
 
@@ -133,7 +74,7 @@ type wait struct {
 // deadline returns when the time for everything is over: in centuries if there is
 // no timeout.
 func (w *wait) deadline() time.Time {
-	return w.process.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
+	return w.process.Began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
 }
 
 // withDeadline returns a context that is also done at the deadline.
@@ -147,8 +88,8 @@ const leastPreparing = 250 * time.Millisecond
 
 // inTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
 // reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
-func inTime[T any](ctx context.Context, p Process, s *Spec, read func() (T, error)) (v T, err error) {
-	deadline := p.began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
+func inTime[T any](ctx context.Context, p Host, s *Spec, read func() (T, error)) (v T, err error) {
+	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
 	defer cancel()
 	if v, err = awaitValue(reading, read); err == nil || argv.IsUsage(err) {
@@ -160,7 +101,7 @@ func inTime[T any](ctx context.Context, p Process, s *Spec, read func() (T, erro
 		failure = ui.WriteFailure(p.Streams, int(exitCode(err)), again, err.Error())
 	}
 	if again {
-		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.began).Seconds(), err)
+		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.Began).Seconds(), err)
 	}
 	return v, errors.Join(err, failure)
 }
@@ -180,7 +121,7 @@ func (w *wait) read(ctx context.Context) error {
 			return argv.Usagef("%s: %w", s.Origin("result-file"), err)
 		}
 	}
-	r := newReader(s, w.process)
+	r := newReader(s, w.process.Env)
 	if err := s.nothingToWaitFor(); err != nil {
 		return err
 	}
@@ -209,6 +150,9 @@ func (w *wait) read(ctx context.Context) error {
 		return err
 	}
 	w.targets = r.targets
+	if w.process.Release != nil && slices.Contains(r.kinds, status.KindCommand) { // the process becomes no other program
+		system.AdoptOrphans()
+	}
 	return w.open(r.targets)
 }
 
@@ -259,7 +203,7 @@ func (w *wait) open(targets []*target) (err error) {
 	}
 	w.reporter = ui.New(w.report)
 	for _, t := range targets {
-		t.poller.Finalize, t.poller.Start = w.finalize, w.process.began  // of its Timeout: that is of one run
+		t.poller.Finalize, t.poller.Start = w.finalize, w.process.Began  // of its Timeout: that is of one run
 		if c, ok := t.poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
 			c.Stderr = w.reporter.Stderr()
 		}

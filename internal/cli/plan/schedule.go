@@ -17,9 +17,6 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
-const DefaultTimeout = 10 * time.Minute
-
 // ScheduleCommand returns the command that shows when attempts would come.
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	q := &scheduleQuery{output: output{streams: s}}

@@ -179,3 +179,6 @@ func (w Waits) Rand(n int) *rand.Rand {
 	}
 	return rand.New(rand.NewPCG(*w.Seed, uint64(n)))
 }
+
+// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
+const DefaultTimeout = 10 * time.Minute

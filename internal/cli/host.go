@@ -1,18 +1,34 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
+	"io"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/status/expr"
 )
+
+// A Host is the process that a command line runs in.
+type Host struct {
+	Env
+	Hurry   <-chan struct{} // closed when the user has asked to end a second time
+	Release func()          // stops catching signals; nil if none are caught
+	Guard   *Guard          // nil for none
+	Began   time.Time
+}
+
+// refuse says why nothing is attempted.
+func (p Host) refuse(what string, err error) {
+	text := usageText(err)
+	io.WriteString(p.Streams.Err, text+ui.Annotation(p.getenv, what, strings.TrimSpace(text)))
+}
 
 // usageText formats an error for the terminal. What was typed may contain anything.
 func usageText(err error) string {
@@ -27,28 +43,6 @@ func usageText(err error) string {
 		}
 	}
 	return b.String()
-}
-
-// badExpression returns an error that names the flag of an expression.
-func badExpression(origin string, err error) error {
-	if e, ok := errors.AsType[*expr.Error](err); ok {
-		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
-		e.Hint = cmp.Or(hint, e.Hint)
-		return argv.Usagef("%s, %w", origin, e) // which begins with a column
-	}
-	return argv.Usagef("%s: %w", origin, err)
-}
-
-// find matches a pattern, and its groups, against something mistyped. It compiles
-// the pattern on demand, since most runs need none.
-func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
-
-func compileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
-	e, err := expr.CompileValue(text, expr.WithEnviron(l.LookupEnv))
-	if err != nil {
-		return nil, badExpression(l.Origin(flag), err)
-	}
-	return e, nil
 }
 
 // caret shows a place in a source, in characters from 0, and a hint below it.
