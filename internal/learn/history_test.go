@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,6 +174,32 @@ func TestLongFileIsRewritten(t *testing.T) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d files are left, %v, want the history and the lock", len(entries), err)
+	}
+}
+
+// Runs that are added at the same time are all kept, also while the file is rewritten.
+func TestManyWriters(t *testing.T) {
+	t.Parallel()
+	const writers, each = 20, 5
+	s := learn.History{Dir: t.TempDir()}
+	for i := range 350 {
+		appendRuns(t, s, "x", run(100_000+i))
+	}
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range each {
+				if err := s.Append(t.Context(), "x", run(w*each+i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	have := numbers(read(t, s, "x"))
+	slices.Sort(have)
+	if len(have) > 300 || have[0] != 0 || have[writers*each-1] != writers*each-1 {
+		t.Errorf("%d runs: %v", len(have), have)
 	}
 }
 

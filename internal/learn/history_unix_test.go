@@ -3,49 +3,49 @@
 package learn_test
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
-	"slices"
-	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/pollcli/poll/internal/learn"
 )
 
-// limitFiles makes a write beyond size bytes of a file fail, half done, as it
-// does on a full disk.
-func limitFiles(size string) error {
-	bytes, err := strconv.ParseUint(size, 10, 64)
-	if err != nil {
-		return err
+// fullVariable names the directory of a process that cannot write more than 1000 bytes to a file.
+const fullVariable = "HISTORY_TEST_FULL"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(fullVariable)
+	if dir == "" {
+		os.Exit(m.Run())
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes})
+	err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000})
+	for number := 0; err == nil; number++ {
+		if err = (learn.History{Dir: dir}).Append(context.Background(), "x", run(number)); err == nil {
+			fmt.Println(number)
+		}
+	}
 }
 
+// A full disk takes half of a line. The file has no part of the line then.
 func TestFullPlace(t *testing.T) {
 	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}
-	cmd, stdout := startWriter(t, s.Dir, 0, 100, fmt.Sprintf("HISTORY_TEST_LIMIT=%d", 1000))
-	var added []int
-	for stdout.Scan() {
-		number, err := strconv.Atoi(stdout.Text())
-		if err != nil {
-			t.Fatal(err)
-		}
-		added = append(added, number)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fullVariable+"="+s.Dir)
+	wrote, err := cmd.Output()
+	added := strings.Count(string(wrote), "\n")
+	if err != nil || added == 0 || added > 20 {
+		t.Fatalf("%v: %d runs were added to 1000 bytes", err, added)
 	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("the writer did not notice that the place is full")
-	}
-	if len(added) == 0 || len(added) > 20 {
-		t.Errorf("%d runs were added to 1000 bytes", len(added))
-	}
-	appendRuns(t, s, "x", run(100))
-	if have := numbers(read(t, s, "x")); !slices.Equal(have, append(added, 100)) {
-		t.Errorf("runs %v, want %v and 100, and no torn line", have, added)
+	appendRuns(t, s, "x", run(added))
+	if have := numbers(read(t, s, "x")); len(have) != added+1 || have[added] != added {
+		t.Errorf("runs %v, want 0 to %d", have, added)
 	}
 	if info, err := os.Stat(s.Dir + "/x.jsonl"); err != nil || info.Size() > 1200 {
 		t.Errorf("file: %v, %v", info, err)

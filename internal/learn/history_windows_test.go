@@ -1,7 +1,6 @@
 package learn_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/pollcli/poll/internal/learn"
@@ -34,9 +33,3 @@ func TestDefaultDir_windows(t *testing.T) {
 		}
 	}
 }
-
-// limitFiles is for other systems.
-func limitFiles(string) error { return errors.ErrUnsupported }
-
-// fill is for other systems, too.
-func fill(string) int { return 1 }

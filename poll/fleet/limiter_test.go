@@ -263,11 +263,13 @@ func TestFleet_rivals(t *testing.T) {
 func TestFleetForgetsUnusedOrigins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFleet(swapping{&memory{records: map[string]string{}}}, "here", Options{})
+		used := f.origin("used")
 		for n := range 2000 {
 			f.Next(fmt.Sprint(n), time.Time{})
+			f.Next("used", time.Time{})
 			time.Sleep(time.Minute)
 		}
-		if len(f.origins) > 300 {
+		if len(f.origins) > 300 || f.origins["used"] != used {
 			t.Errorf("%d origins", len(f.origins))
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,7 +121,7 @@ func testCounts(t *testing.T, where string) {
 	all.Wait()
 	f, _ := open(t, where)
 	f.change("count", func(l *limit, _ int64) {
-		if n := counted.Load(); int64(l.Here) < n || n == 0 {
+		if n := counted.Load(); int64(l.Here) < n || l.Here > fleets*times || n == 0 {
 			t.Errorf("%v of %d", l.Here, n)
 		}
 	})
@@ -252,6 +253,9 @@ func TestDirectory_fails(t *testing.T) {
 		f, notes := open(t, dir)
 		if note := sends(f, notes, 3); note != "" {
 			t.Errorf("%s: %s", name, note)
+		}
+		if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("the mode of the directory is %v, %v", info, err)
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
