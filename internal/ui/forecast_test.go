@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,40 +39,6 @@ func TestForecast_lines(t *testing.T) {
 		r.Close()
 		golden(t, "forecast/lines.txt", err.String())
 	})
-}
-
-func TestForecast_objects(t *testing.T) {
-	t.Parallel()
-	cfg := Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}}
-	have := show(slowJob(), cfg)
-	checkEvents(t, have, len(slowJob()))
-	golden(t, "forecast/events.ndjson", have)
-	have = printedOutcome(t, slowJob(), cfg, Output{JSON: true})
-	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(have, want) {
-		t.Errorf("have %s\nwant %s in it", have, want)
-	}
-}
-
-// A start that was refused for four minutes: nothing is done by then.
-func startedLate() []poll.Event {
-	pending := httpAnswer(202, `{}`)
-	late := newRecording(jobURL, time.Hour, 0)
-	late.opBegan = time.Time{}
-	return late.wait(4*time.Minute, nil).start(pending).
-		wait(8*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
-		end(poll.Outcome{Ending: poll.Succeeded})
-}
-
-func TestForecast_countsFromTheStart(t *testing.T) {
-	t.Parallel()
-	have := show(startedLate(), Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}})
-	var done []string
-	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
-		done = append(done, match[1])
-	}
-	if want := "0 0 0 0 0.5 0.5 0.5"; strings.Join(done, " ") != want {
-		t.Errorf("probability_done: have %s, want %s", done, want)
-	}
 }
 
 func TestForecast_age(t *testing.T) {

@@ -124,11 +124,6 @@ func copying() []poll.Event {
 func TestProgress_golden(t *testing.T) {
 	t.Parallel()
 	golden(t, "progress/live.txt", film(t, 90, 4*time.Second, copying(), Config{}))
-	have := show(copying(), Config{Face: JSON, Show: values(t, ".stage", ".progress")})
-	checkEvents(t, have, len(copying()))
-	if n := strings.Count(have, `"progress":0.5,"show":["copying",0.50]`); n != 1 {
-		t.Errorf("half is told %d times:\n%s", n, have)
-	}
 }
 
 // A table has a column for progress where there is any, and the bar of many targets has

@@ -87,15 +87,6 @@ func (t *recording) pass(d time.Duration) *recording {
 	return t
 }
 
-// start records an attempt that started the operation, and took 50 ms.
-func (t *recording) start(o *status.Observation) *recording {
-	t.opBegan = time.Time{}
-	t.attempt(notReady("started"), o)
-	t.opBegan = t.began.Add(t.now)
-	t.events[len(t.events)-1].State.Began = t.opBegan
-	return t
-}
-
 // lastLook records a wait that was shortened.
 func (t *recording) lastLook(d time.Duration) *recording {
 	t.wait(d, nil)
@@ -183,7 +174,6 @@ func recordings() map[string][]poll.Event {
 	pending := httpAnswer(200, `{"state":"queued"}`)
 	done := httpAnswer(200, `{"state":"done","n":7}`)
 	retryAfter := &status.Hint{Wait: 2 * time.Second, Source: "Retry-After"}
-	hour := &status.Hint{Wait: time.Hour, Source: "Retry-After"}
 
 	succeeded := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady("connection refused"), noAnswer("connection refused")).
@@ -210,30 +200,12 @@ func recordings() map[string][]poll.Event {
 		wait(100*time.Millisecond, nil).
 		attempt(ofRule, exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
 
-	cannotRun := newRecording("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
-		event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
-
-	hint := newRecording(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
-	tooLong := httpAnswer(429, "")
-	tooLong.Hint = hour
-	hint.attempt(verdict(status.Throttled, "", "HTTP 429"), tooLong)
-
-	exhausted := newRecording("deploy.sh", 0, 2)
-	hostile := exitAnswer(1, "", "\x1b[31mwarming up\x1b[0m\n::error::not ready\nlock is held by \u202eresu\n")
-	exhausted.wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile).
-		wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile)
-
 	timedOut := newRecording(jobURL, 3*time.Second, 0)
 	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
 	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
 	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
 		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
 	timedOut.now = 3 * time.Second
-
-	cut := newRecording("sleep", 0, 0).
-		wait(100*time.Millisecond, nil).attempt(notReady("exit 1"), exitAnswer(1, "", "")).
-		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.KindCommand,
-		Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}})
 
 	threshold := newRecording(jobURL, 10*time.Minute, 0)
 	for n := range 3 {
@@ -273,17 +245,8 @@ func recordings() map[string][]poll.Event {
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
-		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
-			Reason: "kubctl: not found in PATH"}),
-		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
-			Reason: "HTTP 429; Retry-After asks for a wait of 1h, and 9.8s are left before the deadline"}),
-		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
 		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
-		"interrupted": newRecording("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
-			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
-		"stopped": cut.end(poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGTERM; last: exit 1",
-			Cause: errors.New("SIGTERM"), Verdict: notReady("exit 1"), Observation: exitAnswer(1, "", "")}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
 	}

@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +26,6 @@ type printer = func(*status.Observation) (Value, error)
 func printed(text, json string) []printer {
 	return []printer{func(*status.Observation) (Value, error) { return Value{Text: text, JSON: []byte(json)}, nil }}
 }
-
-var notPrinted = []printer{func(*status.Observation) (Value, error) {
-	return Value{}, errors.New("--print .output[0] is missing")
-}}
 
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
