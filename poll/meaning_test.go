@@ -114,10 +114,15 @@ func TestARuleThatIsOnlyAboutTheGivenURL(t *testing.T) {
 	for _, test := range []struct {
 		method, follow string
 		rule           status.Rule
-		answers        string // code and Location of each request
+		answers        string // code and Location of each response
 		want           string // of the last attempt
 	}{
 		{"GET", "", gone, "404", "SUCCESS: $status is 404"},
+		{"GET ?for=7", "", gone, "302 ?for=login; 404", "NOT_READY: it redirects to another page, /a with another query"},
+		{"GET ?for=7", "", gone, "302 /a/?for=7; 404", "SUCCESS: $status is 404, after a redirect to /a/"},
+		{"GET ?for=7", "", gone, "302 ?for=7&lang=en; 404", "SUCCESS: $status is 404, after a redirect to /a"},
+		{"DELETE ?for=7", "self", gone, "307 ?for=login; 404; 200; 410", "SUCCESS: $status is 410"},
+		{"DELETE ?for=7", "none", gone, "307 ?for=login; 404", "NOT_READY: it redirects to another page, /a with another query"},
 		{"GET", "", gone, "200", "NOT_READY: it is still there: HTTP 200"},
 		{"GET", "", gone, "301 /a/; 404", "SUCCESS: $status is 404, after a redirect to /a/"},
 		{"GET", "", gone, "302 /login; 404", "NOT_READY: it redirects to another page, /login"},
@@ -128,6 +133,10 @@ func TestARuleThatIsOnlyAboutTheGivenURL(t *testing.T) {
 		{"DELETE", "self", gone, "202 /op; 200; 410", "SUCCESS: $status is 410"},
 		{"DELETE", "auto", gone, "202 /op; 404", "NOT_READY: HTTP 404 Not Found, and it may not be there yet"},
 		{"DELETE", "auto", gone, "202 /op; 200", "NOT_READY: HTTP 200 OK"},
+		{"DELETE", "self", gone, "302 /login; 404; 200; 410", "SUCCESS: $status is 410"},
+		{"DELETE", "self", gone, "303 /login; 200; 410", "SUCCESS: $status is 410"},
+		{"DELETE", "self", gone, "204; 404", "SUCCESS: $status is 404"},
+		{"DELETE", "self", gone, "404", "SUCCESS: $status is 404"},
 		{"DELETE", "none", gone, "307 /login; 404", "NOT_READY: it redirects to another page, /login"},
 		{"DELETE", "none", anywhere, "307 /login; 404", "NOT_READY: $status is 404, which says nothing of the URL that was given, after a redirect to /login"},
 	} {
@@ -143,7 +152,8 @@ func TestARuleThatIsOnlyAboutTheGivenURL(t *testing.T) {
 				number, _ := strconv.Atoi(code)
 				return &http.Response{StatusCode: number, Header: header, Body: http.NoBody, Request: r}, nil
 			})
-			probe := poll.HTTP{URL: "http://api.example.com/a", Method: test.method, Follow: test.follow, Transport: transport}
+			method, query, _ := strings.Cut(test.method, " ")
+			probe := poll.HTTP{URL: "http://api.example.com/a" + query, Method: method, Follow: test.follow, Transport: transport}
 			p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Second), Rules: status.Rules{Own: []status.Rule{test.rule}}}
 			var have string
 			for e := range p.Events(t.Context()) {
