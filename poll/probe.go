@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
@@ -110,9 +109,9 @@ type Plan struct {
 // from [context.Cause]. Any other comes from the caller's context.
 var (
 	// ErrAttemptTimeout ends an attempt that took longer than AttemptTimeout.
-	ErrAttemptTimeout = cause.ErrAttemptTimeout
+	ErrAttemptTimeout = meaning.ErrAttemptTimeout
 	// ErrDeadline ends the attempt that is under way at the deadline.
-	ErrDeadline = cause.ErrDeadline
+	ErrDeadline = meaning.ErrDeadline
 )
 
 // A ProbeFunc is a function used as a [Probe]. [Observe] makes its result from a document
@@ -159,7 +158,7 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	if isPermanent(err) {
 		o.Failure.Kind = status.FailureHopeless
 	} else if ctx.Err() != nil {
-		o.Failure = cause.Failure(ctx, ErrAttemptTimeout.Error())
+		o.Failure = meaning.Stopped(ctx, ErrAttemptTimeout.Error())
 	}
 	return o
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
@@ -170,7 +169,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		slot, closed = p.limiter.Next(place, slot)
 		switch wait := time.Until(slot); {
 		case ctx.Err() != nil:
-			return cause.Failure(ctx, ErrAttemptTimeout.Error())
+			return meaning.Stopped(ctx, ErrAttemptTimeout.Error())
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -58,7 +58,7 @@ func (w wrapped) Check(ctx context.Context, a Attempt) Report {
 		turn <- struct{}{}
 		defer func() { <-turn }()
 		if isOver {
-			return status.Observation{Failure: cause.Failure(attempt, ErrAttemptTimeout.Error())}
+			return status.Observation{Failure: meaning.Stopped(attempt, ErrAttemptTimeout.Error())}
 		}
 		position := last.Position
 		last, isMade = inner.Check(ctx, a), true

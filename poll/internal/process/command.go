@@ -14,7 +14,6 @@ import (
 
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
@@ -117,11 +116,11 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 
 // endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
-	reason := cause.ErrAttemptTimeout.Error()
+	reason := meaning.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
 		reason += " after " + words.Short(deadline.Sub(began))
 	}
-	return cause.Failure(ctx, reason)
+	return meaning.Stopped(ctx, reason)
 }
 
 // start starts the program. Only the first attempt can report that the program cannot be

@@ -24,7 +24,7 @@ import (
 
 	"github.com/pollcli/poll/internal/connect"
 
-	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -192,7 +192,7 @@ func wantGone(t *testing.T, processes []windows.Handle) {
 // What a command has started is stopped with it.
 func TestStopLeavesNobody(t *testing.T) {
 	t.Parallel()
-	for name, why := range map[string]error{"attempt timeout": cause.ErrAttemptTimeout, "deadline": context.DeadlineExceeded} {
+	for name, why := range map[string]error{"attempt timeout": meaning.ErrAttemptTimeout, "deadline": context.DeadlineExceeded} {
 		for _, what := range []string{"tree", "hold"} {
 			for _, foreground := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, " ", what, " ", foreground), func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
@@ -45,7 +45,7 @@ func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failur
 	if unsent {
 		text += " without a connection"
 	}
-	return cause.Failure(ctx, text)
+	return meaning.Stopped(ctx, text)
 }
 
 // unanswered says why there is no answer to a call.

@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
@@ -31,7 +30,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	if next.Timeout > 0 && (next.Pace != nil || c.Stream) {
 		var cancel context.CancelCauseFunc
 		ctx, cancel = context.WithCancelCause(ctx)
-		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { cancel(cause.ErrAttemptTimeout) })
+		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { cancel(meaning.ErrAttemptTimeout) })
 		defer cancel(nil)
 		defer late.Stop()
 	}

@@ -1,5 +1,4 @@
-// Package cause says why an attempt was ended from outside, before it had an answer.
-package cause
+package meaning
 
 import (
 	"context"
@@ -14,10 +13,9 @@ var (
 	ErrDeadline       = errors.New("deadline reached")
 )
 
-// Failure returns the failure of an attempt whose ctx is done. An attempt that took too
-// long is NOT_READY for the reason timedOut; one that the run or its caller ended decides
-// nothing.
-func Failure(ctx context.Context, timedOut string) *status.Failure {
+// Stopped returns the failure of an attempt whose ctx is done. An attempt that took too long is NOT_READY for the
+// reason timedOut. An attempt that the run or its caller ended decides nothing.
+func Stopped(ctx context.Context, timedOut string) *status.Failure {
 	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {
 	case errors.Is(f.Err, ErrAttemptTimeout):
