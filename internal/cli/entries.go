@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -51,7 +52,7 @@ func (r *targetReader) readFile(template *targets.Template) ([]*targets.Entry, e
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err).Advise("open " + r.run.Targets)
 	}
-	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Keys: r.list != nil})
+	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Texts: r.texts, Keys: r.list != nil})
 	if e, ok := errors.AsType[*targets.Error](err); ok {
 		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
 	}
@@ -70,12 +71,16 @@ func (r *targetReader) readTemplate() (t *targets.Template, err error) {
 		return nil, argv.Usagef("%d URLs are given, but entries of %s fill one URL", len(r.run.Operands), r.run.Origin("targets")).
 			Hint("put the URLs into the file, too")
 	default:
-		t, err = targets.ParseURL(r.run.Operands[0])
+		t, err = targets.ParseURL(r.run.Operands[0], r.texts != nil)
 	}
 	if err == nil && r.run.Each != "" {
 		err = t.Batch(r.run.Batch)
 	}
-	for _, field := range t.Fields() {
+	fields := t.Fields()
+	for _, text := range r.texts {
+		fields = append(slices.Clip(fields), text.Fields()...)
+	}
+	for _, field := range fields {
 		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
 			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -57,7 +58,13 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 // readPrint reads what is printed of the answer of each target.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
-	values, err := s.values("print", s.Print, func(e *expr.Expr) (err error) {
+	texts := slices.Clone(s.Print)
+	for i, text := range texts {
+		if text == targets.Item && s.Targets != "" {
+			texts[i] = "$name"
+		}
+	}
+	values, err := s.values("print", texts, func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
 			err = cmp.Or(err, applies(e, kind, s.Each != ""))
 		}

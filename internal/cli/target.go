@@ -37,9 +37,10 @@ type targetReader struct {
 	run     *Spec // what is given for all
 	process Env
 	several bool
-	list    *elementList  // nil without --each
-	file    *targets.File // nil if the operands are the targets
-	repeats int           // targets that repeat others
+	list    *elementList   // nil without --each
+	file    *targets.File  // nil if the operands are the targets
+	texts   []targets.Text // that the entries of the file fill
+	repeats int            // targets that repeat others
 
 	shared     map[string]*target         // all but what targets look at, by kind and settings
 	transports map[string]*http.Transport // by what is said of connections
@@ -75,6 +76,11 @@ func (s *Spec) isSeveral() bool {
 func (r *targetReader) read() (err error) {
 	if r.run.Each != "" {
 		if r.list, err = r.run.readList(); err != nil {
+			return err
+		}
+	}
+	if r.run.Targets != "" {
+		if r.texts, err = r.run.readTexts(); err != nil {
 			return err
 		}
 	}

@@ -89,7 +89,7 @@ func (f *File) readText(e *Entry, n node) error {
 			"the entry is no URL, and there is none that it could fill")
 	}
 	e.URL = e.Item
-	return nil
+	return f.fill(e, nil)
 }
 
 // oneLine refuses what is no text, or is empty, too long or not on one line.
@@ -138,6 +138,8 @@ func (f *File) readObject(e *Entry, n node) error {
 		return wrong(n.line, "", "the entry has neither a url nor a command")
 	case e.URL != "" && e.Command != nil:
 		return wrong(n.line, "give one of them, or two entries", "the entry has both a url and a command")
+	default:
+		return f.fill(e, fields)
 	}
 	return nil
 }
@@ -151,7 +153,7 @@ func (f *File) readKey(e *Entry, key, value node, fields map[string]string) erro
 		return value.oneLine()
 	case f.config.Keys:
 		return wrong(key.line, "the command line applies to all elements alike", "here an entry is the key of an element, and can only have a name")
-	case slices.Contains(f.config.Template.Fields(), key.text):
+	case slices.Contains(f.config.fields(), key.text):
 		fields[key.text] = value.text
 		return value.oneLine()
 	case isTarget && f.config.Template != nil:
@@ -194,10 +196,20 @@ func (n *node) texts() ([]string, error) {
 	return texts, nil
 }
 
-// fill fills the template with the item, and the fields of an object; nil if it is a text.
+// fields returns the names of all fields that an entry fills, "" for the item.
+func (c *Config) fields() []string {
+	fields := slices.Clone(c.Template.Fields())
+	for _, t := range c.Texts {
+		fields = append(fields, t.Fields()...)
+	}
+	return fields
+}
+
+// fill fills the template and the texts with the item, and the fields of an object; nil if it is a text. A flag that the
+// entry sets itself is not filled.
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
-	for _, field := range f.config.Template.Fields() {
+	for _, field := range f.config.fields() {
 		text := fields[field]
 		if field == "" || field == keyName && fields != nil {
 			text = e.Item
@@ -205,13 +217,32 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 		switch values[field] = []string{text}; {
 		case text != "":
 		case fields == nil:
-			return wrong(e.Line, "", "the entry is a text, and %s needs an object with that field", hole(field))
+			return wrong(e.Line, `such as {"`+field+`": "a"}; in a CSV file the first line names the fields`,
+				"the entry is a text, and %s needs an object with that field", hole(field))
 		default:
 			return wrong(e.Line, "", "the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
 		}
 	}
-	if e.URL, e.Command, err = f.config.Template.fill(values); err != nil {
-		return wrong(e.Line, "", "%w", err)
+	if f.config.Template != nil {
+		if e.URL, e.Command, err = f.config.Template.fill(values); err != nil {
+			return wrong(e.Line, "", "%w", err)
+		}
+	}
+	own := len(e.Settings)
+	isOf := func(flag string) func(Setting) bool { return func(s Setting) bool { return s.Flag == flag } }
+	for _, t := range f.config.Texts {
+		if slices.ContainsFunc(e.Settings[:own], isOf(t.Flag)) {
+			continue
+		}
+		text, err := t.fill(values)
+		if err != nil {
+			return wrong(e.Line, "", "%w", err)
+		}
+		at := slices.IndexFunc(e.Settings, isOf(t.Flag))
+		if at < 0 {
+			at, e.Settings = len(e.Settings), append(e.Settings, Setting{Flag: t.Flag})
+		}
+		e.Settings[at].Texts = append(e.Settings[at].Texts, text)
 	}
 	return nil
 }

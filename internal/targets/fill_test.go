@@ -65,7 +65,7 @@ func TestFill(t *testing.T) {
 		{"https://h/{}", "", "!is empty"},
 		{"https://{}/", "", "!is empty"},
 	} {
-		u, err := ParseURL(test.template)
+		u, err := ParseURL(test.template, false)
 		if err != nil {
 			t.Errorf("%s: %v", test.template, err)
 			continue
@@ -176,7 +176,7 @@ func FuzzFill(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, template, value string) {
-		u, err := ParseURL(template)
+		u, err := ParseURL(template, false)
 		if err != nil {
 			return
 		}
@@ -214,4 +214,40 @@ func FuzzFill(f *testing.F) {
 			t.Fatalf("%q with %q: %q has %d parameters, want %d: %v", template, value, filled, b, a, slices.Collect(maps.Keys(have.Query())))
 		}
 	})
+}
+
+// A body, a header and --follow are filled, each value escaped for its place.
+func TestText(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		form                Form
+		source, value, want string
+	}{
+		{Plain, "X-Id: {}", "a b", "X-Id: a b"},
+		{Plain, "X: { }", "a", "X: { }"},
+		{Body, `{"id":"{}"}`, `a"b\`, `{"id":"a\"b\\"}`},
+		{Body, `{"id":{.id}}`, "7", `{"id":7}`},
+		{Body, `{"id":{.id}}`, "7 8", `{"id":"7 8"}`},
+		{Body, `{"\"":"{.id}"}`, "a", `{"\"":"a"}`},
+		{Body, `[{.id}, { }]`, "true", `[true, { }]`},
+		{Body, "id={}&x=1", "a&b c", "id=a%26b+c&x=1"},
+		{Body, "<id>{}</id>", "a&b", "<id>a&b</id>"},
+		{Body, "{}", "a", "a"},
+		{Body, "{}", "@/etc/passwd", "!--data would begin with @, and be the name of a file"},
+		{Body, "@{}.json", "a", "@a.json"},
+		{Body, `{"id":{}}`, "", "!{} in JSON could be an empty object, or the text of an entry"},
+		{Path, "/jobs/{}/{.id}", "a/b", "/jobs/a%2Fb/{.id}"},
+	} {
+		texts, err := ParseTexts("data", test.form, []string{test.source})
+		have := test.source
+		if err == nil && texts != nil {
+			have, err = texts[0].fill(map[string][]string{"": {test.value}, "id": {test.value}})
+		}
+		if err != nil {
+			have = "!" + err.Error()
+		}
+		if have != test.want {
+			t.Errorf("%s with %q: have %q, want %q", test.source, test.value, have, test.want)
+		}
+	}
 }

@@ -2,10 +2,12 @@ package targets
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -100,6 +102,56 @@ func (n *node) inside(raw []byte, nesting int) {
 		line := n.line + bytes.Count(raw[:int(d.InputOffset())-len(value)], []byte("\n"))
 		n.items = append(n.items, jsonNode(value, line, nesting))
 	}
+}
+
+// isHeader reports whether a line is the header of a CSV file: it names all fields that entries fill, or a url.
+func (f *File) isHeader(line string) bool {
+	columns, err := csv.NewReader(strings.NewReader(line)).Read()
+	fields := slices.DeleteFunc(f.config.fields(), func(field string) bool { return field == "" })
+	for _, field := range fields {
+		if !slices.Contains(columns, field) {
+			return false
+		}
+	}
+	return err == nil && (len(fields) > 0 || len(columns) > 1 && slices.Contains(columns, keyURL))
+}
+
+// readCSV reads the records below a header. Columns without a name that is filled count only as name and url.
+func (f *File) readCSV(text []byte) error {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comment = '#'
+	columns, err := r.Read()
+	for i, column := range columns {
+		if column != keyName && column != keyURL && !slices.Contains(f.config.fields(), column) {
+			columns[i] = ""
+		}
+	}
+	for err == nil {
+		var record []string
+		if record, err = r.Read(); err == nil {
+			line, _ := r.FieldPos(0)
+			err = f.entry(csvNode(columns, record, line))
+		}
+	}
+	if wrongCSV, ok := errors.AsType[*csv.ParseError](err); ok {
+		return wrong(wrongCSV.Line, "", "%w", wrongCSV.Err)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// csvNode makes an object of a record.
+func csvNode(columns, record []string, line int) node {
+	n := node{kind: kindObject, line: line}
+	for i, column := range columns {
+		if column != "" {
+			n.keys = append(n.keys, node{text: column, line: line})
+			n.items = append(n.items, node{text: record[i], line: line})
+		}
+	}
+	return n
 }
 
 // readYAML reads a YAML list. The text of a value stays as it is written: 010, 1e3 and

@@ -1,5 +1,4 @@
-// Package targets reads a targets file: a list of what is waited for, as plain lines,
-// NDJSON, a JSON list or a YAML list.
+// Package targets reads a targets file: a list of targets as plain lines, CSV, NDJSON, a JSON list or a YAML list.
 //
 // An entry is a text, which is a URL or an item that fills a template, or an object with
 // a name, a url or a command, fields for the template, and flags that it sets for itself.
@@ -34,6 +33,8 @@ type Config struct {
 	Name string
 	// Template is what the entries fill. Without one, each is a target by itself.
 	Template *Template
+	// Texts are values of flags that the entries fill, too.
+	Texts []Text
 	// Keys makes each entry the key of an element in a list: a text, or an object with only a
 	// name.
 	Keys bool
@@ -149,6 +150,8 @@ func (f *File) read(text []byte) error {
 			continue
 		case strings.IndexByte(`[{"`, word[0]) >= 0:
 			return f.readJSON(text, at)
+		case f.isHeader(word):
+			return f.readCSV(text)
 		case word == "-" || isYAMLEntry(word) || strings.HasPrefix(word, "---") || strings.HasPrefix(word, "%YAML"):
 			return f.readYAML(text)
 		}
@@ -173,6 +176,8 @@ func (f *File) readLines(text string) error {
 		switch {
 		case line == "" || line[0] == '#':
 			continue
+		case f.count == 0 && strings.HasSuffix(strings.ToLower(f.Name), ".csv") && strings.Contains(line, ","):
+			return wrong(number, "below a line that names the columns, {.id} is the column id", "a line of a CSV file has several values, and {} would be all of them")
 		case isYAMLEntry(line) || line[0] == '{':
 			return wrong(number, "write the whole file as plain lines, as JSON, or as YAML", "this line is an entry of another format than the lines before it")
 		case f.count == 0 && isKey && (rest == "" || rest[0] == ' ') && slices.Contains([]string{"targets", keyName, keyURL, keyCommand, "until"}, key):

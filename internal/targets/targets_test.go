@@ -15,7 +15,7 @@ func read(t testing.TB, text, template string) (*File, error) {
 	c := Config{Name: "targets.yaml"}
 	if template != "" {
 		var err error
-		if c.Template, err = ParseURL(template); !strings.Contains(template, "://") {
+		if c.Template, err = ParseURL(template, false); !strings.Contains(template, "://") {
 			c.Template, err = ParseCommand(strings.Fields(template))
 		}
 		if err != nil {
@@ -56,6 +56,11 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, template, text, want string }{
 		{"empty", "", "", ""},
+		{"CSV with its columns in the URL", "http://h/{.id}", "name,id,more\na,\"1,2\",x\n# c\n\nb,3,\n", "2 a: http://h/1%2C2\n5 b: http://h/3\n"},
+		{"CSV of one column", "http://h/{.id}", "id\n1\n", "2 http://h/1\n"},
+		{"CSV of URLs", "", "url,name\nhttp://a,x\n", "2 x: http://a\n"},
+		{"CSV with a record that is too short", "http://h/{.id}", "name,id\na\n", "2: wrong number of fields\n"},
+		{"CSV without a value", "http://h/{.id}", "name,id\na,\n", "2: id: the text is empty\n"},
 		{"nothing but comments and blank lines", "", "# a\n\n  \t\r\n  # b", ""},
 		{"no last newline, CRLF, space, a BOM", "", "\ufeff# x\r\n\r\n \thttp://a \t\r\nhttp://b", "3 http://a\n4 http://b\n"},
 		{"a comment is a line", "http://h/{}", "a#b\na # b\n#c\n", "1 a#b: http://h/a%23b\n2 a # b: http://h/a%20%23%20b\n"},
@@ -231,7 +236,7 @@ func FuzzRead(f *testing.F) {
 		var c Config
 		if template != "" {
 			var err error
-			if c.Template, err = ParseURL(template); err != nil {
+			if c.Template, err = ParseURL(template, false); err != nil {
 				return
 			}
 		}

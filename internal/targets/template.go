@@ -27,10 +27,9 @@ type Template struct {
 
 const escapedBrace = "a brace itself is written %7B"
 
-// ParseURL parses a URL with {} or {.field} in it. The error is an [*Error] and
-// repeats no part of the URL but a field. Whether a filled URL can be requested is for
-// the caller to say.
-func ParseURL(s string) (*Template, error) {
+// ParseURL parses a URL with {} or {.field} in it. isSame allows a URL without them, since other texts are filled. The
+// error is an [*Error], and repeats only a field. The caller checks whether a filled URL can be requested.
+func ParseURL(s string, isSame bool) (*Template, error) {
 	t := &Template{}
 	for {
 		text, rest, found := strings.Cut(s, "{")
@@ -49,6 +48,7 @@ func ParseURL(s string) (*Template, error) {
 		t.fields, s = append(t.fields, field), after
 	}
 	switch first := t.texts[0]; {
+	case len(t.fields) == 0 && isSame:
 	case len(t.fields) == 0:
 		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",
 			"the URL has no {} or {.field}, so all targets would be the same")

@@ -24,7 +24,7 @@ func TestParseURL(t *testing.T) {
 		"http://h/": "the URL has no {} or {.field}, so all targets would be the same; " +
 			"put {} where the text of an entry belongs, or give no URL if each entry is one",
 	} {
-		_, err := ParseURL(template)
+		_, err := ParseURL(template, false)
 		if have := wordsOf(err); have != want {
 			t.Errorf("%s: have %q, want %q", template, have, want)
 		}
@@ -54,7 +54,7 @@ func TestTemplate_Fill(t *testing.T) {
 		{"get {}", "a,b", `["get" "a,b"]`},
 		{"http://h/{}", "..", "in the URL, the text leads out of its place in the path"},
 	} {
-		parsed, err := ParseURL(test.template)
+		parsed, err := ParseURL(test.template, false)
 		if !strings.Contains(test.template, "://") {
 			parsed, err = ParseCommand(strings.Fields(test.template))
 		}
@@ -90,7 +90,7 @@ func TestTemplate_Batch(t *testing.T) {
 		{"http://h/{}?{}#{}", 2, ""},
 		{"http://h/{.id}", 1, "here an entry is a key, and has no field for {.id}; write {} for the entry itself"},
 	} {
-		parsed, err := ParseURL(test.template)
+		parsed, err := ParseURL(test.template, false)
 		if err != nil {
 			t.Fatal(err)
 		}
