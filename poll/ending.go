@@ -192,9 +192,9 @@ func (w *wait) explain(o *Outcome) {
 	case w.held() < needed.For:
 		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For)))
 	}
-	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
+	o.Notes = append(o.Notes, w.coach.Notes(o.Observation.Kind)...)
 	if o.Ending != Failed || o.Verdict.Rule == "" {
-		o.Verdict.Hints = w.tally.Hints()
+		o.Verdict.Hints = w.coach.Hints()
 	}
 }
 

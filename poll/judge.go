@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/coach"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
@@ -127,12 +128,12 @@ func (w *wait) verdict(ctx context.Context, o status.Observation) status.Verdict
 	return v
 }
 
-// count adds j to the tally, and sets the hints about it. This takes several times as long as the verdict, so
+// count adds j to the coach, and sets the hints about it. This takes several times as long as the verdict, so
 // of messages that come fast only the last one is counted, and those that may end the wait.
 func (w *wait) count(j *judgement) {
 	w.stream.isUncounted = false
-	w.tally.Add(j.observation, &j.verdict)
-	if hints := w.tally.FirstHints(); j.verdict.Status != status.Success {
+	w.coach.Add(j.observation, &j.verdict)
+	if hints := w.coach.FirstHints(); j.verdict.Status != status.Success {
 		j.verdict.Hints = hints
 	}
 }
@@ -212,7 +213,7 @@ func (w *wait) forResult() *wait {
 	second.done = w.last
 	second.use(w.result)
 	second.p.Rules, second.p.SuccessThreshold = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}
-	second.classify, second.tally, second.Streak = second.classifyResult, new(status.Tally), 0
+	second.classify, second.coach, second.Streak = second.classifyResult, new(coach.Coach), 0
 	second.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: second.unfetched()}}
 	return &second

@@ -119,7 +119,7 @@ func (l *list) join(key string) *element {
 	}
 	w := newWait(l.lead.run, p)
 	w.lead = l.lead
-	w.deadline, w.budget, w.tally = l.lead.deadline, l.lead.budget, l.lead.tally
+	w.deadline, w.budget, w.coach = l.lead.deadline, l.lead.budget, l.lead.coach
 	w.Began = earliest(w.Began, w.Start)
 	w.Attempts += min(l.completeAnswers, 1)
 	w.element = &element{shown: w.Shown || w.Ended()}
@@ -235,7 +235,7 @@ func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr
 	e, o := w.element, l.view(answer.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
 	v := w.verdict(ctx, o)
-	l.lead.tally.Add(&o, &v)
+	l.lead.coach.Add(&o, &v)
 	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
 		e.lastJudged, e.changedAnswer = &judgement{observation: &seen}, l.completeAnswers

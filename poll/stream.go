@@ -18,7 +18,7 @@ type streamAttempt struct {
 	pending     bool          // the verdict on the last ends the wait once it has come again
 	countsSeen  bool          // lines that match are counted, whatever is between them
 	isShown     bool          // the last message has an event
-	isUncounted bool          // the last message is not in the tally
+	isUncounted bool          // the last message is not counted by the coach
 	hold        *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
 	nextEvent   time.Time     // when a message has an EventMessage next, if they come fast
 }

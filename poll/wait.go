@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/coach"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -32,7 +33,7 @@ type wait struct {
 	element    *element      // that it waits for, nil for none
 	lead       *wait         // of the list that the element is in, nil for none
 	wasPending bool          // an answer was not yet a SUCCESS
-	tally      *status.Tally
+	coach      *coach.Coach
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
 	classify func(context.Context, *judgement) status.Verdict
 	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
@@ -76,7 +77,7 @@ func newWait(r *run, p Poller) *wait {
 		p.Rand = r.rand
 	}
 	none := &judgement{}
-	w := &wait{p: p, run: r, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, run: r, last: none, complete: none, coach: new(coach.Coach)}
 	if p.Probe != nil { // an element has none
 		w.use(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)

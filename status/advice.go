@@ -18,6 +18,7 @@ const (
 	AdviceKey                           // name the key of an element
 	AdviceNext                          // name the URL of the next page of the list, or report that there is none
 	AdviceFinalStates                   // name the final states by a rule such as Text
+	AdviceStateless                     // the document without a state is taken for the result; a rule can describe a finished operation
 	AdviceDone                          // describe the document of a finished operation by a rule
 	AdviceEach                          // read all pages of the list
 	AdviceExpect                        // give the number of elements that are enough

@@ -160,7 +160,6 @@ func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict,
 		if doubt := e.doubt(o); doubt != "" {
 			return r.undecided(Verdict{Reason: doubt, Advice: Advice{Code: AdviceDone}}), true
 		}
-		v = o.unconditional(v)
 	}
 	if m.Holds == HoldsRunning && want != "" {
 		v.Reason, byRules = want, true

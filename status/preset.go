@@ -118,7 +118,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	all, v := e.judgeAll(o, p, objects, none != "")
 	if !decided && v.Status == Success && p.Object != nil && o.Within == nil {
 		if next := e.nextPage(o, objects[0]); next != "" {
-			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", answers: e.answers}, true
+			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", Results: e.results}, true
 		}
 	}
 	switch {
@@ -132,15 +132,15 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	if none == "" && all[0].ID != "" {
 		e.objects = all
 	}
-	e.answers = append(e.answers, v.answers...)
-	v.Objects, v.answers, v.Reason = e.objects, e.answers, cmp.Or(e.words, v.Reason)
+	e.results = append(e.results, v.Results...)
+	v.Objects, v.Results, v.Reason = e.objects, e.results, cmp.Or(e.words, v.Reason)
 	return v, v.Status != None
 }
 
 // nextPage returns what says that an answer with an object is one page of more, "" for nothing. An object that
 // is the whole answer is no page, whatever its members are called.
 func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
-	if o.isOnePage() {
+	if _, found := document.NextLink(o.Header["Link"]); found {
 		return "its Link"
 	}
 	if len(bytes.TrimSpace(object.Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes())) {
@@ -195,7 +195,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	}
 	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)
 	one = Object{Stanza: p.Stanzas[at].Name, Status: v.Status, Reason: v.Reason}
-	if v.answers = e.answers; !decided {
+	if v.Results = e.results; !decided {
 		one.Status, one.Reason = NotReady, cmp.Or(e.want(), "no rule says that it is done")
 	}
 	return one, v

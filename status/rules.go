@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -187,7 +186,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	}
 	o.Accept = r.Accept
 	m := o.meaning()
-	e := evaluation{ctx: ctx, meaning: &m, answers: make([]answer, 0, len(r.Own)), detail: r.Detail}
+	e := evaluation{ctx: ctx, meaning: &m, results: make([]Result, 0, len(r.Own)), detail: r.Detail}
 	e.admitted = r.Admits(&o)
 	v, byRules := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {
@@ -204,7 +203,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Status, v.Rule, v.Advice = Error, "", m.Advice
 		v.Reason += "; " + m.DeadEnd
 	}
-	v.AsksSuccess = slices.ContainsFunc(v.answers, func(a answer) bool { return a.rule.Status == Success })
+	v.AsksSuccess = slices.ContainsFunc(v.Results, func(one Result) bool { return !one.Late && one.Rule.Status == Success })
 	v.Final = v.Final || v.Status == Error && m.Once
 	v.Timeless = v.Status == Error && v.isTimeless()
 	return v
@@ -225,29 +224,35 @@ func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	default:
 		v, byRules = e.unmatched(o, r, cmp.Or(e.words, e.want()))
 	}
-	v.answers, v.Objects = e.answers, e.objects
+	v.Results, v.Objects = e.results, e.objects
 	return v, byRules
 }
 
 // isTimeless reports whether the rule of the verdict matches at any time.
 func (v *Verdict) isTimeless() bool {
-	return slices.ContainsFunc(v.answers, func(a answer) bool {
-		timeless := *a.env
+	return slices.ContainsFunc(v.Results, func(one Result) bool {
+		timeless := *one.Env
 		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
-		return a.rule.String() == v.Rule && a.rule.Expr.Eval(&timeless).Matched()
+		return one.Rule.String() == v.Rule && one.Rule.Expr.Eval(&timeless).Matched()
 	})
 }
 
-// An answer is the result of one rule for one observation.
-type answer struct {
-	rule *Rule
-	// asked is false if the rule is asked only about good answers and this was not one, or
-	// if it does not name $error and nothing else could decide. Result is then empty.
-	asked  bool
-	result expr.Result
-	denies bool      // the rule matches, but an unsuccessful response need not hold anything for the match
-	env    *expr.Env // what the rule can read
-	none   bool      // there was no object that it could be about
+// A Result is the result of one rule for one observation.
+type Result struct {
+	expr.Result
+	Rule *Rule
+	// Env is what the rule can read.
+	Env *expr.Env
+	// Evaluated is false if the rule must not decide about the response, or if an earlier rule has matched. Result is
+	// then empty.
+	Evaluated bool
+	// Denied is true if the rule matches, but an unsuccessful response need not hold anything for the match.
+	Denied bool
+	// NoObject is true if the response has no object that the rule could be about, OfObject if the rule is about one of
+	// the objects in the response.
+	NoObject, OfObject bool
+	// Late is true if an earlier rule has matched.
+	Late bool
 }
 
 // An evaluation asks rules about one observation.
@@ -256,7 +261,7 @@ type evaluation struct {
 	env      *expr.Env // made when the first rule is asked
 	meaning  *Meaning
 	admitted bool // rules for ERROR may read the document
-	answers  []answer
+	results  []Result
 
 	isPart  bool     // it is about an object in an answer
 	isMany  bool     // which has several
@@ -282,34 +287,27 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 			if rules[i].Status != status || e.meaning.excludes(&rules[i]) || o.Ended && !e.meaning.reads(&rules[i]) {
 				continue
 			}
-			switch a := e.ask(o, &rules[i]); {
-			case a.result.Matched() && status == Success && e.none: // by what it reads beside an object
-			case a.result.Matched():
-				v := e.matched(o, a)
-				v.Notes = append(v.Notes, e.unmet(a, rules)...)
-				return v, true
-			case a.result.Abandoned():
-				reason := a.rule.String() + ": " + a.result.Value().Reason
-				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, answers: e.answers}, true
+			switch one := e.evaluate(o, &rules[i]); {
+			case one.Matched() && status == Success && e.none: // by what it reads beside an object
+			case one.Matched():
+				e.addLate(one.Rule, rules[i+1:])
+				return e.matched(o, one), true
+			case one.Abandoned():
+				reason := one.Rule.String() + ": " + one.Value().Reason
+				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Results: e.results}, true
 			}
 		}
 	}
 	return Verdict{}, false
 }
 
-// unmet notes the conditions of the user for SUCCESS that are false of something else than the one which
-// was met: many a tool takes several for "and".
-func (e *evaluation) unmet(met answer, rules []Rule) (notes []string) {
+// addLate adds the conditions of the user for SUCCESS after the condition that has matched.
+func (e *evaluation) addLate(matched *Rule, rules []Rule) {
 	for i := range rules {
-		if rule := &rules[i]; rule.Status == Success && rule.Origin == met.rule.Origin && rule.Preset == "" {
-			why := rule.Expr.Eval(e.env)
-			subject, _, _ := strings.Cut(why.Explain().Lines[0], " is ")
-			if why.Tri == expr.False && !strings.HasPrefix(met.result.Explain().Lines[0], subject+" is ") {
-				notes = append(notes, rule.String()+" is false: several mean or, and one with and needs both")
-			}
+		if rule := &rules[i]; rule.Status == Success && rule.Origin == matched.Origin && rule.Preset == "" {
+			e.results = append(e.results, Result{Rule: rule, Env: e.env, Late: true})
 		}
 	}
-	return notes
 }
 
 // HasSuccess reports whether there may be a rule for SUCCESS.
@@ -317,25 +315,20 @@ func (r Rules) HasSuccess() bool {
 	return slices.ContainsFunc(slices.Concat(r.Own, r.Preset.All()), func(rule Rule) bool { return rule.Status == Success })
 }
 
-// ask asks a rule, and notes its answer.
-func (e *evaluation) ask(o *Observation, rule *Rule) answer {
-	a := e.answer(o, rule)
-	e.answers = append(e.answers, a)
-	return a
-}
-
-func (e *evaluation) answer(o *Observation, rule *Rule) answer {
+// evaluate adds the result of a rule.
+func (e *evaluation) evaluate(o *Observation, rule *Rule) Result {
 	x, m := rule.Expr, e.meaning
-	a := answer{rule: rule, env: e.environment(o), none: e.none}
-	a.asked = m.reads(rule) && m.counts(rule, e.admitted)
-	if a.asked {
-		a.result = x.Eval(a.env)
+	one := Result{Rule: rule, Env: e.environment(o), NoObject: e.none, OfObject: e.isPart}
+	one.Evaluated = m.reads(rule) && m.counts(rule, e.admitted)
+	if one.Evaluated {
+		one.Result = x.Eval(one.Env)
 	}
 	isUnsuccessful := m.Allow&AllowRead == 0 && !m.isNamed(x)
-	if rule.Status == Success && isUnsuccessful && a.result.Matched() && !a.result.Affirmed() {
-		a.asked, a.denies, a.result = false, true, expr.Result{} // such as $stdout != "old" after ssh failed to connect
+	if rule.Status == Success && isUnsuccessful && one.Matched() && !one.Affirmed() {
+		one.Evaluated, one.Denied, one.Result = false, true, expr.Result{} // such as $stdout != "old" after ssh failed to connect
 	}
-	return a
+	e.results = append(e.results, one)
+	return one
 }
 
 // environment returns what rules can see of o. It is made when the first is asked.
@@ -353,41 +346,28 @@ func (r Rules) Admits(o *Observation) bool {
 	return o.Good() || o.Exit != nil && r.reads(Success, "exit")
 }
 
-func (e *evaluation) matched(o *Observation, a answer) Verdict {
-	reason, why := a.rule.Why, expr.Explanation{}
-	if reason == "" || !e.isMany { // of many it takes long
-		why = a.result.Explain()
-	}
+func (e *evaluation) matched(o *Observation, one Result) Verdict {
+	rule := one.Rule
+	reason := rule.Why
 	if reason == "" {
-		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
+		lines := one.Explain().Lines
+		reason = strings.Join(lines[:min(2, len(lines))], "; ")
 	}
 	switch {
 	case e.detail == nil:
-		reason = e.detailed(reason, a.rule.Detail)
-	case a.rule.Status != Success:
+		reason = e.detailed(reason, rule.Detail)
+	case rule.Status != Success:
 		reason = e.detailed(reason, e.detail)
 	}
-	if f := o.Failure; f != nil && a.rule.Expr.Reads("error") {
+	if f := o.Failure; f != nil && rule.Expr.Reads("error") {
 		reason += ": " + f.Reason
 	}
-	v := Verdict{Status: a.rule.Status, Rule: a.rule.String(), Reason: reason, Notes: why.Notes, answers: e.answers}
+	v := Verdict{Status: rule.Status, Rule: rule.String(), Reason: reason, Results: e.results}
 	if v.Status == Success && e.meaning.Allow&AllowSuccess == 0 {
 		v.Status, v.Rule = NotReady, ""
 		v.Reason += ", " + e.meaning.WhyNot
 	}
-	if v.Status == Success && a.rule.Preset == "" {
-		v.Notes = append(v.Notes, o.contradictions(a.rule.Expr)...)
-	}
-	if v.Status == Success && (a.rule.Expr.Reads("[]") || e.isPart) && o.isOnePage() {
-		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), AdviceEach
-	}
 	return v
-}
-
-// isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).
-func (o *Observation) isOnePage() bool {
-	_, found := document.NextLink(o.Header["Link"])
-	return o.Within == nil && found
 }
 
 // FirstText returns the first value that is a text, on one line, "" for none.
@@ -402,19 +382,18 @@ func FirstText(values []*expr.Expr, env *expr.Env) string {
 	return ""
 }
 
-// want says in words why the rules for SUCCESS that were asked did not match;
-// "" if none was asked.
+// want returns the reasons why the rules for SUCCESS did not match, "" if no such rule was evaluated.
 func (e *evaluation) want() string {
 	var words []string
-	for _, a := range e.answers {
+	for _, one := range e.results {
 		switch {
-		case !a.asked || a.rule.Status != Success:
-		case a.rule.Here && e.env.Status != nil:
+		case !one.Evaluated || one.Rule.Status != Success:
+		case one.Rule.Here && e.env.Status != nil:
 			words = append(words, fmt.Sprintf("it is still there: HTTP %d", *e.env.Status))
-		case a.rule.Here && e.env.Error == "":
+		case one.Rule.Here && e.env.Error == "":
 			words = append(words, "it is still there")
 		default:
-			words = append(words, a.result.Explain().Lines[0])
+			words = append(words, one.Explain().Lines[0])
 		}
 	}
 	slices.Sort(words)
@@ -425,13 +404,13 @@ func (e *evaluation) want() string {
 // doubt says in words why a rule for NOT_READY may have missed its case, where no other rule keeps an
 // answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
 func (e *evaluation) doubt(o *Observation) string {
-	for _, a := range e.answers {
-		if a.rule.Status != NotReady || !a.asked || a.isExcused(o) {
+	for _, one := range e.results {
+		if one.Rule.Status != NotReady || !one.Evaluated || one.isExcused(o) {
 			continue
 		}
-		near, _ := a.result.Explain().Hints()
-		if why := a.result.Value().Reason; a.result.Tri == expr.Unknown || len(near) > 0 {
-			return strings.Join(append([]string{strings.TrimSuffix(a.rule.String()+" is "+a.result.Tri.String()+": "+why, ": ")}, near...), "; ")
+		near, _ := one.Explain().Hints()
+		if why := one.Value().Reason; one.Tri == expr.Unknown || len(near) > 0 {
+			return strings.Join(append([]string{strings.TrimSuffix(one.Rule.String()+" is "+one.Tri.String()+": "+why, ": ")}, near...), "; ")
 		}
 	}
 	return ""
@@ -440,19 +419,19 @@ func (e *evaluation) doubt(o *Observation) string {
 // isExcused reports whether a rule for NOT_READY is about responses that were not successful, so that a
 // successful response without the fields that the rule reads is not a doubtful case: the rule only reads
 // errors, or it has matched such a response and no successful response.
-func (a answer) isExcused(o *Observation) bool {
-	onlyErrors := a.rule.Expr.Reads("error", "error members") &&
-		!a.rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")
-	wasGood, isKnown := o.Matched[a.rule.String()]
-	return onlyErrors && !a.rule.Expr.Reads("error members") || (onlyErrors || isKnown && !wasGood) && a.hasNoField()
+func (one Result) isExcused(o *Observation) bool {
+	onlyErrors := one.Rule.Expr.Reads("error", "error members") &&
+		!one.Rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")
+	wasGood, isKnown := o.Matched[one.Rule.String()]
+	return onlyErrors && !one.Rule.Expr.Reads("error members") || (onlyErrors || isKnown && !wasGood) && one.hasNoField()
 }
 
 // hasNoField reports whether the document is an object without the fields that the rule reads. The rule
 // then has the same result for an empty object.
-func (a answer) hasNoField() bool {
-	empty := *a.env
+func (one Result) hasNoField() bool {
+	empty := *one.Env
 	empty.Doc = expr.NewDoc([]byte("{}"))
-	return slices.Equal(a.rule.Expr.Eval(&empty).Explain().Lines, a.result.Explain().Lines)
+	return slices.Equal(one.Rule.Expr.Eval(&empty).Explain().Lines, one.Explain().Lines)
 }
 
 // Environment returns what an expression can see of o.

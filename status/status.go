@@ -32,7 +32,7 @@ type Verdict struct {
 	// `.errors is an empty list, which is true`.
 	Notes []string
 	// Hints suggest what was meant by a rule that reads something the answer does
-	// not have: "did you mean .state?". They are made by [Tally].
+	// not have: "did you mean .state?". A run makes them.
 	Hints []string
 	// Objects are the verdicts on the objects of an answer by a preset that names them, or that
 	// has found several: what has failed first, and what is done last.
@@ -55,7 +55,7 @@ type Verdict struct {
 	AsksSuccess bool
 	// Advice is what can be done about the verdict.
 	Advice Advice
-	// answers are the results of the rules, in the order in which they were
-	// asked, up to the one that decided.
-	answers []answer
+	// Results are the results of the rules in the order of their evaluation, up to the rule that decided. The events of
+	// a run do not have them.
+	Results []Result
 }

@@ -35,8 +35,8 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 		holds, v.Reason = status.HoldsRunning, resource.words()
 	case isGood && isDone:
 		v = status.Verdict{Status: status.Success, Reason: state.words()}
-		if said := reported(o); said.Wrong.Stage != document.Unknown {
-			v = status.Verdict{Status: status.Error, Reason: withDetail(o, say(said.State)+" with an error", said.State)}
+		if said := Reported(o); said.Wrong.Stage != document.Unknown {
+			v = status.Verdict{Status: status.Error, Reason: withDetail(o, Say(said.State)+" with an error", said.State)}
 		}
 	default:
 		holds = status.HoldsRunning
@@ -82,7 +82,7 @@ func (p present) is(states ...string) bool {
 
 func (p present) words() string {
 	raw, _ := json.Marshal(p.text)
-	return say(document.Statement{Path: p.path, Raw: string(raw)})
+	return Say(document.Statement{Path: p.path, Raw: string(raw)})
 }
 
 // withError adds the message or the code of the error in a document.

@@ -71,9 +71,9 @@ func exitText(o *status.Observation, stderr []byte) string {
 	}
 	line := errorLine(stderr)
 	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // no accidental member
-		s := reported(o).State
+		s := Reported(o).State
 		if s.Path != "" {
-			line = say(s)
+			line = Say(s)
 		}
 		line = strings.TrimPrefix(withDetail(o, line, s), ": ")
 	} else if line == "" {

@@ -216,9 +216,6 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 		if h.Missing != "" {
 			v.Reason += ": " + h.Missing
 		}
-		v.Notes = o.Remarks
-	case code == http.StatusUnauthorized:
-		v.Notes = o.Remarks // such as why the credentials could not be renewed
 	}
 	return v
 }
@@ -230,10 +227,10 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 	case o.Next != "":
 		return notReady("started, now following " + o.Next)
 	case h.Missing != "":
-		return status.Verdict{Status: status.Error, Reason: answered + ", which poll cannot follow: " + h.Missing, Notes: o.Remarks}
+		return status.Verdict{Status: status.Error, Reason: answered + ", which poll cannot follow: " + h.Missing}
 	}
 	return status.Verdict{Status: status.Error, Reason: answered + ": it names no URL to follow, and no condition matches it",
-		Advice: h.followAdvice(o), Notes: o.Remarks}
+		Advice: h.followAdvice(o)}
 }
 
 // followAdvice is advice to name the URL to follow, such as one that the response names.

@@ -17,15 +17,15 @@ import (
 // operation, such as `.state is "running"`; "" if nothing.
 func Statement(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
-		if s := reported(o).State; s.Stage != document.Unknown {
-			return say(s)
+		if s := Reported(o).State; s.Stage != document.Unknown {
+			return Say(s)
 		}
 	}
 	return ""
 }
 
-// reported returns what the document of a response reports about its operation.
-func reported(o *status.Observation) document.Report {
+// Reported returns what the document of a response reports about its operation.
+func Reported(o *status.Observation) document.Report {
 	code := 0
 	if o.Code != nil {
 		code = *o.Code
@@ -33,13 +33,13 @@ func reported(o *status.Observation) document.Report {
 	return document.Read(status.Environment(o).Doc.Bytes(), code)
 }
 
-// say puts what a document says into words, such as `.state is "running"`.
-func say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
+// Say returns a statement in words, such as `.state is "running"`.
+func Say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
 // followed returns the verdict on a successful response from a URL that was followed, and the verdict if rules name
 // what is not ready. Many APIs return the operation itself there, done or not: the document decides.
 func (h HTTP) followed(o *status.Observation) (v status.Verdict, otherwise *status.Verdict) {
-	said := reported(o)
+	said := Reported(o)
 	v, other := h.operation(o, said, false), h.operation(o, said, true)
 	return v, &other
 }
@@ -53,19 +53,19 @@ func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNo
 	case h.Monitor == MonitorSeeOther && !isOpen: // so it is the result
 		return status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
 	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
-		return notReady(say(said.Sign))
+		return notReady(Say(said.Sign))
 	case s.Stage == document.Unknown:
 		return h.unstated(o, said, rulesNameNotReady)
 	case s.Stage == document.Failed:
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, say(s), s)}
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s)}
 	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, say(s), s, said.Wrong)}
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s, said.Wrong)}
 	case s.Stage == document.Done, s.Stage == document.Odd && h.Monitor != MonitorAzure && rulesNameNotReady:
-		return status.Verdict{Status: status.Success, Reason: say(s)}
+		return status.Verdict{Status: status.Success, Reason: Say(s)}
 	case s.Stage == document.Open && (s.Raw == "true" || s.Raw == "false"):
-		return notReady(say(s))
+		return notReady(Say(s))
 	}
-	v := notReady(say(s) + ", which is no known final state: a condition can say what is")
+	v := notReady(Say(s) + ", which is no known final state: a condition can say what is")
 	v.Advice = status.Advice{Code: status.AdviceFinalStates, Text: s.Final()}
 	return v
 }
@@ -80,7 +80,7 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 	success := status.Verdict{Status: status.Success, Reason: words}
 	stateless := words + " without a state"
 	if said.Other.Path != "" {
-		stateless = say(said.Other) + ", which may be about something else"
+		stateless = Say(said.Other) + ", which may be about something else"
 	}
 	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
 	isJSON := json.Valid(text)
@@ -107,7 +107,7 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 		success.Reason += " after " + codeText(http.StatusAccepted)
 		return success
 	case h.Monitor == MonitorCreated, rulesNameNotReady:
-		success.Notes = []string{"the document says no state, and is taken for the result: a condition can say when it is done"}
+		success.Advice.Code = status.AdviceStateless
 		return success
 	}
 	v := undecided(stateless + ": a condition can say when it is done")
@@ -132,7 +132,7 @@ func withDetail(o *status.Observation, words string, state document.Statement, w
 		}
 	}
 	for _, s := range wrong {
-		words += ", but " + say(s)
+		words += ", but " + Say(s)
 	}
 	return words
 }

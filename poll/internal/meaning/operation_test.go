@@ -295,11 +295,6 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		if have.Status != status.NotReady || !strings.HasPrefix(have.Reason, test.reason) || strings.Contains(have.Reason, "startswith") {
 			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
 		}
-		var tally status.Tally
-		tally.Add(&o, &have)
-		if notes := strings.Join(tally.Notes(status.KindHTTP), "\n"); strings.Contains(notes, "azure") {
-			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package meaning_test
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,17 +58,6 @@ func TestAccept(t *testing.T) {
 	strict := status.Rules{Accept: []int{473}, Strict: true, Own: rules(t, "until .x")}
 	if v := strict.Classify(t.Context(), answered(473, "{}")); v.Status != status.Error {
 		t.Errorf("strict: %s: %s", v.Status, v.Reason)
-	}
-}
-
-// The remarks about a response are notes where they explain its code.
-func TestRemarks(t *testing.T) {
-	for code, isNoted := range map[int]bool{302: true, 401: true, 403: false, 404: false} {
-		o := answered(code, "")
-		o.Remarks = []string{"the credentials could not be renewed"}
-		if v := (status.Rules{}).Classify(t.Context(), o); v.Status != status.Error || (len(v.Notes) > 0) != isNoted {
-			t.Errorf("%d is %s with notes %q", code, v.Status, v.Notes)
-		}
 	}
 }
 
@@ -505,170 +493,6 @@ func TestCalledWrongly(t *testing.T) {
 	if have := (status.Rules{}).Classify(t.Context(), exited(0, "", "unknown flag: --nope")); have.Status != status.Success {
 		t.Errorf("exit code 0: have %s, %s", have.Status, have.Reason)
 	}
-}
-
-func TestTally(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		rules []string
-		o     []status.Observation
-		want  string // a part of the only note, "" for none
-	}{
-		"a rule that was asked":  {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
-		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
-		"always unknown":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
-		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
-		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
-		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{custom("", &status.Failure{})}, "until .a==1 was never tested, because every attempt failed"},
-		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`), answered(200, `{"a":2}`)}, ""},
-		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no answer was HTTP 2xx"},
-		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},
-	} {
-		var asked status.Rules
-		if test.rules[0] == "preset" {
-			preset := rules(t, test.rules[1:]...)
-			asked.Preset = &status.Preset{Stanzas: []status.Stanza{{Name: "thing", Rules: preset}}}
-			for i := range preset {
-				preset[i].Preset = "thing"
-			}
-		} else {
-			asked.Own = rules(t, test.rules...)
-		}
-		var tally status.Tally
-		for _, o := range test.o {
-			v := asked.Classify(t.Context(), o)
-			tally.Add(&o, &v)
-		}
-		have := tally.Notes(test.o[0].Kind)
-		if len(have) > 1 || (len(have) == 1) != (test.want != "") || !strings.Contains(strings.Join(have, ""), test.want) {
-			t.Errorf("%s: have %q, want %q", name, have, test.want)
-		}
-		if hints := tally.Hints(); asked.Preset != nil && hints != nil { // they read what only some answers have
-			t.Errorf("%s: hints %q", name, hints)
-		}
-	}
-}
-
-// The hints of a wait are about its last response. Each is new once.
-func TestTallyHints(t *testing.T) {
-	t.Parallel()
-	state := "did you mean .state?"
-	code := "$status is the HTTP status"
-	page := "it is a page of HTML, such as of a login or of another server: is the URL right?"
-	failed := "it is true of what the command printed, but the exit code is 2: if that is not a failure, add --accept 0,2"
-	pending := "it is true of what the command printed, but the exit code is 8: if that is not a failure, write --accept 0,8 instead of $exit"
-	payment := "if .last_payment_error is the end, add --error-if '(.last_payment_error | length) > 0'"
-	stderr := "it is true of the other output of the command: write $stderr"
-	stdout := "error-if: it is true of the other output of the command: write $stdout"
-	text := `$body is the text of an answer that is not JSON: $body contains "done"`
-	for name, test := range map[string]struct {
-		rules []string
-		o     []status.Observation
-		first []string // for each observation
-		last  string
-	}{
-		"at the first answer":        {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
-		"that can be read":           {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, state},
-		"a variable at once":         {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
-		"of an error":                {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{"error-if: " + state}, "error-if: " + state},
-		"a command's":                {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
-		"not of a start":             {[]string{"until .State==1"}, []status.Observation{leading("/jobs/1", `{"id":7}`), answered(200, `{"state":2}`)}, []string{"", state}, state},
-		"about the last":             {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, "the document has: x"}, "the document has: x"},
-		"withdrawn":                  {[]string{"until .result==1"}, []status.Observation{answered(200, `{"id":7}`), answered(200, `{"result":2}`)}, []string{"the document has: id", ""}, ""},
-		"of an outage":               {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(503, ``)}, []string{state, ""}, ""},
-		"a page to log in":           {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`), answered(203, `<html>`)}, []string{"", page}, page},
-		"in a failed command":        {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"done"}`, "")}, []string{"", failed}, failed},
-		"at the first one":           {[]string{`until .s=="done"`}, []status.Observation{exited(2, `{"s":"done"}`, "")}, []string{failed}, failed},
-		"apart from $exit":           {[]string{`until $stdout contains "done" and $exit == 0`}, []status.Observation{exited(8, "pending", ""), exited(8, "done", "")}, []string{"", pending}, pending},
-		"$exit alone":                {[]string{"until $exit == 0"}, []status.Observation{exited(8, "pending", "")}, []string{""}, ""},
-		"a signal":                   {[]string{`until .s=="done"`}, []status.Observation{killed(exited(137, `{"s":"done"}`, ""))}, []string{""}, ""},
-		"an error in it":             {[]string{`until .status=="succeeded"`}, []status.Observation{answered(200, `{"status":"unpaid","last_payment_error":{"code":"declined"}}`)}, []string{payment}, payment},
-		"an error in mid-run":        {[]string{`until .status=="succeeded"`}, []status.Observation{answered(200, `{"status":"processing","error":"will try again"}`)}, []string{""}, ""},
-		"an error of a text":         {[]string{`until $body contains "x"`}, []status.Observation{answered(200, `{"error":"no disk"}`)}, []string{""}, ""},
-		"an error that a rule reads": {[]string{`until .status=="succeeded"`, `error-if .error == "fatal"`}, []status.Observation{answered(200, `{"status":"unpaid","error":"x"}`)}, []string{""}, ""},
-		"an error response":          {[]string{`until $status == 200`}, []status.Observation{answered(503, `{"error":"x"}`)}, []string{""}, ""},
-		"not in another one":         {[]string{`until .s=="done"`}, []status.Observation{exited(0, `{"s":"running"}`, ""), exited(2, `{"s":"x"}`, "")}, []string{"", ""}, ""},
-		"on stderr":                  {[]string{`until $stdout contains "ready"`}, []status.Observation{exited(0, "init", "ready\n"), exited(0, "init", "")}, []string{stderr, ""}, ""},
-		"on stderr, in vain":         {[]string{`until not ($stdout contains "busy")`}, []status.Observation{exited(0, "busy", "ready\n")}, []string{""}, ""},
-		"on stdout":                  {[]string{`error-if $stderr contains "FATAL"`}, []status.Observation{exited(0, "FATAL: x", "")}, []string{stdout}, stdout},
-		"in a line before":           {[]string{`until $stdout contains "ready"`}, []status.Observation{line("", "ready"), line("a", "")}, []string{stderr, ""}, stderr},
-	} {
-		asked := status.Rules{Own: rules(t, test.rules...)}
-		var tally status.Tally
-		for i, o := range test.o {
-			v := asked.Classify(t.Context(), o)
-			tally.Add(&o, &v)
-			if have := strings.Join(tally.FirstHints(), ";;"); have != test.first[i] {
-				t.Errorf("%s: at answer %d: have %q, want %q", name, i+1, have, test.first[i])
-			}
-		}
-		if have := strings.Join(tally.Hints(), ";;"); have != test.last {
-			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
-		}
-	}
-}
-
-func killed(o status.Observation) status.Observation {
-	o.Signal = "KILL"
-	return o
-}
-
-// A command whose credentials were rejected gets a hint that contains the phrase of its stderr.
-func TestRejectedCredentials(t *testing.T) {
-	t.Parallel()
-	for stderr, want := range map[string]string{
-		"npm error code E401\nnpm error Incorrect or missing password.":           "code E401",
-		"unauthorized: authentication required":                                   "unauthorized: authentication required",
-		"error: You must be logged in to the server (Unauthorized)":               "You must be logged in to the server",
-		"An error occurred (ExpiredToken) when calling the X operation":           "(ExpiredToken)",
-		"Unable to locate credentials. You can configure credentials":             "Unable to locate credentials",
-		"ERROR: (gcloud.x) You do not currently have an active account selected.": "You do not currently have an active account selected",
-		"ERROR: Please run 'az login' to setup account.":                          "az login",
-		"To get started with GitHub CLI, please run:  gh auth login":              "gh auth login",
-		"HTTP 401: Bad credentials (https://api.github.com/x)":                    "HTTP 401",
-		"curl: (22) The requested URL returned error: 401":                        "returned error: 401",
-		"fatal: Authentication failed for 'https://h/x.git/'":                     "Authentication failed for",
-		`FATAL:  password authentication failed for user "x"`:                     "password authentication failed",
-		"x@h: Permission denied (publickey).":                                     "Permission denied (",
-		"Error: GET https://h/x: 401 Unauthorized":                                "401 Unauthorized",
-		"cat: x: Permission denied":                                               "",
-		"Error: connection refused":                                               "",
-		"HTTP 4010":                                                               "",
-	} {
-		var tally status.Tally
-		o := exited(1, "", stderr)
-		v := status.Rules{}.Classify(t.Context(), o)
-		tally.Add(&o, &v)
-		if want != "" {
-			want = "rejected credentials rarely recover: --error-if '$stderr contains " + strconv.Quote(want) + "' ends the wait"
-		}
-		if have := strings.Join(tally.Hints(), ""); have != want || v.Status != status.NotReady {
-			t.Errorf("%q: have %s, %q, want %q", stderr, v.Status, have, want)
-		}
-	}
-	o := exited(0, "", "HTTP 401: Bad credentials")
-	v := status.Rules{Own: rules(t, "until .a")}.Classify(t.Context(), o)
-	var tally status.Tally
-	if tally.Add(&o, &v); strings.Contains(strings.Join(tally.Hints(), ""), "credentials") {
-		t.Errorf("of exit code 0: %q", tally.Hints())
-	}
-}
-
-// line returns a line of a command's stdout or stderr.
-func line(stdout, stderr string) status.Observation {
-	o := status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}, Message: true}
-	if o.Body = []byte(stdout); stderr != "" {
-		o.Body, o.Stderr = nil, []byte(stderr)
-	}
-	return o
-}
-
-// leading returns the answer to a start that leads to next.
-func leading(next, body string) status.Observation {
-	o := answered(202, body)
-	o.Start, o.Next = true, next
-	return o
 }
 
 func redirected(o *status.Observation) { o.Protocol = meaning.HTTP{Redirect: "/results"} }

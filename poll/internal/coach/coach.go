@@ -1,4 +1,6 @@
-package status
+// Package coach makes the hints and notes of a wait after an attempt. It reads the results of rules and the
+// observation, and never changes a verdict's status. Evaluating rules makes no text beyond the reason.
+package coach
 
 import (
 	"cmp"
@@ -10,12 +12,14 @@ import (
 	"sync"
 
 	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Tally remembers of a wait whether the rules that can end it were evaluated and could decide, and
+// A Coach remembers of a wait whether the rules that can end it were evaluated and could decide, and
 // makes the hints about the last response. The zero value is ready for use.
-type Tally struct {
+type Coach struct {
 	counts []ruleCount
 
 	hints     []string // about the last response, or about the elements of the last list
@@ -28,9 +32,9 @@ type Tally struct {
 	hasAccept bool     // the wait has a list of accepted codes
 }
 
-// A ruleCount is what a Tally remembers of one rule.
+// A ruleCount is what a Coach remembers of one rule.
 type ruleCount struct {
-	rule           *Rule
+	rule           *status.Rule
 	asked, decided bool
 	why            string // reason why the rule did not match the last response
 	accept         string // value of --accept for the last response on which the rule was not evaluated, "" for none
@@ -44,11 +48,12 @@ const (
 // Add counts the results of the rules behind the verdict v on o, makes the hints about o, and drops
 // the results from v. The hints replace those about the response before. A response that only leads to
 // another URL, and an element that is not in its list, are not counted: the rules are not about them.
-func (t *Tally) Add(o *Observation, v *Verdict) {
-	answers := v.answers
-	v.answers, t.hasAccept = nil, o.Accept != nil
-	leads := o.Start && o.Next != "" && v.Status == NotReady
-	if leads || o.Presence != Present {
+func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
+	notes(o, v)
+	results := v.Results
+	v.Results, t.hasAccept = nil, o.Accept != nil
+	leads := o.Start && o.Next != "" && v.Status == status.NotReady
+	if leads || o.Presence != status.Present {
 		return
 	}
 	isSame := t.counts != nil && o.Unchanged > 0 && o.Within == nil && o.Good() == t.wasGood
@@ -59,16 +64,16 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 	if phrase := denied().Find(o.Stderr); phrase != nil && !o.Good() && !isSame {
 		t.hints = append(t.hints, hintOf("denied", phrase))
 	}
-	if o.Advice.Code == AdviceOffered && !isSame {
+	if o.Advice.Code == status.AdviceOffered && !isSame {
 		t.hints = append(t.hints, "each attempt may start another operation: "+o.Advice.Text+" is the URL of this one")
 	}
-	for _, a := range answers {
-		if !a.rule.Status.Ends() {
+	for _, a := range results {
+		if !a.Rule.Status.Ends() || a.Late {
 			continue
 		}
 		c := t.count(a)
-		isForOthers := a.rule.Preset != "" && c.decided && !a.none // a preset reads what only some documents have
-		if isSame || isForOthers || a.result.Matched() || t.explained > maxExplained {
+		isForOthers := a.Rule.Preset != "" && c.decided && !a.NoObject // a preset reads what only some documents have
+		if isSame || isForOthers || a.Matched() || t.explained > maxExplained {
 			continue
 		}
 		t.explained++
@@ -77,47 +82,47 @@ func (t *Tally) Add(o *Observation, v *Verdict) {
 }
 
 // count records the result of one rule.
-func (t *Tally) count(a answer) *ruleCount {
-	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.rule })
+func (t *Coach) count(a status.Result) *ruleCount {
+	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
 	if at < 0 {
 		at = len(t.counts)
-		t.counts = append(t.counts, ruleCount{rule: a.rule})
+		t.counts = append(t.counts, ruleCount{rule: a.Rule})
 	}
 	c := &t.counts[at]
-	c.asked = c.asked || a.asked
-	c.decided = c.decided || a.asked && (a.none || a.result.Tri != expr.Unknown || a.result.Missing())
+	c.asked = c.asked || a.Evaluated
+	c.decided = c.decided || a.Evaluated && (a.NoObject || a.Tri != expr.Unknown || a.Missing())
 	return c
 }
 
 // explain makes the hints about a response that a rule does not match. For a rule that was not
 // evaluated, the hints come from the rule alone.
-func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
-	why := a.result.Explain()
-	missed := cmp.Or(a.missed(o), a.acceptHint(o))
-	if a.asked {
+func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
+	why := a.Explain()
+	missing := cmp.Or(missed(a, o), acceptHint(a, o))
+	if a.Evaluated {
 		c.why = why.Lines[0]
 	} else {
-		if c.accept = acceptToo(o); missed != "" { // the hint contains it
+		if c.accept = acceptToo(o); missing != "" { // the hint contains it
 			c.accept = ""
 		}
-		why = a.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
+		why = a.Rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
 	hints, others := why.Hints()
-	if a.rule.Status == Success { // an error is usually absent
+	if a.Rule.Status == status.Success { // an error is usually absent
 		hints = slices.Concat(hints, others)
 	}
-	if missed != "" {
-		hints = []string{missed}
-	} else if len(hints) == 0 && a.asked && a.rule.Status == Success && a.rule.Expr.Reads(".") {
+	if missing != "" {
+		hints = []string{missing}
+	} else if len(hints) == 0 && a.Evaluated && a.Rule.Status == status.Success && a.Rule.Expr.Reads(".") {
 		hints = t.failureHints(o)
 	}
 	for _, hint := range hints {
-		if a.rule.Status != Success { // without the origin, the hint would seem to be about --until
-			hint = a.rule.Origin + ": " + hint
+		if a.Rule.Status != status.Success { // without the origin, the hint would seem to be about --until
+			hint = a.Rule.Origin + ": " + hint
 		}
-		if (a.rule.Preset == "" || a.none) && !slices.Contains(t.hints, hint) {
+		if (a.Rule.Preset == "" || a.NoObject) && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
-			if o.Message && missed != "" {
+			if o.Message && missing != "" {
 				t.passed = append(t.passed, hint)
 			}
 		}
@@ -127,11 +132,11 @@ func (t *Tally) explain(o *Observation, a answer, c *ruleCount) {
 // failureHints returns a hint to end the wait by an error in a successful response that does not say that the
 // operation goes on, unless a rule reads the error. An element of a list gets no such hint, since reading
 // thousands of elements takes longer than evaluating the rules.
-func (t *Tally) failureHints(o *Observation) []string {
+func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
 		return nil
 	}
-	said := o.reported()
+	said := meaning.Reported(o)
 	path, isFlag := said.Wrong.Path, said.Wrong.Raw == "true" || said.Wrong.Raw == "false"
 	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
 	goesOn := said.State.Stage == document.Open || said.Sign.Path != ""
@@ -143,7 +148,7 @@ func (t *Tally) failureHints(o *Observation) []string {
 
 // acceptToo returns the value of --accept that makes the exit code of a command which printed something
 // that of a successful response, "" if the response is successful, or not whole.
-func acceptToo(o *Observation) string {
+func acceptToo(o *status.Observation) string {
 	if o.Exit == nil || o.Failure != nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
 		return ""
 	}
@@ -158,24 +163,24 @@ func acceptToo(o *Observation) string {
 // acceptHint returns a hint if the condition of a rule that does not match is true of the output of a failed
 // command apart from the exit code, or if the rule matches but does not count on a failed command. Otherwise it
 // returns "".
-func (a answer) acceptHint(o *Observation) string {
-	if a.denies && o.Exit != nil {
+func acceptHint(a status.Result, o *status.Observation) string {
+	if a.Denied && o.Exit != nil {
 		return hintOf("exit", *o.Exit)
 	}
-	x, accepted, codes := a.rule.Expr, *a.env, acceptToo(o)
+	x, accepted, codes := a.Rule.Expr, *a.Env, acceptToo(o)
 	accepted.Exit = new(int)
 	if codes == "" || !x.Reads(".", "isjson", "body", "stdout", "stderr") || !x.Eval(&accepted).Matched() {
 		return ""
 	}
-	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.asked], *o.Exit, codes)
+	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
 }
 
 // missed returns a hint if the condition of a rule that does not match is affirmed by the other output of a
 // command, "" otherwise.
-func (a answer) missed(o *Observation) string {
-	x, swapped := a.rule.Expr, *a.env
+func missed(a status.Result, o *status.Observation) string {
+	x, swapped := a.Rule.Expr, *a.Env
 	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout
-	if !a.asked || o.Kind != KindCommand || a.rule.Preset != "" || x.Reads("stdout") == x.Reads("stderr") {
+	if !a.Evaluated || o.Kind != status.KindCommand || a.Rule.Preset != "" || x.Reads("stdout") == x.Reads("stderr") {
 		return ""
 	}
 	if !x.Eval(&swapped).Affirmed() {
@@ -211,7 +216,7 @@ func hintOf(name string, arguments ...any) string {
 
 // FirstHints returns the hints that are new since it was called before. The next observation is of
 // another response.
-func (t *Tally) FirstHints() []string {
+func (t *Coach) FirstHints() []string {
 	isTold := func(hint string) bool { return slices.Contains(t.told, hint) }
 	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)
 	first = first[:min(len(first), maxTold-len(t.told))]
@@ -220,12 +225,12 @@ func (t *Tally) FirstHints() []string {
 }
 
 // Hints returns the hints about the last response.
-func (t *Tally) Hints() []string { return slices.Clone(t.hints) }
+func (t *Coach) Hints() []string { return slices.Clone(t.hints) }
 
 // Notes says which rules were never tested, or always unknown, and why. The rules
 // of a preset are for answers of several shapes, so they are noted only if none of
 // them could ever decide.
-func (t *Tally) Notes(kind Kind) (notes []string) {
+func (t *Coach) Notes(kind status.Kind) (notes []string) {
 	done := map[string]bool{} // presets of which a rule was decided or noted
 	for _, c := range t.counts {
 		done[c.rule.Preset] = done[c.rule.Preset] || c.decided
@@ -245,19 +250,19 @@ func (t *Tally) Notes(kind Kind) (notes []string) {
 }
 
 // neverAsked returns the note about a rule that was not evaluated on any response.
-func (t *Tally) neverAsked(c ruleCount, kind Kind) string {
-	words := map[Kind][2]string{
-		KindCustom:  {"every attempt failed"},
-		KindTCP:     {"every attempt failed"},
-		KindCommand: {"the command never exited with 0"},
-		KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
+func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
+	words := map[status.Kind][2]string{
+		status.KindCustom:  {"every attempt failed"},
+		status.KindTCP:     {"every attempt failed"},
+		status.KindCommand: {"the command never exited with 0"},
+		status.KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
 	}[kind]
 	switch {
 	case t.hasPages:
 		words = [2]string{"no list was complete"}
 	case t.hasAccept:
 		words = [2]string{"no response was accepted"}
-	case c.rule.Preset != "", c.rule.Status != Error: // nobody adds to a preset
+	case c.rule.Preset != "", c.rule.Status != status.Error: // nobody adds to a preset
 		words[1] = ""
 	}
 	if c.accept != "" && c.rule.Preset == "" {

@@ -1,0 +1,128 @@
+package coach
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// notes adds the notes about a verdict: why a match, or a SUCCESS without a rule, may not mean what it seems to.
+func notes(o *status.Observation, v *status.Verdict) {
+	if v.Rule == "" {
+		v.Notes = append(v.Notes, withoutRule(o, v)...)
+		return
+	}
+	for _, one := range v.Results {
+		if one.Matched() && one.Rule.String() == v.Rule {
+			if one.Rule.Why == "" || len(v.Objects) < 2 { // of many it takes long
+				v.Notes = append(v.Notes, one.Explain().Notes...)
+			}
+			if v.Status == status.Success {
+				v.Notes = append(v.Notes, aboutSuccess(o, v, one)...)
+			}
+			return
+		}
+	}
+}
+
+// aboutSuccess returns notes about a rule for SUCCESS that matches.
+func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (notes []string) {
+	if met.Rule.Preset == "" {
+		notes = contradictions(o, met.Rule.Expr)
+	}
+	_, hasNext := document.NextLink(o.Header["Link"])
+	if hasNext && o.Within == nil && (met.Rule.Expr.Reads("[]") || met.OfObject) { // RFC 8288, section 3.3
+		notes, v.Advice.Code = append(notes, "the answer is one page of more, as its Link says"), status.AdviceEach
+	}
+	return append(notes, unmet(v.Results, met)...)
+}
+
+// unmet returns notes about the user's other conditions for SUCCESS that are false of something else than the
+// condition which was met: many a tool takes several for "and".
+func unmet(results []status.Result, met status.Result) (notes []string) {
+	for _, one := range results {
+		if one.Rule.Status != status.Success || one.Rule.Origin != met.Rule.Origin || one.Rule.Preset != "" {
+			continue
+		}
+		if one.Late {
+			one.Result = one.Rule.Expr.Eval(one.Env)
+		}
+		if one.Tri != expr.False || !one.Late && !one.Evaluated {
+			continue
+		}
+		subject, _, _ := strings.Cut(one.Explain().Lines[0], " is ")
+		if !strings.HasPrefix(met.Explain().Lines[0], subject+" is ") {
+			notes = append(notes, one.Rule.String()+" is false: several mean or, and one with and needs both")
+		}
+	}
+	return notes
+}
+
+// withoutRule returns notes about a verdict without a rule.
+func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
+	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks say where, or why not
+	switch {
+	case v.Status == status.Error && isLed:
+		return o.Remarks
+	case v.Advice.Code == status.AdviceStateless:
+		return []string{"the document says no state, and is taken for the result: a condition can say when it is done"}
+	case v.Status != status.Success || !o.Good() || meaning.Of(o).Monitor != meaning.MonitorGiven:
+		return nil
+	}
+	if _, page, isMoved := strings.Cut(v.Reason, " after a redirect to "); isMoved && loginPage().MatchString(page) {
+		return []string{page + " is a page to log in: of what is behind it nothing is known"}
+	}
+	said := meaning.Reported(o)
+	for _, s := range []document.Statement{said.State, said.Sign, said.Wrong} {
+		if s.Stage >= document.Open {
+			v.Advice.Code = status.AdviceDone
+			return []string{meaning.Say(s) + ", and any good answer is a SUCCESS, since no condition says what is done"}
+		}
+	}
+	return nil
+}
+
+// loginPage matches the path of a page on which people log in.
+var loginPage = words.Pattern(`(?i)\b(?:log-?in|sign-?in|sso|saml|oauth2?|auth)\b`)
+
+// contradictions returns notes about a document that contradicts a condition for SUCCESS, such as
+// ".state is "failed", and .done is true all the same". A failed state contradicts each condition
+// that does not name the state. An open state contradicts a condition that tests little. An error
+// contradicts such a condition, too, and each condition if the document reports that the operation is done,
+// or if the condition reads the state or the object in which the error is. A failed state of the result is an
+// error.
+func contradictions(o *status.Observation, condition *expr.Expr) (notes []string) {
+	if o.Within != nil || o.Kind == status.KindTCP {
+		return nil
+	}
+	text, said := strings.ToLower(condition.String()), meaning.Reported(o)
+	state, isLittle := said.State, !condition.Reads(".", "body", "stdout") || testsLittle().MatchString(text)
+	isNamed := state.Path != "" && strings.Contains(text, strings.ToLower(state.Path)+" ")
+	if said.Wrong.Path == "" && said.Result.Stage == document.Failed {
+		said.Wrong = said.Result
+	}
+	object := strings.ToLower(said.Aside.Path[:max(0, strings.LastIndex(said.Aside.Path, "."))])
+	isBeside := object != "" && said.Wrong.Path == "" && strings.Contains(text, object+".")
+	if isBeside {
+		said.Wrong = said.Aside
+	}
+	isWrong := o.Good() && state.Stage != document.Failed && (state.Stage == document.Done || isNamed || isLittle || isBeside)
+	if isWrong && !strings.Contains(text, strings.ToLower(said.Wrong.Path)) {
+		state = said.Wrong
+	}
+	if state.Path == "" || strings.Contains(state.Path, "[") || strings.Contains(text, strings.ToLower(strings.Trim(state.Raw, `"`))) {
+		return nil
+	}
+	if state.Stage == document.Failed || state.Stage == document.Open && !isNamed && isLittle {
+		return []string{meaning.Say(state) + ", and " + condition.String() + " is true all the same"}
+	}
+	return nil
+}
+
+// testsLittle matches a condition that only tests whether a member is there, or is 100.
+var testsLittle = words.Pattern(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$|^[\w.]+ *[=>]= *100$`)
