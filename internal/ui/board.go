@@ -117,25 +117,15 @@ func (b *Board) endings() map[poll.Ending]int {
 	return n
 }
 
-// states counts the targets by their states, in words.
+// states counts the targets by their states: "4 done, 1 failed, 10 waiting".
 func (b *Board) states() string {
-	n := map[string]int{"waiting": b.size - len(b.rows)}
-	for _, r := range b.rows {
-		n[r.state()]++
-	}
-	return words.Counts(n, "SUCCESS", "ERROR", "out of attempts", "interrupted", "cancelled", "still NOT_READY", "still THROTTLED", "NOT_READY", "THROTTLED", "waiting")
-}
-
-// footer counts the targets by their states, in the words below a table: "4 done, 1 failed, 10 waiting".
-func (b *Board) footer() string {
 	n, order := map[string]int{}, []string{}
-	for ending, count := range b.endings() {
-		n[meaningOf(ending).footer] += count
-	}
+	ended := b.endings()
 	for _, m := range meanings() {
-		order = append(order, m.footer)
+		n[m.state] += ended[m.ending]
+		order = append(order, m.state)
 	}
-	return words.Counts(n, slices.Compact(append(order, meaningOf("").footer))...)
+	return words.Counts(n, slices.Compact(order)...)
 }
 
 // A bucket is targets with the same state and reason, except for the numbers in it.

@@ -90,8 +90,8 @@ type Summary struct {
 
 // A callAgain reports whether and when to run the same command again, in JSON.
 type callAgain struct {
-	Again bool     `json:"again"`
-	In    *Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
+	Again bool    `json:"again"`
+	In    Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
 // A messagesJSON is what is known of the messages of streams, in JSON.
@@ -124,21 +124,13 @@ func (e end) json(exit any) outcomeJSON {
 		Resumed: e.Resumed, Objects: objectsOf(e.Verdict)}
 }
 
-// callAgain returns whether and when to run the same command again.
-func (e end) callAgain() callAgain {
-	if e.in == 0 {
-		return callAgain{Again: e.again}
-	}
-	return callAgain{e.again, new(seconds(e.in))}
-}
-
 // document describes the end of a single wait.
 func (v *view) document(result Result, exit int) Document {
 	o := &result.Outcome
 	e := v.end(o, nil, time.Now())
 	d := Document{
 		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", v.notes)...),
-		callAgain: e.callAgain(), predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, v.board.timeline.moments...),
+		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, v.board.timeline.moments...),
 	}
 	d.setValue(result.values)
 	d.setBody(o.Observation)
@@ -153,7 +145,7 @@ func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetRe
 	e := v.end(nil, s, time.Now())
 	rows := append([]TargetResult{}, targets...)
 	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	return Summary{V: 1, Exit: exit, callAgain: e.callAgain(), outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
+	return Summary{V: 1, Exit: exit, callAgain: callAgain{e.again, seconds(e.in)}, outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
 }
 
 // setValue sets the value, unless there is none.
@@ -208,11 +200,11 @@ func ageOf(o *poll.Outcome) time.Duration {
 	return o.Elapsed - o.State.Began.Sub(o.State.Start)
 }
 
-func hintSeconds(h *status.Hint) *Seconds {
+func hintSeconds(h *status.Hint) Seconds {
 	if h == nil {
-		return nil
+		return 0
 	}
-	return new(seconds(h.Wait))
+	return seconds(h.Wait)
 }
 
 // statusWord returns a status for JSON: null for none.

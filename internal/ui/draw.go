@@ -44,7 +44,7 @@ func (v *view) totals(now time.Time) []string {
 	if d := v.cfg.Timeout; d > 0 {
 		elapsed += "/" + words.Short(d)
 	}
-	frame, counts := v.glyphs.frame(b.at(now))+" ", b.footer()+"  ("+b.goal+")"
+	frame, counts := v.glyphs.frame(b.at(now))+" ", b.states()+"  ("+b.goal+")"
 	lines := []string{frame + elapsed + "  " + counts}
 	if ended := b.endings(); !v.inTable() {
 		bar := v.glyphs.bar(float64(b.size-ended[""]) / float64(max(1, b.size)))
@@ -170,7 +170,7 @@ func (v *view) wordsOn(row *Row, now time.Time, bars, room int) string {
 	}
 	switch {
 	case row.ending == poll.Cancelled:
-		return row.state()
+		return string(row.ending)
 	case row.over():
 		return text
 	case text == "" && v.board.single():

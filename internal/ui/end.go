@@ -44,7 +44,9 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 		goal = &goalJSON{v.cfg.Goal, s.Need, map[string]int{}}
 		ended := v.board.endings()
 		for _, m := range meanings() {
-			goal.Counts[m.key] = ended[m.ending]
+			if m.key != "" {
+				goal.Counts[m.key] = ended[m.ending]
+			}
 		}
 	}
 	e := endOf(o)
@@ -195,7 +197,7 @@ func (v *view) missing() (lines []string) {
 
 // bucketWords returns how targets ended, why, and the first of their names.
 func (v *view) bucketWords(lack bucket) string {
-	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), lack[0].state()))
+	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), meaningOf(lack[0].ending).state))
 	if lack[0].ending == poll.Cancelled {
 		return text
 	}

@@ -30,7 +30,7 @@ func left(f Forecast, age time.Duration) string {
 	if over >= late {
 		return "later than usual"
 	}
-	return "about " + rough(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
+	return "about " + words.Short(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
 }
 
 // outlook returns how long such runs take, with the range of four in five: "usually 8m (5m to 11m, 34
@@ -39,7 +39,7 @@ func outlook(f Forecast) string {
 	if f == nil {
 		return ""
 	}
-	text := fmt.Sprintf("usually %s (%s to %s, %s)", rough(f.Quantile(0.5)), rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
+	text := fmt.Sprintf("usually %s (%s to %s, %s)", words.Short(f.Quantile(0.5)), words.Short(f.Quantile(0.1)), words.Short(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
 	if done(f, 0) > 0 {
 		text += "; " + left(f, 0)
 	}
@@ -49,15 +49,4 @@ func outlook(f Forecast) string {
 // done returns the chance that a run is over after a wait of age.
 func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
-}
-
-// rough formats a duration as precisely as a forecast warrants: 850ms, 4.5s, 48s,
-// 2m30s, 8m, 1h30m, 14h.
-func rough(d time.Duration) string {
-	for _, unit := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute, 10 * time.Second} {
-		if d >= 10*unit {
-			return words.Short(d.Round(unit))
-		}
-	}
-	return words.Short(d)
 }

@@ -44,7 +44,7 @@ func TestForecast_lines(t *testing.T) {
 func TestForecast_age(t *testing.T) {
 	t.Parallel()
 	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
-	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+	if want := "poll: usually 8m (1m36s to 14m24s, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
 	at := func(age time.Duration) string { return left(evenly{longest: 16 * time.Second}, age) }

@@ -157,7 +157,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 	before := len(err.String())
 	r.log.tick(events[0].At.Add(4500 * time.Millisecond))
-	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4 of them: .progress is ..., want == ...\n"
+	want := "     4.5s  -     -          10 done, 5 failed, 10 waiting; 4 of them: .progress is ..., want == ...\n"
 	if have := err.String()[before:]; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
@@ -203,7 +203,7 @@ func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),
 		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 4, Goal: allOf(4)})
-	if want := "poll: 1 ERROR, .state is \"failed\": c\npoll: 2 cancelled\npoll: 1 never seen\n"; !strings.Contains(have, want) {
+	if want := "poll: 1 failed, .state is \"failed\": c\npoll: 2 cancelled\npoll: 1 never seen\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant %q in it", have, want)
 	}
 }

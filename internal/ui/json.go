@@ -22,7 +22,7 @@ type jsonEvent struct {
 	Elapsed Seconds  `json:"elapsed_s"`
 	Wait    *Seconds `json:"wait_s,omitempty"`
 	HeldBy  string   `json:"held_by,omitempty"`  // gate, rate
-	Closed  *Seconds `json:"closed_s,omitempty"` // an origin
+	Closed  Seconds  `json:"closed_s,omitempty"` // an origin
 	Status  any      `json:"status,omitempty"`   // null at the end of a run without a status
 	Rule    string   `json:"rule,omitempty"`
 	Ending  string   `json:"ending,omitempty"` // of the goal
@@ -33,7 +33,7 @@ type jsonEvent struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	messagesJSON
-	Hint     *Seconds `json:"hint_s,omitempty"`
+	Hint     Seconds  `json:"hint_s,omitempty"`
 	Progress *float64 `json:"progress,omitempty"` // from 0 to 1
 	Show     []any    `json:"show,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // on the verdict and on undecided conditions, and hints
@@ -47,12 +47,8 @@ func (v *view) object(row *Row, ev poll.Event, found shown) string {
 	var line any
 	switch ev.Kind {
 	case poll.EventPlace:
-		place := jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
-			Reason: new(term.Line(ev.Place.Reason))}
-		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
-			place.Closed = new(seconds(left))
-		}
-		line = place
+		line = jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
+			Reason: new(term.Line(ev.Place.Reason)), Closed: seconds(max(0, ev.Place.ClosedUntil.Sub(ev.At)))}
 	case poll.EventGoal:
 		all := v.end(nil, ev.Summary, ev.At).json(nil)
 		goal := jsonEvent{V: 1, Event: string(ev.Kind), Status: all.Status, Ending: all.Ending, Reason: &all.Reason, goalJSON: all.goalJSON,

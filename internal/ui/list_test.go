@@ -122,7 +122,7 @@ func TestList_manyFail(t *testing.T) {
 	}
 	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
 	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
-	if want := "poll: 5 ERROR, HTTP 401: https://api.example.com/jobs/0, "; !strings.Contains(have, want) || !strings.Contains(have, "| no\n") {
+	if want := "poll: 5 failed, HTTP 401: https://api.example.com/jobs/0, "; !strings.Contains(have, want) || !strings.Contains(have, "| no\n") {
 		t.Errorf("have\n%s\nwant %q in it, and the response of a list", have, want)
 	}
 }
@@ -153,7 +153,7 @@ func TestList_notComplete(t *testing.T) {
 	o.Reason = "timed out after 10s; last: 1 element"
 	l.end(o)
 	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if strings.Contains(have, "not done") || !strings.Contains(have, "1 still NOT_READY, 1 element: https://api.example.com/jobs\n") {
+	if strings.Contains(have, "did not succeed") || !strings.Contains(have, "1 not done, 1 element: https://api.example.com/jobs\n") {
 		t.Errorf("have\n%s", have)
 	}
 }

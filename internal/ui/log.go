@@ -32,7 +32,6 @@ type logged struct {
 	verdict string // the status and the rule
 	text    string // the reason, and the step of the progress
 	changes int    // of the text alone
-	next    string // the URL of the attempts since one was redirected
 }
 
 const statusWidth = len("NOT_READY") // columns of a status
@@ -135,12 +134,6 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // other targets likely have the hint, too
 		l.verdict(row, ev, found)
 	}
-	if o := ev.Observation; ofAll && o != nil && o.Next != row.logged.next {
-		row.logged.next = o.Next
-		if next := oneLine(row.logged.next); !strings.Contains(row.reason, next) {
-			l.row(ev, "follow", l.named(row, "now checking "+next))
-		}
-	}
 	if isVerbose && ev.Kind == poll.EventAttempt {
 		l.details(ev)
 	}
@@ -176,17 +169,14 @@ func textOf(ev poll.Event, found shown) string {
 // passing matches values that change in every attempt.
 var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 
-// verdict reports the verdict of an attempt. A SUCCESS that has to be seen longer is NOT_READY.
+// verdict reports the verdict of an attempt.
 func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
-	logged, what := &row.logged, ev.Verdict.Status
+	logged := &row.logged
 	isChange := logged.verdict == verdictOf(ev)
 	logged.verdict, logged.text = verdictOf(ev), textOf(ev, found)
-	if what == status.Success && !ends(ev) {
-		what = status.NotReady
-	}
 	// A hint is reported once: it does not make a later reason new.
 	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
-	l.row(ev, string(what), l.named(row, text))
+	l.row(ev, string(row.status), l.named(row, text))
 	if !isChange || l.cfg.Verbose {
 		return
 	}
@@ -242,7 +232,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	if told && !isKnown && !l.inTable() {
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
-			what = row.state()
+			what = meaningOf(o.Ending).state
 		}
 		l.row(ev, what, l.named(row, oneLine(o.Reason)))
 	}
@@ -324,7 +314,7 @@ func (l *logFace) tick(now time.Time) {
 	}
 	row, what := b.rows[0], "-"
 	if row.checked > 0 {
-		what = row.pending()
+		what = string(row.status)
 	}
 	ev := poll.Event{Elapsed: b.age(row, now)}
 	ev.State.Attempts = row.attempt

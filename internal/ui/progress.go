@@ -45,23 +45,20 @@ const (
 
 // progressOf returns what a response shows of the progress, the zero value for nothing.
 func (v *view) progressOf(o *status.Observation) (found shown) {
-	show, isAsked := v.cfg.Show, len(v.cfg.Show) > 0
-	switch {
-	case o == nil, o.Stopped(), !isAsked && !mayTell(o):
+	isAsked := len(v.cfg.Show) > 0
+	if o == nil || o.Stopped() || !isAsked && !mayTell(o) {
 		return shown{}
-	case !isAsked:
-		show = v.usual()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	env := status.Environment(o)
 	env.Context = ctx
-	for _, x := range show {
+	for _, x := range v.asked {
 		value := x.Eval(env).Value()
-		if isAsked {
+		if isAsked || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may be anything
 			found.add(x, value)
-		} else if value.Type == "number" || value.Type == "string" && value.Text() != "" { // a member of this name may be anything
-			found.add(x, value)
+		}
+		if !isAsked && len(found.values) > 0 {
 			break
 		}
 	}

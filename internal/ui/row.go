@@ -17,32 +17,32 @@ type meaning struct {
 	ending poll.Ending
 	key    string        // the word for programs
 	status status.Status // of all targets together; it agrees with the exit code
-	state  string        // of one of several targets; "" for its last status
-	footer string        // of one of several targets, in the counts below a table
+	state  string        // of one of several targets
 }
 
-// meanings returns the meaning of each ending.
-func meanings() [8]meaning {
+// meanings returns the meaning of each ending, and for "" that of a target that has not ended.
+func meanings() [9]meaning {
 	return [...]meaning{
-		{poll.Succeeded, "succeeded", status.Success, "SUCCESS", "done"},
-		{poll.Failed, "failed", status.Error, "ERROR", "failed"},
-		{poll.CannotRun, "cannot_run", status.Error, "ERROR", "failed"},
-		{poll.HintTooLong, "throttled", status.Throttled, "", "throttled"},
-		{poll.AttemptsExhausted, "exhausted", status.NotReady, "out of attempts", "out of attempts"}, // "2 attempts exhausted" would count attempts
-		{poll.TimedOut, "timed_out", status.NotReady, "", "timed out"},
-		{poll.Interrupted, "interrupted", status.NotReady, "interrupted", "interrupted"},
-		{poll.Cancelled, "cancelled", status.NotReady, "cancelled", "cancelled"},
+		{poll.Succeeded, "succeeded", status.Success, "done"},
+		{poll.Failed, "failed", status.Error, "failed"},
+		{poll.CannotRun, "cannot_run", status.Error, "failed"},
+		{poll.HintTooLong, "throttled", status.Throttled, "throttled"},
+		{poll.AttemptsExhausted, "exhausted", status.NotReady, "out of attempts"}, // "2 attempts exhausted" would count attempts
+		{poll.TimedOut, "timed_out", status.NotReady, "not done"},
+		{poll.Interrupted, "interrupted", status.NotReady, "interrupted"},
+		{poll.Cancelled, "cancelled", status.NotReady, "cancelled"},
+		{"", "", status.NotReady, "waiting"},
 	}
 }
 
-// meaningOf returns the meaning of an ending, and for "" that of a target that has not ended.
-func meaningOf(e poll.Ending) meaning {
-	for _, known := range meanings() {
-		if known.ending == e {
-			return known
+// meaningOf returns the meaning of an ending.
+func meaningOf(e poll.Ending) (m meaning) {
+	for _, m = range meanings() {
+		if m.ending == e {
+			break
 		}
 	}
-	return meaning{status: status.NotReady, footer: "waiting"}
+	return m
 }
 
 // byVerdict reports whether the status alone explains the ending.
@@ -89,7 +89,7 @@ func newRow(ev poll.Event, began time.Duration) *Row {
 func (r *Row) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
-		r.status, r.checked = ev.Verdict.Status, attemptOf(ev)
+		r.status, r.checked = statusOf(ev), attemptOf(ev)
 		r.setReason(reasonOf(ev))
 		r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
 	}
@@ -156,43 +156,25 @@ func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 // isMissed reports whether a target has ended without success, and was not cancelled.
 func (r *Row) isMissed() bool { return r.isLacking() && r.ending != poll.Cancelled }
 
-// state returns the state of one of several targets, in a word or two.
-func (r *Row) state() string {
-	switch {
-	case r == nil || r.status == status.None && !r.over():
-		return "waiting"
-	case isOpen(r.ending):
-		return "still " + r.pending()
-	case !r.over():
-		return r.pending()
-	}
-	return meaningOf(r.ending).state
-}
-
-// pending returns the status of a target that is not done. A SUCCESS or an ERROR was then not seen
-// often enough.
-func (r *Row) pending() string {
-	if r.status == status.Throttled || r.ending == poll.HintTooLong {
-		return string(status.Throttled)
-	}
-	return string(status.NotReady)
-}
-
-// tone returns the color of the state. A target that was not done in time has not failed.
+// tone returns the color of a row. A target that was not done in time has not failed.
 func (r *Row) tone() term.Tone {
-	if r.isMissed() && !r.hasFailed() {
-		return term.Tone(r.pending())
+	m := meaningOf(r.ending)
+	switch {
+	case r.ending == poll.Cancelled:
+		return term.Faint
+	case r.status == status.Throttled && !m.status.Ends():
+		return term.Slow
 	}
-	return term.Tone(r.state())
+	return term.Tone(m.status)
 }
 
 // key is the same for all targets of a bucket. Cancelled targets are in one bucket, whatever their
 // reasons are.
 func (r *Row) key() string {
 	if r.ending == poll.Cancelled {
-		return r.state()
+		return string(r.ending)
 	}
-	return r.state() + ", " + r.pattern
+	return string(r.ending) + ", " + r.pattern
 }
 
 // running returns how long the operation of a row has been running, 0 before its start.
@@ -245,6 +227,14 @@ func reasonOf(ev poll.Event) string {
 		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.Threshold.For))
 	}
 	return s
+}
+
+// statusOf returns the status of an attempt. A SUCCESS that has to be seen longer is NOT_READY.
+func statusOf(ev poll.Event) status.Status {
+	if ev.Verdict.Status == status.Success && !ends(ev) {
+		return status.NotReady
+	}
+	return ev.Verdict.Status
 }
 
 // reasonAtEnd returns the reason of an outcome, without the limit that the outcome's own reason repeats.

@@ -110,9 +110,9 @@ type view struct {
 	cfg    Config
 	board  *Board
 	glyphs glyphs
-	notes  []string    // by Say, so far
-	child  *term.Lines // the stderr of a command, nil if it is not shown
-	usual  func() []*expr.Expr
+	notes  []string     // by Say, so far
+	child  *term.Lines  // the stderr of a command, nil if it is not shown
+	asked  []*expr.Expr // the values to show of each response
 }
 
 // succeeded reports whether the last event is that of a success.

@@ -71,32 +71,27 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// A target that goes on, in this wait or after it, is told from those that have failed.
-func TestState(t *testing.T) {
+// A target that is not done, in this wait or after it, has another color than one that has failed.
+func TestRow_tone(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		row   *Row
-		state string
-		tone  term.Tone
+		row  *Row
+		want term.Tone
 	}{
-		{nil, "waiting", "waiting"},
-		{&Row{status: status.NotReady}, "NOT_READY", term.Pending},
-		{&Row{status: status.Success}, "NOT_READY", term.Pending},
-		{&Row{status: status.Throttled}, "THROTTLED", term.Slow},
-		{&Row{ending: poll.TimedOut}, "still NOT_READY", term.Pending},
-		{&Row{status: status.Success, ending: poll.TimedOut}, "still NOT_READY", term.Pending},
-		{&Row{status: status.Throttled, ending: poll.TimedOut}, "still THROTTLED", term.Slow},
-		{&Row{ending: poll.HintTooLong}, "still THROTTLED", term.Slow},
-		{&Row{status: status.Success, ending: poll.Succeeded}, "SUCCESS", term.Good},
-		{&Row{ending: poll.CannotRun}, "ERROR", term.Bad},
-		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, "out of attempts", term.Pending},
-		{&Row{status: status.NotReady, ending: poll.Cancelled}, "cancelled", "cancelled"},
+		{&Row{}, term.Pending},
+		{&Row{status: status.NotReady}, term.Pending},
+		{&Row{status: status.Throttled}, term.Slow},
+		{&Row{ending: poll.TimedOut}, term.Pending},
+		{&Row{status: status.Throttled, ending: poll.TimedOut}, term.Slow},
+		{&Row{ending: poll.HintTooLong}, term.Slow},
+		{&Row{status: status.Success, ending: poll.Succeeded}, term.Good},
+		{&Row{ending: poll.CannotRun}, term.Bad},
+		{&Row{status: status.Throttled, ending: poll.Failed}, term.Bad},
+		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, term.Pending},
+		{&Row{status: status.NotReady, ending: poll.Cancelled}, term.Faint},
 	} {
-		if have := test.row.state(); have != test.state {
-			t.Errorf("%+v: have %q, want %q", test.row, have, test.state)
-		}
-		if test.row != nil && test.row.tone() != test.tone {
-			t.Errorf("%s: have tone %q, want %q", test.state, test.row.tone(), test.tone)
+		if have := test.row.tone(); have != test.want {
+			t.Errorf("%s, %s: have tone %q, want %q", test.row.status, test.row.ending, have, test.want)
 		}
 	}
 }
