@@ -136,18 +136,18 @@ func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, 
 //	one target, or a stream | of a failure           | notes and hints
 //	several targets         |                        | the targets without success by reason, with hints
 //	a list                  | of a list that failed  | the elements without success by reason, with hints
-//	a slice is over         |                        | as above
+//	a slice is over         |                        | of one target: notes and hints
 func (v *view) lastWords(ev poll.Event) lastWords {
 	e := v.end(ev.Outcome, ev.Summary, ev.At)
 	w := v.wordsOf(e)
-	if failed := v.board.failed(); ev.Outcome == nil && e.Ending != poll.Succeeded {
+	switch failed := v.board.failed(); {
+	case e.isSlice:
+		w.response = nil
+	case ev.Outcome == nil && e.Ending != poll.Succeeded:
 		w.details = v.missing()
 		if len(failed) > 0 {
 			w.response = v.wordsOf(endOf(failed[0].outcome)).response
 		}
-	}
-	if e.isSlice {
-		w.response = nil
 	}
 	return w
 }
