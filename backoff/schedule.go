@@ -1,25 +1,22 @@
 // Package backoff computes how long to wait before each attempt.
 //
-// A [Schedule] is a pure function of the [Step] it is asked for. It keeps no
-// state, so it can be resumed at any age, shared by goroutines and tested as a
-// table of numbers. Schedules wrap one another:
+// A [Schedule] is a pure function of a [Step]. It keeps no state, so it can be resumed at any age, shared by
+// goroutines and tested as a table of numbers. Schedules wrap one another:
 //
 //	s := backoff.Full(backoff.Cap(backoff.Exponential{}, 10*time.Second))
 //
-// A strategy says how the waits grow: [Exponential], [Fixed], [Linear],
-// [Fibonacci], [Polynomial], or a [ScheduleFunc] of your own. A jitter spreads
-// them at random: [Full], [Equal], [Decorrelated]. [Cap] bounds them, [Max] takes
-// the longer of two, and [Throttled] slows a schedule down for a server that
-// asked for fewer attempts. Where a schedule is nil, it is Exponential{}.
+// A strategy defines the growth of the waits: [Exponential], [Fixed], [Linear], [Fibonacci], [Polynomial], or a
+// [ScheduleFunc] of your own. A jitter spreads them at random: [Full], [Equal], [Decorrelated]. [Cap] bounds them,
+// [Max] takes the longer of two, and [Throttled] slows a schedule down for a server that rejects attempts because
+// of load. A nil schedule is Exponential{}.
 //
-// The zero values of strategies are ready for use. Exponential{} waits 100 ms, 200 ms,
-// 400 ms and so on. [Waits] shows what a schedule does.
+// The zero values of strategies are ready for use. Exponential{} waits 100 ms, 200 ms, 400 ms and so on. [Waits]
+// returns the waits of a schedule.
 //
-// Package learn has a schedule that is learned from past runs, and package simulate
-// shows what many clients do to one service.
+// Package learn has a schedule that is learned from past runs, and package simulate simulates the load of many
+// clients on one service.
 //
-// Waits are computed in float64 and saturate. Whatever the parameters and
-// however late the step, no wait is negative and none overflows.
+// Waits are computed in float64 and saturate. No parameters and no step lead to a negative wait or an overflow.
 package backoff
 
 import (
@@ -31,27 +28,26 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// DefaultBase is the first wait of most strategies. With the factor 2 it is that of the
-// pseudocode in the AWS General Reference, which waits 2^n * 100 ms.
+// DefaultBase is the first wait of most strategies. The pseudocode in the AWS General Reference waits 2^n * 100
+// ms.
 const DefaultBase = 100 * time.Millisecond
 
 // DefaultMaxWait is the longest wait that [Cap] allows by default.
 const DefaultMaxWait = 20 * time.Second
 
-// A Step is what a schedule may look at to compute a wait.
+// A Step is the input from which a schedule computes a wait.
 type Step struct {
-	// N is the number of attempts so far, 0 before the first one.
+	// N is the number of attempts so far, 0 before the first attempt.
 	N int
-	// Elapsed is the time since the start of the run. If the run itself starts
-	// the operation, it is the time since that was answered.
+	// Elapsed is the time since the start of the run. If the run itself starts the operation, it is the time since
+	// the response to the start request.
 	Elapsed time.Duration
-	// Previous is the wait before this one, 0 if there was none.
+	// Previous is the wait before the last attempt, 0 before the first wait.
 	Previous time.Duration
-	// Refusals is the number of THROTTLED responses so far that named no wait. Each one
-	// doubles a constant wait, such as that of [Fixed], for all steps that follow.
+	// Refusals is the number of THROTTLED responses so far that named no wait. Each of them doubles a constant
+	// wait, such as a [Fixed] one, for all later steps.
 	Refusals int
-	// Longest is the bound of the outermost [Cap] around the schedule. Cap sets it; 0 means
-	// that there is none.
+	// Longest is the bound of the outermost [Cap] around the schedule. Cap sets it; 0 means no bound.
 	Longest time.Duration
 }
 
@@ -101,13 +97,11 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 	}
 }
 
-// Cap returns the schedule that waits as s does, but never longer than longest:
-// Cap(nil, time.Second) waits 100 ms, 200 ms, 400 ms, 800 ms, 1 s, 1 s and so on. 0
-// means [DefaultMaxWait]. A negative number means no bound.
+// Cap returns the schedule that waits as s does, but never longer than longest: Cap(nil, time.Second) waits 100
+// ms, 200 ms, 400 ms, 800 ms, 1 s, 1 s and so on. 0 means [DefaultMaxWait]. A negative number means no bound.
 //
-// The order of a cap and a jitter matters. A jitter around a cap draws below the
-// bound. A cap around a jitter cuts what was drawn, so that many waits are exactly
-// as long as the bound.
+// The order of a cap and a jitter matters. A jitter around a cap draws below the bound. A cap around a jitter cuts
+// the drawn wait, so that many waits are exactly as long as the bound.
 func Cap(s Schedule, longest time.Duration) Schedule {
 	switch {
 	case longest < 0:
@@ -125,8 +119,8 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 	}), bound}
 }
 
-// Max returns the schedule that waits as long as the longer of a and b. At each
-// step it asks a first, then b.
+// Max returns the schedule that waits as long as the longer of a and b. At each step it computes the wait of a
+// first.
 func Max(a, b Schedule) Schedule {
 	first, second := known(a), known(b)
 	longer := ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
@@ -135,13 +129,12 @@ func Max(a, b Schedule) Schedule {
 	return bounded{longer, max(first.longest, second.longest)}
 }
 
-// Throttled returns the schedule for the wait after an answer that asked the client to
-// slow down but did not say for how long. If v is the wait of s, and d is 2v but no more
-// than the bound of s, it draws evenly between d/2 and d, and never less than v: a
-// throttled client must not be faster than one that was merely early. A [Cap] bounds s,
-// also inside [Full], [Equal] and [Max].
+// Throttled returns the schedule for the wait after a THROTTLED response that names no wait. If v is the wait of
+// s, and d is 2v but no more than the bound of s, it draws evenly between d/2 and d, and never less than v: a
+// throttled client must not be faster than a client that was merely early. A [Cap] bounds s, also inside [Full],
+// [Equal] and [Max].
 //
-// The Refusals of its [Step] are those before that answer.
+// The Refusals of its [Step] do not count that response.
 //
 //	s                        v        Throttled(s)
 //	nil                      100ms    100ms to 200ms
@@ -161,7 +154,7 @@ type bounded struct {
 	longest time.Duration
 }
 
-// known returns s with its bound, if that is known. For nil it returns Exponential{}.
+// known returns s with its bound, as far as the bound is known. For nil it returns Exponential{}.
 func known(s Schedule) bounded {
 	switch s := s.(type) {
 	case bounded:
@@ -175,8 +168,7 @@ func known(s Schedule) bounded {
 	}
 }
 
-// then returns the schedule whose waits are those of b after a change that makes none of
-// them longer than the bound.
+// then returns the schedule that changes each wait of b. The change makes no wait longer than the bound.
 func (b bounded) then(change func(wait time.Duration, r *rand.Rand) time.Duration) bounded {
 	return bounded{ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
 		return change(b.Wait(s, r), r)

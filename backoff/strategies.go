@@ -13,9 +13,8 @@ import (
 type Exponential struct {
 	// Base is the wait at step 0. 0 or less means DefaultBase.
 	Base time.Duration
-	// Factor is the ratio of each wait to the one before. With 1.1 each wait is
-	// in the long run 10% of the time already waited. Below 1 the waits shrink;
-	// 0 or less means 2.
+	// Factor is the ratio of each wait to the previous wait. With 1.1 each wait is in the long run 10% of the time
+	// already waited. Below 1 the waits shrink; 0 or less means 2.
 	Factor float64
 }
 
@@ -60,8 +59,7 @@ func (f Fixed) Wait(s Step, _ *rand.Rand) time.Duration {
 // Linear waits Base * (N+1): with the default base 100 ms, 200 ms, 300 ms and so
 // on. The total grows with the square of the number of attempts.
 type Linear struct {
-	// Base is the wait at step 0 and what each step adds to it. 0 or less means
-	// DefaultBase.
+	// Base is the wait at step 0, and the amount that each step adds. 0 or less means DefaultBase.
 	Base time.Duration
 }
 
@@ -97,8 +95,8 @@ type Polynomial struct {
 	Base time.Duration
 	// Power is the exponent. 0 or less means 4.
 	Power float64
-	// Spread is the largest share of the power term that is added at random,
-	// such as 0.15 for up to 15%. 0 or less means none.
+	// Spread is the largest share of the power term that is added at random, such as 0.15 for up to 15%. 0 or less
+	// means no random part.
 	Spread float64
 }
 
@@ -134,9 +132,9 @@ func Equal(s Schedule) Schedule {
 	return known(s).then(func(v time.Duration, r *rand.Rand) time.Duration { return between(v/2, v, r) })
 }
 
-// Decorrelated draws each wait evenly between Base and three times the previous
-// wait. It is a strategy and a jitter in one, and the only schedule here that
-// looks at [Step].Previous. It grows without bound; put a [Cap] around it.
+// Decorrelated draws each wait evenly between Base and three times the previous wait. It is both a strategy and a
+// jitter, and the only schedule here that reads [Step].Previous. It grows without bound, so it needs a [Cap]
+// around it.
 //
 //	N    Decorrelated{}    mean
 //	0    100ms to 300ms    200ms
@@ -170,8 +168,8 @@ func positiveOr(x, def float64) float64 {
 	return def
 }
 
-// between draws evenly from low to high, both included. The larger the number drawn, the
-// longer the wait.
+// between returns a duration that is drawn evenly from low to high, both included. The larger the number drawn,
+// the longer the wait.
 func between(low, high time.Duration, r *rand.Rand) time.Duration {
 	drawn := words.Nanoseconds(r.Float64() * float64(high-low))
 	return min(words.Sum(low, drawn), high) // float64 may round a long span up

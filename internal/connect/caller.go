@@ -5,13 +5,14 @@ import "context"
 // A Caller is the program that runs a wait, such as poll itself. The commands of the wait read the Caller from
 // the context of the run. The zero value is a program without any wish.
 type Caller struct {
-	// ReapOrphans reaps, before each attempt, every child of the process that has ended. It is for
-	// process 1 or a subreaper, which inherits the processes that attempts leave. All children of the
-	// process must belong to one run. Without ReapOrphans only the groups of attempts are reaped. On
-	// Windows ReapOrphans does nothing.
+	// ReapOrphans reaps, before each attempt, every child of the process that has ended. Process 1 or a subreaper
+	// needs ReapOrphans, since it inherits the processes that attempts leave. All children of the process must
+	// belong to one run. Without ReapOrphans only the groups of attempts are reaped. On Windows ReapOrphans does
+	// nothing.
 	ReapOrphans bool
-	// Hurry shortens the Grace of an attempt that is being stopped, as a second Ctrl-C does: each value
-	// that is received sends SIGTERM once more, and closing the channel sends SIGKILL. Nil never does.
+	// Hurry shortens the Grace of an attempt that is being stopped, as a second Ctrl-C does: each value that is
+	// received sends SIGTERM once more, and closing the channel sends SIGKILL. With nil the Grace is never
+	// shortened.
 	Hurry <-chan struct{}
 }
 

@@ -1,5 +1,6 @@
-// Package connect makes the connections of requests: by which certificates, proxy, socket or address. It
-// also returns the identity of the page at a URL.
+// Package connect opens the connections of requests: with certificates, through a proxy, or to a socket or an
+// address. It also returns the identity of the page at a URL, and describes this machine and the program that runs
+// a wait.
 package connect
 
 import (
@@ -20,33 +21,31 @@ import (
 	"time"
 )
 
-// Options say how to connect. The zero value verifies certificates against the system's
-// authorities and takes the proxy from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+// Options configure connections. The zero value verifies certificates against the system's authorities and takes
+// the proxy from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
 type Options struct {
 	// Insecure accepts any certificate.
 	Insecure bool
 	// CACert names a PEM file of the authorities to trust; "" means the system's.
 	CACert string
-	// Cert names a PEM file with a client certificate, Key one with its key. An empty Key
-	// means that Cert holds both.
+	// Cert names a PEM file with a client certificate, Key one with its key. An empty Key means that Cert also
+	// holds the key.
 	Cert, Key string
-	// UnixSocket is the path of a socket to connect to in place of every host and proxy;
-	// "" means none.
+	// UnixSocket is the path of a socket, which replaces every host and proxy; "" means no socket.
 	UnixSocket string
-	// Proxy is the URL of the proxy for every request: http, https, socks5 or socks5h;
-	// "" means what the environment says for each, "direct" none.
+	// Proxy is the URL of the proxy for every request: http, https, socks5 or socks5h; "" means the proxies of the
+	// environment, and "direct" means no proxy.
 	Proxy string
-	// Routes names the addresses to connect to, without a proxy, in place of the "host:port"
-	// of a URL in lower case, such as "www.example.com:443": "10.0.0.7:8443". On the left an
-	// empty host or port stands for any, on the right for the same. The addresses are tried in
-	// order, those of the host and port before those of any port, and those of any host last.
-	// The certificate is still that of the URL's host.
+	// Routes names the addresses to connect to, without a proxy, in place of the "host:port" of a URL in lower
+	// case, such as "www.example.com:443": "10.0.0.7:8443". In a key, an empty host or port stands for any host or
+	// port. In an address, it stands for the host or port of the URL. The addresses are tried in order: addresses
+	// for the host and port first, then for any port, and for any host last. The certificate has to be valid for
+	// the host of the URL.
 	Routes map[string][]string
 }
 
-// Transport returns a transport that connects as o says, for any number of probes at once:
-// it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file,
-// the route or the variable of the environment that cannot be used.
+// Transport returns a transport for any number of probes at once. It keeps up to 100 idle connections to a host,
+// and 1000 in all. An error names the file, the route or the variable of the environment that cannot be used.
 func (o Options) Transport() (*http.Transport, error) {
 	config, err := o.tls()
 	if err != nil {
@@ -110,8 +109,8 @@ func (o Options) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// readPair reads a client certificate and its key. An empty keyFile means that certFile holds
-// both; it is read once, since it may be a pipe.
+// readPair reads a client certificate and its key. An empty keyFile means that certFile also holds the key. The
+// file is read once, since it may be a pipe.
 func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 	cert, err := readPEM(certFile)
 	key := cert
@@ -127,7 +126,7 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 	return pair, nil
 }
 
-// readPEM reads a file of certificates or keys. It may be a device without an end.
+// readPEM reads a file of certificates or keys, up to a limit, since the file may be a device without an end.
 func readPEM(name string) ([]byte, error) {
 	const most = 16 << 20
 	file, err := os.Open(name)
@@ -142,7 +141,7 @@ func readPEM(name string) ([]byte, error) {
 	return text, err
 }
 
-// proxy returns which proxy a request goes through; nil means none for all of them.
+// proxy returns the function that selects the proxy of a request, or nil if no request goes through a proxy.
 func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	proxy := http.ProxyFromEnvironment
 	switch {
@@ -168,12 +167,12 @@ func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}, nil
 }
 
-// errProxy is wrapped by the error of [Options.Transport] if an environment variable
-// should hold the URL of a proxy but does not.
+// errProxy is wrapped by the error of [Options.Transport] if the value of an environment variable is not the URL
+// of a proxy.
 var errProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
-// checkProxies reports a variable that names no proxy: net/http would silently connect
-// without one.
+// checkProxies returns an error for a variable whose value is not the URL of a proxy: net/http would ignore the
+// variable, and connect without a proxy.
 func checkProxies(getenv func(string) string) error {
 	for _, name := range [...]string{"HTTP_PROXY", "HTTPS_PROXY"} {
 		if getenv(name) == "" {
@@ -188,8 +187,8 @@ func checkProxies(getenv func(string) string) error {
 	return nil
 }
 
-// parseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http.
-// The error does not repeat it, since it may hold a password.
+// parseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http. The error does not
+// repeat the text, which may contain a password.
 func parseProxy(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -216,8 +215,7 @@ func (o Options) checkRoutes() error {
 	return nil
 }
 
-// routed returns the addresses to connect to in place of a host and port, none if no route is
-// for them.
+// routed returns the addresses that replace a host and port, or nil if no route matches.
 func (o Options) routed(host, port string) (addresses []string) {
 	if len(o.Routes) == 0 {
 		return nil
@@ -232,10 +230,10 @@ func (o Options) routed(host, port string) (addresses []string) {
 	return addresses
 }
 
-// A dialFunc connects, as the DialContext of a [net.Dialer] does.
+// A dialFunc has the signature of [net.Dialer.DialContext].
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial returns the function that connects as o says.
+// dial returns a function that connects according to o.
 func (o Options) dial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if o.UnixSocket != "" {
@@ -249,9 +247,9 @@ func (o Options) dial(dial dialFunc) dialFunc {
 	}
 }
 
-// DialFirst connects to the first of some addresses that opens. Its error joins those of all addresses.
-// For localhost it tries both loopback addresses (RFC 6761 section 6.3), even if the system's resolver
-// knows only one.
+// DialFirst connects to the first of some addresses that opens. Its error joins the errors of all addresses. For
+// localhost it tries both loopback addresses (RFC 6761 section 6.3), even if the resolver of the system returns
+// only one of them.
 func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (net.Conn, error) {
 	var errs []error
 	for _, address := range addresses {
@@ -271,15 +269,15 @@ func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 	return nil, errors.Join(errs...)
 }
 
-// A ProxyError is the code of a proxy that refuses to connect to the server.
+// A ProxyError is the status code of a proxy that rejects a connection to the server.
 type ProxyError int
 
 func (e ProxyError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
 }
 
-// checkProxy makes an error of a proxy's refusal. The proxy's own text can be anything, and is not
-// repeated.
+// checkProxy returns an error if the proxy rejects the connection. The error does not contain the text of the
+// proxy, which can be anything.
 func checkProxy(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil

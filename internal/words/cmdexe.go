@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// mostBytes is the longest command line. cmd.exe reads 8191 UTF-16 units, and uses some of them itself; nobody
-// documents how many. A string has at least as many bytes as units.
+// mostBytes is the longest command line. cmd.exe reads 8191 UTF-16 units, of which it uses an undocumented number
+// itself. A string never has fewer bytes than units.
 const mostBytes = 8000
 
 var (
 	// errUnfit is the error of an argument that no batch file can get. A line break ends the command line for
-	// cmd.exe. Programs read a quote, and the text after it, in different ways.
+	// cmd.exe. Programs differ in how they read a quote and the text that follows.
 	errUnfit = errors.New(`an argument holds a quote or a line break, which is not safe for a batch file`)
 	// errLines is the error of a script of several lines: cmd.exe reads one line.
 	errLines = errors.New("cmd.exe runs one line only")
-	// errLong is the error of a command line of which cmd.exe would read the beginning only.
+	// errLong is the error of a command line that cmd.exe would truncate.
 	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )
 
@@ -74,8 +74,8 @@ func scriptLine(args []string) string {
 	return ""
 }
 
-// scriptFlag returns where the first /c or /k of an argument is, which may come after other
-// flags, as in /d/c; -1 if there is none. /r is /c.
+// scriptFlag returns the index of the first /c or /k in an argument, or -1. Other flags may precede it, as in
+// /d/c. /r has the meaning of /c.
 func scriptFlag(arg string) int {
 	for i := range max(len(arg)-1, 0) {
 		if arg[i] == '/' && strings.IndexByte("cCkKrR", arg[i+1]) >= 0 {
@@ -85,9 +85,8 @@ func scriptFlag(arg string) int {
 	return -1
 }
 
-// script returns the words of a script as they are, with blanks in between. A single word is
-// the whole script. Of several, one that would not stay an argument gets quotes, unless it
-// has quotes itself, or begins with an operator and is meant as one.
+// script joins the words of a script by blanks. A single word is the whole script. If there are several words, a
+// word that cmd.exe would split gets quotes, unless the word contains quotes or starts with an operator.
 func script(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -102,16 +101,16 @@ func script(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// isOperator reports whether a word begins with what stands between commands, or with a
-// redirection, which may have a digit before it.
+// isOperator reports whether a word starts with an operator between commands, or with a redirection, which a digit
+// may precede.
 func isOperator(word string) bool {
 	redirection := strings.TrimLeft(word[:1], "0123456789") + word[1:]
 	return strings.ContainsRune("&|", rune(word[0])) || strings.HasPrefix(redirection, "<") || strings.HasPrefix(redirection, ">")
 }
 
-// batchLine returns the command line of a cmd.exe that runs a batch file with arguments, of
-// which nothing is run and nothing expanded. The switches leave out what a user may have
-// configured: commands before each other one, and a meaning for exclamation marks.
+// batchLine returns the command line of a cmd.exe that runs a batch file. cmd.exe neither runs nor expands any
+// part of the arguments. The switches disable settings of the user: commands that run first (AutoRun), and a
+// meaning for exclamation marks.
 func batchLine(path string, args []string) string {
 	var b strings.Builder
 	b.WriteString(`cmd.exe /e:ON /v:OFF /d /c ""`)
@@ -125,9 +124,9 @@ func batchLine(path string, args []string) string {
 	return b.String()
 }
 
-// batchArg returns an argument of a batch file as cmd.exe has to read it, and then the C
-// runtime of a program that the batch file hands it to, where backslashes before a quote
-// count twice. Within quotes nothing but a percent sign means anything to cmd.exe.
+// batchArg quotes an argument of a batch file for cmd.exe, and for the C runtime of a program that gets the
+// argument from the batch file. The C runtime halves backslashes before a quote. Within quotes only a percent sign
+// has a meaning for cmd.exe.
 func batchArg(arg string) string {
 	if arg != "" && !strings.ContainsFunc(arg, needsQuotes) && !strings.HasSuffix(arg, `\`) {
 		return arg
@@ -136,14 +135,13 @@ func batchArg(arg string) string {
 	return `"` + withoutVariables(arg) + backslashes + `"`
 }
 
-// needsQuotes reports whether a character is not known to mean nothing to cmd.exe.
+// needsQuotes reports whether a character may have a meaning for cmd.exe.
 func needsQuotes(r rune) bool {
 	return !strings.ContainsRune("#$*+-./:?@\\_", r) && !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z')
 }
 
-// withoutVariables keeps what looks like a variable from being expanded. A percent sign has
-// no escape on a command line; but one right before another stands for itself, and the
-// other begins an empty part of a variable that always exists.
+// withoutVariables prevents cmd.exe from expanding variables. A command line has no escape for a percent sign.
+// Therefore each percent sign is followed by the empty substring of a variable that always exists.
 func withoutVariables(text string) string {
 	return strings.ReplaceAll(text, "%", "%%cd:~,%")
 }

@@ -2,12 +2,12 @@ package words
 
 import "strings"
 
-// leastBeginning is how many letters suffice to tell which word is meant.
+// leastBeginning is the number of letters that identify a word.
 const leastBeginning = 3
 
-// Nearest returns the only candidate that begins with word or, if there is none or
-// several, the candidate that differs least; "" if none is close. If more than one
-// letter differs, the first must match: it is seldom wrong.
+// Nearest returns the candidate that starts with word, if exactly one candidate does. Otherwise it returns the
+// candidate that differs least, or "" if no candidate is close. If more than one letter differs, the first letter
+// must match, since people seldom mistype it.
 func Nearest(word string, candidates []string) string {
 	best, least, longer := "", max(1, len(word)/3)+1, []string(nil)
 	for _, c := range candidates {
@@ -15,7 +15,7 @@ func Nearest(word string, candidates []string) string {
 			longer = append(longer, c)
 		}
 		if len(word)-len(c) >= least || len(c)-len(word) >= least {
-			continue // which saves the time for a word without an end
+			continue // saves time if word is very long
 		}
 		if d := distance(word, c); d < least && (d < 2 || word[0] == c[0]) {
 			best, least = c, d

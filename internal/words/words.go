@@ -1,5 +1,6 @@
-// Package words formats durations, numbers, counts and foreign text, so that the whole
-// program writes them alike, and finds the word that is meant by a misspelled one. It also compiles patterns of text.
+// Package words formats durations, numbers, counts and foreign text, so that the whole program writes them alike,
+// and finds the word that a misspelled word stands for. It also adds durations, compiles patterns, and quotes
+// command lines for cmd.exe.
 package words
 
 import (
@@ -76,8 +77,7 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// OneLine makes text fit on a line: white space becomes blanks, and unprintable
-// characters become U+FFFD.
+// OneLine returns text for one line: white space becomes blanks, and unprintable characters become U+FFFD.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
