@@ -44,12 +44,12 @@ func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Head
 // noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS or
 // ERROR, a complete list, or the absence of an element; or the response was a 202, which comes before the result.
 func (s *source) noteEvidence() {
-	o := s.last.observation
+	o := s.wait.last.observation
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }
 	switch {
-	case o.Code == nil, s.last.isOutdated:
-	case *o.Code == http.StatusAccepted, !s.Listed.IsZero(), slices.ContainsFunc(s.all(), isOpen):
-		s.Evidence = s.evidence()
+	case o.Code == nil, s.wait.last.isOutdated:
+	case *o.Code == http.StatusAccepted, !s.wait.Listed.IsZero(), slices.ContainsFunc(s.all(), isOpen):
+		s.wait.Evidence = s.wait.evidence()
 	}
 }
 

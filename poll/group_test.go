@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,7 +148,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 // ending is the first one of Failed, HintTooLong, AttemptsExhausted and TimedOut that a target has.
 func TestGroupGoals(t *testing.T) {
 	t.Parallel()
-	bad, done, late, open := failing("bad", 0), after("done", 0), after("late", 2*time.Second), never("open")
+	bad, done, late, open := failing("bad", 1), after("done", 0), after("late", 2*time.Second+1), never("open")
 	hung, busy, tried, short := after("hung", time.Hour), never("busy"), never("tried"), never("short")
 	busy.Probe = &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}
 	tried.MaxAttempts, short.Timeout = 2, 5*time.Second
@@ -162,7 +163,7 @@ func TestGroupGoals(t *testing.T) {
 		{poll.Group{AtLeast: 2}, []poll.Poller{open, done, late, bad}, "2s goal succeeded 2/2 of 4, 5 attempts: 2 succeeded 1 failed 1 cancelled"},
 		{poll.Group{AtLeast: 1}, []poll.Poller{bad, bad}, "0s goal failed 0/1 of 2, 2 attempts: 2 failed"},
 		{poll.Group{FailFast: true}, []poll.Poller{bad, open, hung}, "0s goal failed 0/3 of 3, 2 attempts: 1 failed 2 cancelled"},
-		{poll.Group{FailFast: true, AtLeast: 3}, []poll.Poller{bad, done, open, failing("later", time.Second)},
+		{poll.Group{FailFast: true, AtLeast: 3}, []poll.Poller{bad, done, open, failing("later", time.Second+1)},
 			"1s goal failed 1/3 of 4, 4 attempts: 1 succeeded 2 failed 1 cancelled"},
 		{poll.Group{}, []poll.Poller{done, bad, busy, tried, short},
 			"4.975s goal failed 1/5 of 5, 11 attempts: 1 succeeded 1 failed 1 throttled past the deadline 1 attempts exhausted 1 timed out"},
@@ -184,40 +185,55 @@ func TestGroupLimits(t *testing.T) {
 	for _, test := range []struct {
 		parallel, place int
 		places          string // of the targets, each of which takes a second
-		want            time.Duration
+		all, one        int    // attempts at once: in all, and at one place at most
 	}{
-		{0, 0, strings.Repeat("a", 100), 2 * time.Second},
-		{2, 0, "aaaabbbb", 4 * time.Second},
-		{0, 3, "aaaaaabbb", 2 * time.Second},
-		{4, 3, "aaaaaabb", 2 * time.Second},
+		{0, 0, strings.Repeat("a", 100), 50, 50},
+		{2, 0, "aaaabbbb", 2, 2},
+		{0, 3, "aaaaaabbb", 6, 3},
+		{4, 3, "aaaaaabbbbbb", 4, 3},
 	} {
+		var mu sync.Mutex
+		now, peak := make(map[string]int), make(map[string]int)
+		count := func(place string, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, key := range []string{"all", place} {
+				now[key] += n
+				peak[key] = max(peak[key], now[key])
+			}
+		}
 		var targets []poll.Poller
-		for _, place := range test.places {
-			p := after("", time.Second)
-			p.Probe = placed{place: string(place), ProbeFunc: p.Probe.(poll.ProbeFunc)}
-			targets = append(targets, p)
+		for _, name := range test.places {
+			place := string(name)
+			targets = append(targets, poll.Poller{Probe: placed{place: place, ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+				count(place, 1)
+				defer count(place, -1)
+				time.Sleep(time.Second)
+				return poll.Observe(ctx, nil, nil)
+			}}})
 		}
 		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
 			g := poll.Group{Parallel: test.parallel, ParallelPlace: func(string) int { return test.place }}
-			if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil || time.Since(began) != test.want {
-				t.Errorf("%+v: have %v after %v", test, err, time.Since(began))
+			if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil || peak["all"] != test.all || max(peak["a"], peak["b"]) > test.one {
+				t.Errorf("%+v: have %v, at once %v", test, err, peak)
 			}
 		})
 	}
 }
 
-// An attempt that takes longer than 5 s counts for its place only, until there are four times Parallel.
+// An attempt that takes longer than 5 s counts for its place only, until there are four times Parallel. Until then the
+// places take turns.
 func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		parallel, places int // the places hang, with six targets each
-		want             string
+		hung, done       int // attempts that hang, and targets that succeed at least
 	}{
-		{50, 12, "20s goal timed out 60/132 of 132, 132 attempts: 60 succeeded 72 timed out"},
-		{6, 5, "20s goal timed out 0/90 of 90, 24 attempts: 90 timed out"},
+		{50, 12, 72, 60},
+		{6, 5, 24, 3},
 	} {
 		var targets []poll.Poller
+		var hung atomic.Int32
 		add := func(place string, n int, look poll.ProbeFunc) {
 			for range n {
 				targets = append(targets, poll.Poller{Probe: placed{place: place, ProbeFunc: look}, Immediate: true})
@@ -225,6 +241,7 @@ func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 		}
 		for place := range test.places {
 			add(fmt.Sprint(place), 6, func(ctx context.Context, _ poll.Attempt) status.Observation {
+				hung.Add(1)
 				<-ctx.Done()
 				return poll.Observe(ctx, nil, ctx.Err())
 			})
@@ -234,10 +251,13 @@ func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 			return poll.Observe(ctx, nil, nil)
 		})
 		g := poll.Group{Parallel: test.parallel, Timeout: 20 * time.Second, Rand: rand.New(still{}), ParallelPlace: func(string) int { return 6 }}
-		lines := strings.Split(strings.TrimSpace(groupTimeline(t, g, targets...)), "\n")
-		if have := strings.Join(strings.Fields(lines[len(lines)-1]), " "); have != test.want {
-			t.Errorf("have %s, want %s", have, test.want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			for e := range g.Events(t.Context(), slices.Values(targets)) {
+				if e.Kind == poll.EventGoal && (int(hung.Load()) != test.hung || e.Summary.Endings[poll.Succeeded] < test.done) {
+					t.Errorf("%+v: %d attempts hung, %v", test, hung.Load(), e.Summary.Endings)
+				}
+			}
+		})
 	}
 }
 
@@ -277,7 +297,7 @@ func TestGroupIsInterrupted(t *testing.T) {
 			t.Errorf("have %v of %+v", err, outcomes)
 		}
 	})
-	wantTimeline(t, ends(b.String()), `
+	wantTimeline(t, sorted(ends(b.String())), `
 1: 1.5s    end     interrupted NOT_READY after 1: a signal; last: HTTP 202 Accepted
 2: 1.5s    end     interrupted NOT_READY after 1: a signal; last: stopped before there was an answer
 1.5s    goal    interrupted 0/2 of 2, 2 attempts: 2 interrupted

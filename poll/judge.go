@@ -156,32 +156,13 @@ func (w *wait) record(j *judgement) {
 		v.Status, v.Rule = status.NotReady, ""
 		v.Reason += "; the threshold counts lines, and the end of the command is not a line"
 	}
-	if j.observation.Ended && v.Status == status.NotReady { // the verdict of the messages holds
-		w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
-		if w.complete.observation == nil {
-			w.complete = j
-		}
-		return
-	}
-	stopped := j.observation.Stopped() || v.Abandoned
 	isBetween := w.isBetween(j)
-	if stopped || v.Status != w.Status && !isBetween {
-		w.Streak = 0
-	}
-	w.last, w.Hint, w.Reason = j, j.observation.Hint, v.Reason
-	if isBetween {
-		w.complete = j
+	w.last, w.State = j, conclude(w.State, j, isBetween, time.Now())
+	if isCut(j) || isStreamEnd(j) && w.complete.observation != nil {
 		return
 	}
-	if w.Status = v.Status; stopped {
-		return
-	}
-	w.wasPending = w.wasPending || j.observation.Failure == nil && w.Status != status.Success
-	if w.Streak == 0 || w.Since.IsZero() {
-		w.Since = time.Now()
-	}
-	w.Streak++
 	w.complete = j
+	w.wasPending = w.wasPending || !isBetween && j.observation.Failure == nil && w.Status != status.Success
 }
 
 // noteChange sets how long the answers have been equal, and reports whether this one differs from
@@ -266,7 +247,7 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	w.stream.pending = w.Status.Ends()
 	if w.stream.hold != nil {
 		w.stream.hold.Stop()
-		if hold := w.toHold(); hold > 0 {
+		if hold := w.toHold(now); hold > 0 {
 			w.stream.hold.Reset(hold)
 		}
 	}

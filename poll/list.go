@@ -324,12 +324,16 @@ func (l *list) confirms() bool {
 	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
 }
 
-// confirmAt returns when the next look comes if it only confirms, zero if it does more.
-func (l *list) confirmAt() time.Time {
-	if !l.confirms() {
-		return time.Time{}
+// listing returns what the list adds to the plan of its next attempt.
+func (l *list) listing(now time.Time) listing {
+	of := listing{streak: l.confirmStreak(), hold: l.lead.toHold(now)}
+	if l.confirms() {
+		of.confirmAt = l.lead.Listed.Add(confirmDelay)
 	}
-	return l.lead.Listed.Add(confirmDelay)
+	for _, w := range l.waiting { // one attempt then confirms all elements
+		of.hold = max(of.hold, w.toHold(now))
+	}
+	return of
 }
 
 // confirmStreak returns how many complete answers in a row have left SUCCESS of some element to be
@@ -343,15 +347,6 @@ func (l *list) confirmStreak() int {
 		l.firstUnconfirmed = l.completeAnswers
 	}
 	return l.completeAnswers - l.firstUnconfirmed + 1
-}
-
-// toHold returns how much longer the verdicts of all elements have to hold, 0 if they need not. One attempt then
-// confirms all elements.
-func (l *list) toHold() (hold time.Duration) {
-	for _, w := range l.waiting {
-		hold = max(hold, w.toHold())
-	}
-	return hold
 }
 
 // mayHaveMore reports whether there may be more to wait for than is known.

@@ -22,15 +22,14 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 		g.Parallel = defaultParallel
 	}
 	r := &run{caller: ctx, start: g.Start, rand: g.Rand, invalid: invalid}
-	l := &loop{Group: g, run: r, yield: yield, places: make(map[string]*place), done: make(chan *source, min(g.Parallel, maxEvents))}
+	l := &loop{Group: g, run: r, gate: newGate(g.Parallel)}
+	l.woken = make(chan struct{}, 1)
+	l.emitter = emitter{held: make(chan struct{}, 1), yield: yield}
 	r.news = func(e Event) bool {
-		if !l.single { // its events have a channel
-			return l.yield(e)
-		}
+		defer l.lock()()
 		l.emit(e)
-		return !l.brokenOff
+		return !l.hasLeft
 	}
-	l.workers.most = g.Parallel
 	l.Endings = make(map[Ending]int)
 	return l
 }
@@ -70,7 +69,7 @@ func (l *loop) open(s *source) {
 	if s.list != nil {
 		l.endSome(s, (*wait).endingOfPast)
 	}
-	how := s.endingOfPast()
+	how := s.wait.endingOfPast()
 	if how == "" {
 		how = s.wait.open()
 	}
@@ -80,15 +79,15 @@ func (l *loop) open(s *source) {
 	case s.list != nil:
 		l.openList(s)
 	default:
-		s.p.Probe = nil // the wait has the probe of the next attempt
+		s.wait.p.Probe = nil // the wait has the probe of the next attempt
 	}
 }
 
 // fail ends a source of which no attempt can succeed.
 func (l *loop) fail(s *source, how Ending) {
-	why := s.hopeless
-	if s.Ended() {
-		why = errors.New(s.Reason)
+	why := s.wait.hopeless
+	if s.wait.Ended() {
+		why = errors.New(s.wait.Reason)
 	}
 	for _, w := range s.all() {
 		w.hopeless = why

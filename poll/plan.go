@@ -25,50 +25,68 @@ const (
 	hintSpread = 0.1
 )
 
-// plan plans the next attempt: after the schedule's own wait, or after the server's if that
-// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
-// asks for.
-func (w *wait) plan(now time.Time) {
-	wait := max(0, w.Due.Sub(now))
-	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.waitWithoutDeadline(now)
-	}
-	w.LastLook = false
-	if !w.deadline.IsZero() {
-		left, least := w.deadline.Sub(now), time.Duration(0)
-		if w.isThrottled() {
-			least = w.hintLeft(now)
-		}
-		latest := max(left-w.reserve(left), least, 0)
-		if hold := w.toHold(); hold < left { // a look before that cannot be the last
-			latest = max(latest, hold)
-		}
-		if wait > latest {
-			wait, w.LastLook = latest, true
-		}
-		// The look that begins the thresholds may take longer than others did.
-		takes := w.timeToConfirm(latest)
-		early := (latest - takes) / 10 * 9
-		if takes > 0 && wait > early && early > max(w.hintLeft(now), minReserve) {
-			wait, w.LastLook = early, false
-		}
-	}
-	w.Due = now.Add(wait)
+// A standing is where a wait stands: its state, its settings and its last attempt. Its methods are functions of these
+// and of the time; only next takes jitter from Rand besides.
+type standing struct {
+	State
+	p        Poller        // with its defaults
+	deadline time.Time     // zero = none
+	others   time.Duration // how long the last looks of all others take
+	last     *judgement    // the last attempt
 }
 
-// waitWithoutDeadline returns the wait before the next attempt if there were no deadline. It counts
-// from the last attempt, also if an earlier run made that.
-func (w *wait) waitWithoutDeadline(now time.Time) time.Duration {
-	wait := max(0, w.scheduledWait()-w.passed(now))
-	if hint := w.hintLeft(now); hint > 0 {
+// A listing is what a list adds to the plan of its next attempt. The zero value is that of a wait without a list.
+type listing struct {
+	confirmAt time.Time     // when an attempt only confirms the list, zero if the next attempt does more
+	streak    int           // how many complete responses in a row have left SUCCESS of an element to be confirmed
+	hold      time.Duration // how much longer the verdicts of all elements have to hold
+}
+
+// next returns when the next attempt comes: after the schedule's own wait, or after the server's if that is longer, but
+// so that it fits before the deadline, and not sooner than a THROTTLED response asks for. previous is the schedule's own
+// wait.
+func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
+	wait, previous := max(0, s.Due.Sub(now)), s.Previous
+	if s.Due.IsZero() { // otherwise it is that of an earlier run
+		wait, previous = s.waitWithoutDeadline(of, now)
+	}
+	if s.deadline.IsZero() {
+		return now.Add(wait), false, previous
+	}
+	left, least := s.deadline.Sub(now), time.Duration(0)
+	if s.isThrottled() {
+		least = s.hintLeft(now)
+	}
+	latest := max(left-s.reserve(left), least, 0)
+	if of.hold < left { // an attempt before that cannot be the last
+		latest = max(latest, of.hold)
+	}
+	if wait > latest {
+		wait, isLast = latest, true
+	}
+	// The attempt that begins the thresholds may take longer than others did.
+	takes := s.timeToConfirm(latest)
+	early := (latest - takes) / 10 * 9
+	if takes > 0 && wait > early && early > max(s.hintLeft(now), minReserve) {
+		wait, isLast = early, false
+	}
+	return now.Add(wait), isLast, previous
+}
+
+// waitWithoutDeadline returns the wait before the next attempt if there were no deadline, and the schedule's own wait. The
+// wait counts from the last attempt, also if an earlier run made that.
+func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
+	wait, previous = s.scheduledWait(of, now)
+	wait = max(0, wait-s.passed(now))
+	if hint := s.hintLeft(now); hint > 0 {
 		share := hintSpread
-		if w.wasCut() {
+		if s.wasCut() {
 			share = 1
 		}
-		spread := time.Duration(w.p.Rand.Float64() * share * float64(hint))
+		spread := time.Duration(s.p.Rand.Float64() * share * float64(hint))
 		wait = words.Sum(max(wait, hint), spread)
 	}
-	return wait
+	return wait, previous
 }
 
 // readHint takes over the wait that the document of a response names, if that is longer than the wait of its header.
@@ -102,135 +120,117 @@ func failsOnValue(x *expr.Expr, o *status.Observation) bool {
 }
 
 // hintLeft returns what is left of the wait that the server asked for.
-func (w *wait) hintLeft(now time.Time) time.Duration {
-	if w.Hint == nil {
+func (s *standing) hintLeft(now time.Time) time.Duration {
+	if s.Hint == nil {
 		return 0
 	}
-	return max(0, w.Hint.Wait-w.passed(now))
+	return max(0, s.Hint.Wait-s.passed(now))
 }
 
 // passed returns the time since the last attempt if an earlier run made that.
-func (w *wait) passed(now time.Time) time.Duration {
-	if w.last.observation != nil || w.Last.IsZero() {
+func (s *standing) passed(now time.Time) time.Duration {
+	if s.last.observation != nil || s.Last.IsZero() {
 		return 0
 	}
-	return now.Sub(w.Last)
+	return now.Sub(s.Last)
 }
 
-// scheduledWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
-// attempts to start the operation.
-func (w *wait) scheduledWait() time.Duration {
+// scheduledWait returns the wait of the schedule, with the InitialDelay, and the schedule's own wait. Wait n comes before
+// attempt n+1, not counting attempts to start the operation.
+func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
 	var delay time.Duration
-	starts := w.Began.IsZero()
-	if w.Attempts == 0 {
-		delay = w.p.InitialDelay
-		if w.p.Immediate || starts {
-			return delay
+	starts := s.Began.IsZero()
+	if s.Attempts == 0 {
+		delay = s.p.InitialDelay
+		if s.p.Immediate || starts {
+			return delay, s.Previous
 		}
 	}
-	if w.confirmAt != nil {
-		if left := time.Until(w.confirmAt()); left > 0 {
-			return left + w.passed(time.Now())
-		}
+	if left := of.confirmAt.Sub(now); !of.confirmAt.IsZero() && left > 0 {
+		return left + s.passed(now), s.Previous
 	}
-	schedule, throttled := w.p.Schedule, w.p.Throttled
-	if starts && w.p.Resend != nil {
-		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
+	schedule, throttled := s.p.Schedule, s.p.Throttled
+	if starts && s.p.Resend != nil {
+		schedule, throttled = s.p.Resend, backoff.Throttled(s.p.Resend)
 	}
-	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: time.Since(w.Began), Previous: w.Previous, Refusals: w.Refusals}
+	step := backoff.Step{N: s.Attempts - max(s.Sent, s.Anew), Elapsed: now.Sub(s.Began), Previous: s.Previous, Refusals: s.Refusals}
 	switch {
-	case w.isRefused():
+	case s.isRefused():
 		schedule = throttled
 		step.Refusals = max(0, step.Refusals-1) // without the response that throttled slows down for
-	case w.wasCut():
+	case s.wasCut():
 		schedule = throttled
 	}
 	if starts {
-		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
+		step.N, step.Elapsed = s.Sent-1, now.Sub(s.Start)
 	}
 	step.Elapsed = words.Sum(step.Elapsed, delay)
-	if streak := w.confirmStreak(); streak > 0 && !w.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule begins anew
-		step.N = min(step.N, streak-1)
+	if of.streak > 0 && !s.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule begins anew
+		step.N = min(step.N, of.streak-1)
 	}
-	w.Previous = schedule.Wait(step, w.p.Rand)
-	wait := words.Sum(delay, w.Previous)
-	hold := w.toHold()
-	if w.listHold != nil {
-		hold = w.listHold()
+	previous = schedule.Wait(step, s.p.Rand)
+	wait = words.Sum(delay, previous)
+	if of.hold > 0 {
+		wait = min(wait, of.hold)
 	}
-	if hold > 0 {
-		wait = min(wait, hold)
-	}
-	return wait
+	return wait, previous
 }
 
 // wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
-func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
+func (s *standing) wasCut() bool { return s.last.observation != nil && s.last.observation.Ended }
 
 // timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
 // been seen already, or if one look is enough. It stops counting once the result is longer than most.
-func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
-	if w.isToConfirm() {
+func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
+	if s.isToConfirm() {
 		return 0
 	}
-	look := max(minReserve, 2*w.median())
-	success := w.p.SuccessThreshold
+	look := max(minReserve, 2*s.median())
+	success := s.p.SuccessThreshold
 	if success.Times > 1 {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
 		for n := 0; n < success.Times-1 && takes < most; n++ {
-			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: w.Refusals}, random)
+			wait = s.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: s.Refusals}, random)
 			takes = words.Sum(takes, words.Sum(wait, look))
 		}
 	}
 	if success.For > 0 {
 		takes = max(takes, success.For+look)
 	}
-	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
+	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
 		takes = words.Sum(takes, confirmDelay+look)
 	}
 	return takes
 }
 
-// confirmStreak returns how often in a row SUCCESS has been seen that is below the thresholds, of any
-// element of a list if the wait leads one; 0 if it was not.
-func (w *wait) confirmStreak() int {
-	switch {
-	case w.listStreak != nil:
-		return w.listStreak()
-	case w.isToConfirm():
-		return w.Streak
-	}
-	return 0
-}
-
 // isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
-func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnconfirmed() }
+func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
 
 // isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
-func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
+func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
 
 // toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
-func (w *wait) toHold() time.Duration {
-	if w.Streak == 0 {
+func (s *standing) toHold(now time.Time) time.Duration {
+	if s.Streak == 0 {
 		return 0
 	}
-	return w.threshold().For - time.Since(w.Since)
+	return s.threshold().For - now.Sub(s.Since)
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the
 // deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the
 // time that the last looks of all others take, but at most half of what is left, so that a slow
 // probe still gets several looks. If half is too little for such an attempt, more is kept.
-func (w *wait) reserve(left time.Duration) time.Duration {
-	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2
+func (s *standing) reserve(left time.Duration) time.Duration {
+	median, most := max(s.median(), s.Took[s.Attempts%len(s.Took)]), left/2
 	if median == 0 {
-		return min(unmeasuredReserve+w.others, most)
+		return min(unmeasuredReserve+s.others, most)
 	}
 	if most < median && median < left {
 		most = left - (left-median)/2
 	}
-	return min(max(minReserve, 2*median)+w.others, most)
+	return min(max(minReserve, 2*median)+s.others, most)
 }
 
 // median returns how long an attempt takes, 0 if none was measured.

@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +65,8 @@ type Poller struct {
 	// context; the earlier of the two counts. A wait with a negative Timeout has TimedOut before
 	// the first attempt.
 	Timeout time.Duration
-	// AttemptTimeout limits one attempt. 0 means no limit but the run's.
+	// AttemptTimeout limits one attempt, with its redirects and pages. The time in which requests wait for the Limiter
+	// does not count. 0 means no limit but the run's.
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
@@ -157,11 +157,6 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past
-	if deadline, ok := ctx.Deadline(); ok {
-		left := time.Until(deadline)
-		left = max(left-min(left/10, maxKeeping), 1)
-		going.AttemptTimeout = min(left, cmp.Or(going.AttemptTimeout, left))
-	}
 	var events []Event
 	l := going.loop(ctx, func(e Event) bool {
 		if e.Kind != EventPlace { // the next Step's wait says it
@@ -170,6 +165,9 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		return true
 	})
 	l.stepping = true
+	if deadline, ok := ctx.Deadline(); ok {
+		l.stepEnd = deadline.Add(-min(time.Until(deadline)/10, maxKeeping))
+	}
 	l.driveOne(going)
 	return events[len(events)-1].State, events
 }

@@ -14,37 +14,19 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// The steps of admission, in their order. stepTurn calls the Limiter, which may block.
-const (
-	stepRoom   = iota // one of so many attempts at the place
-	stepTurn          // the only one to call the Limiter, and to wait until the request may go
-	stepWorker        // one of so many attempts at all places
-
-	stepAttempt // admitted
-	stepCount   = stepAttempt
-)
-
-// A source is what the loop polls: the session of a probe, for one wait, or a list, whose elements
-// have waits of their own. It is in one of three states: asleep in the agenda until it is due; in
-// line for a step of its admission; or busy in another goroutine, with the question of a step or
-// with the attempt.
+// A source is what the loop polls, for one wait, or for a list, whose elements have waits of their own. While it
+// makes an attempt, it belongs to the goroutine of the attempt, and otherwise to whoever has locked the loop.
 type source struct {
-	*wait           // which sets the schedule; of a list, its lead
-	list    *list   // whose elements have waits of their own, nil for none
+	wait    *wait   // sets the schedule; the lead of a list
+	list    *list   // nil for none
 	limiter Limiter // nil for none
 	order   int
 	place   *place
+	own     line // if it has a limiter of its own
 
-	over         bool // there is nothing more to look for
-	busy         bool
-	wake         time.Time       // when it wakes
-	agendaIndex  int             // its index in the agenda
-	step         int             // of its admission that comes next
-	acquired     [stepCount]bool // the semaphores that it has acquired
-	begun        time.Time       // the attempt that is under way
-	isSlow       bool            // that attempt counts for its place only
-	granted      bool            // the request may go now
-	closedReason string          // why its place is closed until it is due, in words
+	over   bool      // all targets have ended
+	isBusy bool      // it is in the gate, or makes an attempt
+	begun  time.Time // when the last attempt began
 }
 
 // all returns the waits that have not ended, that of a list first.
@@ -56,59 +38,45 @@ func (s *source) all() []*wait {
 	return waits
 }
 
-// advance has a source that is due take its steps, up to stepTurn if it is limited, or to the attempt. It reports false if the source is in line: another has to release a semaphore first.
-func (s *source) advance() bool {
-	for {
-		if s.step == stepTurn && !s.isLimited() {
-			s.step++
-		}
-		if s.step == stepAttempt {
-			return true
-		}
-		hasOwnTurn := s.step == stepTurn && s.p.Limiter != nil // which others do not wait for
-		if !hasOwnTurn && !s.acquired[s.step] {
-			if !s.place.steps[s.step].acquire(s) {
-				return false
-			}
-			s.acquired[s.step] = true
-		}
-		if s.step == stepTurn {
-			return true
-		}
-		s.step++
+// plan plans the next attempt.
+func (s *source) plan(now time.Time) {
+	w := s.wait
+	of := listing{hold: w.toHold(now)}
+	if s.list != nil {
+		of = s.list.listing(now)
+	} else if w.isToConfirm() {
+		of.streak = w.Streak
 	}
+	w.Due, w.LastLook, w.Previous = w.next(of, now)
 }
-
-// isLimited reports whether a limiter says when the next attempt may go.
-func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
 
 // look makes the attempt, evaluates the response, and reports a refusal or a quota to the limiter.
 func (s *source) look() {
-	limited := &paced{source: s}
-	limited.sent.Store(new(s.begun))
+	w := s.wait
 	var pace request.Pace
+	limited := newPaced(s)
 	if s.limiter != nil { // also of a probe without a place, which may make requests
 		pace = limited
 	}
-	o, took := s.wait.look(pace, s.wait.tell)
-	if s.stream.isUncounted {
-		s.count(s.complete)
+	o, took := w.look(pace, w.tell)
+	if w.stream.isUncounted {
+		w.count(w.complete)
 	}
 	if o.Stopped() {
-		if c, ok := o.Failure.Err.(*closing); ok && s.isPastDeadline(c.Wait) {
+		if c, ok := o.Failure.Err.(*closing); ok && w.isPastDeadline(c.Wait) {
 			s.endClosed(o.Failure.Reason)
 		} else if ok {
 			o.Hint = &c.Hint
 		}
 	}
-	s.answered(o, took)
-	if second := s.forResult(); s.list == nil && second != nil {
-		s.wait = second
-		s.answered(s.wait.look(pace, nil)) // a result has no messages
-		s.last.took += took
+	w.answered(o, took)
+	if second := w.forResult(); s.list == nil && second != nil {
+		s.wait, limited.wait, w = second, second, second
+		w.answered(w.look(pace, nil)) // a result has no messages
+		w.last.took += took
 	}
 	if pace != nil {
-		s.Limit = cmp.Or(limited.feedBack(s.place.name, s.last.observation, s.last.verdict), s.Limit)
+		w.Limit = cmp.Or(limited.feedBack(s.place.name, w.last.observation, w.last.verdict), w.Limit)
 	}
 	for _, w := range s.all() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
@@ -124,22 +92,20 @@ func (s *source) endClosed(why string) {
 	}
 }
 
-// reserve asks the limiter when the request may go.
-func (s *source) reserve() {
-	var had time.Time
-	if s.Reserved {
-		had = s.Due
-	}
-	s.Due, s.closedReason = s.limiter.Next(s.place.name, had)
-	s.granted, s.Reserved = !s.Due.After(time.Now()), true
-}
-
-// A paced source spaces the requests of an attempt: each request takes a slot of the limiter. The loop has
-// taken the slot of the first request to the place of the source.
+// A paced attempt spaces its requests: each request takes a slot of the limiter. The gate has taken the slot of the
+// first request to the place of the attempt.
 type paced struct {
-	*source
+	wait    *wait
+	limiter Limiter
+	place   string
 	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
 	visited sync.Map                  // the places of the requests of this attempt
+}
+
+func newPaced(s *source) *paced {
+	p := &paced{wait: s.wait, limiter: s.limiter, place: s.place.name}
+	p.sent.Store(new(s.begun))
+	return p
 }
 
 // A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
@@ -159,10 +125,11 @@ func (w *wait) isPastDeadline(wait time.Duration) bool {
 // has been at that place before, as for another page of a list, waits.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	_, again := p.visited.LoadOrStore(place, true)
-	if place == p.place.name && !again {
+	if place == p.place && !again {
 		return nil
 	}
-	ends := p.planned.isHTTP && !again
+	defer holdClock(ctx)()
+	ends := p.wait.planned.isHTTP && !again
 	var slot time.Time
 	for {
 		var closed string
@@ -173,7 +140,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil
-		case closed != "" && (p.isPastDeadline(wait) || ends && wait > slowAfter):
+		case closed != "" && (p.wait.isPastDeadline(wait) || ends && wait > slowAfter):
 			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
 		default:
 			select {
@@ -194,10 +161,10 @@ func closedFor(place string, wait time.Duration, reason string) string {
 func (p *paced) Done(place string, o status.Observation) (again bool) {
 	v := status.Verdict{}
 	if !o.Good() {
-		v = p.p.Rules.Classify(p.run.ctx, o)
+		v = p.wait.p.Rules.Classify(p.wait.run.ctx, o)
 	}
 	p.feedBack(place, &o, v)
-	return v.Status == status.Throttled && (o.Hint == nil || p.deadline.IsZero() || o.Hint.Wait < time.Until(p.deadline))
+	return v.Status == status.Throttled && (o.Hint == nil || !p.wait.isPastDeadline(o.Hint.Wait))
 }
 
 // feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
@@ -232,57 +199,4 @@ func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) 
 		return nil
 	}
 	return closed
-}
-
-// A semaphore lets so many sources through at once. The others stand in line.
-type semaphore struct {
-	most  int // 0 = no limit
-	taken int
-	line  []*source
-}
-
-// acquire lets s through, or puts it in line.
-func (m *semaphore) acquire(s *source) bool {
-	if m.most > 0 && m.taken >= m.most {
-		m.line = append(m.line, s)
-		return false
-	}
-	m.taken++
-	return true
-}
-
-// release lets the next in line through, which it returns; nil if there is none.
-func (m *semaphore) release() *source {
-	for len(m.line) > 0 {
-		next := m.line[0]
-		m.line = m.line[1:]
-		if !next.over {
-			return next
-		}
-	}
-	m.taken--
-	return nil
-}
-
-// A place is what attempts put load on. Before an attempt begins, its source takes the steps of
-// admission there.
-type place struct {
-	name    string
-	planned int // how many sources in the agenda are of this place
-	steps   [stepCount]*semaphore
-	opens   time.Time // the latest time of opening that was reported
-}
-
-// placeOf returns the place that the next attempt of a source puts load on.
-func (l *loop) placeOf(s *source) *place {
-	name := s.planned.Origin
-	if p := l.places[name]; p != nil {
-		return p
-	}
-	p := &place{name: name, steps: [stepCount]*semaphore{{}, {most: 1}, &l.workers}}
-	if name != "" && l.ParallelPlace != nil {
-		p.steps[stepRoom].most = l.ParallelPlace(name)
-	}
-	l.places[name] = p
-	return p
 }

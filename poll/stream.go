@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	w.stream.hold = time.AfterFunc(never, func() { cancel(errConfirm) })
+	w.stream.hold = time.AfterFunc(math.MaxInt64, func() { cancel(errConfirm) })
 	return ctx, func() {
 		w.stream.hold.Stop()
 		cancel(nil)

@@ -17,7 +17,7 @@ func (l *loop) add(w *wait) *source {
 		limiter = l.Limiter
 	}
 	w.Limit.restore(limiter)
-	s := &source{wait: w, limiter: limiter, order: len(l.sources), agendaIndex: notInAgenda}
+	s := &source{wait: w, list: w.list, limiter: limiter, order: len(l.sources)}
 	l.sources = append(l.sources, s)
 	return s
 }
@@ -45,7 +45,7 @@ func (l *loop) concludeWaits(s *source) {
 			e.ofStart = w.Sent == w.Attempts && w.Sent > 0
 			l.emit(e)
 		}
-		if how = w.ending(); how == "" && !l.single && isNews {
+		if how = w.ending(now); how == "" && !l.single && isNews {
 			w.slim()
 		}
 		return how
@@ -89,13 +89,6 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// emit hands an event to the consumer until that breaks off.
-func (l *loop) emit(e Event) {
-	if !l.brokenOff {
-		l.brokenOff = !l.yield(e)
-	}
-}
-
 // addList adds the source of a list, whose schedule is that of its lead.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
@@ -122,9 +115,8 @@ func (l *loop) addList(lead *wait) {
 	}
 	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.classify, lead.confirmAt, lead.listStreak, lead.listHold = list.classify, list.confirmAt, list.confirmStreak, list.toHold
-	s := l.add(lead)
-	s.list = list
+	lead.classify, lead.list = list.classify, list
+	l.add(lead)
 	l.lists++
 }
 
@@ -157,7 +149,7 @@ func (l *loop) concludeList(s *source) {
 		return
 	}
 	l.numberNew(list)
-	how := lead.ending()
+	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
 	if hopeless && list.lastComplete { // those that it shows to be done are

@@ -19,30 +19,21 @@ import (
 // A wait is one target: what is waited for, and where that stands. Its methods are the
 // rules of waiting, and know nothing of other targets, of places and of goroutines.
 type wait struct {
-	State
-	p          Poller // with its defaults
-	n          int    // its number in a group, 0 for none
+	standing
+	n          int // its number in a group, 0 for none
 	run        *run
 	probe      Probe         // of the next attempt
 	planned    Plan          // of probe
 	result     Probe         // where the result is if the last attempt was SUCCESS, nil if that has the result
 	done       *judgement    // of the wait for a result: the verdict on the operation; nil of any other
-	deadline   time.Time     // zero = none
 	budget     time.Duration // how long it was to the deadline at first
-	others     time.Duration // how long the last looks of all others take
 	element    *element      // that it waits for, nil for none
 	lead       *wait         // of the list that the element is in, nil for none
 	wasPending bool          // an answer was not yet a SUCCESS
 	coach      *coach.Coach
 	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
-	classify func(context.Context, *judgement) status.Verdict
-	// Of a wait that leads a list; nil of any other. confirmAt returns when the next look comes if that
-	// only confirms that the list is complete, zero if it does more. listStreak is a list's confirmStreak, and
-	// listHold its toHold.
-	confirmAt          func() time.Time
-	listStreak         func() int
-	listHold           func() time.Duration
-	last               *judgement // the last attempt
+	classify           func(context.Context, *judgement) status.Verdict
+	list               *list      // that the wait leads, nil for none
 	complete           *judgement // the last attempt that ended by itself
 	final              *Outcome   // what Finalize made of a SUCCESS that ends the wait, nil for none
 	stream             streamAttempt
@@ -58,11 +49,15 @@ type run struct {
 	start       time.Time
 	deadline    time.Time // zero = none
 	rand        *rand.Rand
-	stepping    bool  // it makes one attempt, if that is due
-	invalid     error // why the group cannot run, nil for a valid group
+	stepping    bool      // it makes one attempt, if that is due
+	stepEnd     time.Time // when the attempt of a step ends at the latest, zero for no limit
+	invalid     error     // why the group cannot run, nil for a valid group
 	// news tells an event of a message from the goroutine that looks, and reports whether the consumer goes on.
 	news func(Event) bool
 }
+
+// isOver reports whether the run ends: at the deadline, by the caller or the consumer, or since its goal is decided.
+func (r *run) isOver() bool { return r.ctx.Err() != nil }
 
 // newWait returns the wait of p in a run.
 func newWait(r *run, p Poller) *wait {
@@ -77,7 +72,7 @@ func newWait(r *run, p Poller) *wait {
 		p.Rand = r.rand
 	}
 	none := &judgement{}
-	w := &wait{p: p, run: r, last: none, complete: none, coach: new(coach.Coach)}
+	w := &wait{standing: standing{p: p, last: none}, run: r, complete: none, coach: new(coach.Coach)}
 	if p.Probe != nil { // an element has none
 		w.use(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
@@ -167,7 +162,7 @@ func (w *wait) prepare() error {
 	switch {
 	case w.run.invalid != nil:
 		return w.run.invalid
-	case w.p.Elements != nil && w.listStreak == nil:
+	case w.p.Elements != nil && w.list == nil:
 		return errors.New("only a group waits for the elements of an answer")
 	}
 	if err := cmp.Or(w.p.validate(), w.p.Elements.validate(), w.p.Rules.Validate()); err != nil {
@@ -204,8 +199,11 @@ func (w *wait) begin() {
 	w.Due, w.Reserved = time.Time{}, false
 }
 
-// context returns the one of an attempt, which is done at the wait's deadline, too, and after
-// limit, if that is not 0.
+// isDeadline reports whether the deadline of the wait has come at a time.
+func (w *wait) isDeadline(at time.Time) bool { return !w.deadline.IsZero() && !at.Before(w.deadline) }
+
+// context returns the context of an attempt, which is done at the wait's deadline, too, and after limit, if that is
+// not 0.
 func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc) {
 	ends, why := w.deadline, ErrDeadline
 	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
@@ -218,16 +216,24 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// look makes an attempt, and returns how long it took. The judgement of the answer has a time limit
-// of its own. tell is told the messages of a stream. With a pace, AttemptTimeout limits each request of an HTTP probe and not the attempt,
-// so that the time spent waiting for the limiter does not count.
+// look makes an attempt, and returns how long it took. The evaluation of the response has a
+// time limit of its own. tell is told the messages of a stream. AttemptTimeout limits the attempt, except a stream of
+// an HTTP probe: there it limits each request until the header has come.
 func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
-	limit := w.p.AttemptTimeout
-	if w.planned.isHTTP && (w.planned.streams || pace != nil) { // each request has the limit, or the header of a stream
-		limit = 0
+	var limit time.Duration
+	if !w.run.stepEnd.IsZero() {
+		limit = max(time.Until(w.run.stepEnd), 1)
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
+	limits := &limits{pace: pace, anew: w.stream.pending, continues: w.planned.continues}
+	if w.planned.isHTTP && w.planned.streams {
+		limits.timeout = w.p.AttemptTimeout
+	} else if w.p.AttemptTimeout > 0 {
+		clock, stop := newClock(ctx, w.p.AttemptTimeout)
+		defer stop()
+		ctx = clock
+	}
 	ctx, stop := w.listen(ctx, w.planned.Once)
 	defer stop()
 	if err := w.announce(); err != nil {
@@ -237,7 +243,7 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	r := w.probe.Check(ctx, Attempt{
 		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
 		Tell:   func(o status.Observation) bool { return tell(ctx, o) },
-		limits: &limits{pace: pace, timeout: w.p.AttemptTimeout, anew: w.stream.pending, continues: w.planned.continues},
+		limits: limits,
 	})
 	took := time.Since(begun)
 	if w.result = r.Result; r.Next != nil {

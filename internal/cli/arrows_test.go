@@ -77,6 +77,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":           {"internal/system", "poll/fleet"},
 	"github.com/gomodule/redigo":       {"poll/fleet", "poll/fleet"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
+	"golang.org/x/sync":                {"poll"},
 	"golang.org/x/text":                {"status/expr"},
 	"golang.org/x/term":                {"internal/ui/term"},
 	"golang.org/x/sys":                 {"internal/system", "internal/ui/term", "poll/internal/process"},

@@ -1,0 +1,78 @@
+package poll
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A clock is the context of an attempt, and limits the time that the attempt takes. The time for which a request waits
+// in a gate does not count.
+type clock struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+
+	mu    sync.Mutex
+	held  int           // how many requests wait in a gate
+	left  time.Duration // what was left when the clock started last
+	since time.Time     // when that was
+}
+
+// newClock starts a clock. The caller has to stop the clock.
+func newClock(ctx context.Context, limit time.Duration) (c *clock, stop func()) {
+	c = &clock{left: limit, since: time.Now()}
+	c.Context, c.cancel = context.WithCancelCause(ctx)
+	c.timer = time.AfterFunc(limit, func() { c.cancel(ErrAttemptTimeout) })
+	return c, func() {
+		c.timer.Stop()
+		c.cancel(nil)
+	}
+}
+
+// hold stops the clock while one more request waits in a gate. It returns the function that ends the wait.
+func (c *clock) hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held++; c.held == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.held--; c.held == 0 && c.Err() == nil {
+			c.since = time.Now()
+			c.timer.Reset(c.left)
+		}
+	}
+}
+
+// Deadline returns when the attempt ends if no further request waits in a gate.
+func (c *clock) Deadline() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	run, _ := c.Context.Deadline()
+	if c.held > 0 {
+		return run, !run.IsZero()
+	}
+	return earliest(run, c.since.Add(c.left)), true
+}
+
+type clockKey struct{}
+
+// Value returns the clock for its key.
+func (c *clock) Value(key any) any {
+	if key == (clockKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// holdClock stops the clock of the attempt that ctx belongs to, if the attempt has a clock. It returns the function that
+// starts the clock again.
+func holdClock(ctx context.Context) (release func()) {
+	if c, ok := ctx.Value(clockKey{}).(*clock); ok {
+		return c.hold()
+	}
+	return func() {}
+}

@@ -1,0 +1,184 @@
+package poll
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// clockSpread is by how much two readings of another clock may differ.
+	clockSpread = 100 * time.Millisecond
+	// slowAfter is how long an attempt counts for Parallel. A slower attempt, as at a host that hangs, counts
+	// for its place only, so that hosts that hang do not hold up all other places.
+	slowAfter = 5 * time.Second
+	// maxSlow is how many slow attempts there are at most, as a multiple of Parallel.
+	maxSlow = 3
+)
+
+// A gate limits how many attempts are made at once. An attempt passes three limits, in this order: the room of its
+// place, the limiter, and the workers of all places.
+type gate struct {
+	places  map[string]*place
+	workers *semaphore.Weighted
+	slow    *semaphore.Weighted // the attempts that have become slow
+}
+
+func newGate(parallel int) gate {
+	return gate{
+		places:  make(map[string]*place),
+		workers: semaphore.NewWeighted(int64(parallel)),
+		slow:    semaphore.NewWeighted(maxSlow * int64(parallel)),
+	}
+}
+
+// A place is what attempts put load on: the origin of a URL, or a program.
+type place struct {
+	name    string
+	most    int // how many attempts it gets at once, 0 for no limit
+	room    *semaphore.Weighted
+	line    line
+	sources int       // how many sources come here next
+	opens   time.Time // the latest time of opening that was reported
+}
+
+// placeOf returns the place that the next attempt of a wait puts load on.
+func (l *loop) placeOf(w *wait) *place {
+	name := w.planned.Origin
+	p := l.places[name]
+	if p == nil {
+		p = &place{name: name}
+		if name != "" && l.ParallelPlace != nil {
+			p.most = max(0, l.ParallelPlace(name))
+		}
+		room := int64(p.most)
+		if room == 0 {
+			room = math.MaxInt64
+		}
+		p.room = semaphore.NewWeighted(room)
+		l.places[name] = p
+	}
+	return p
+}
+
+// enter waits until an attempt may begin, and returns the function that ends its time in the gate. It reports false if the run, or the wait of the source, ends before that, or if a step would have to wait.
+func (l *loop) enter(s *source) (leave func(), ok bool) {
+	ctx, cancel := s.wait.context(0)
+	defer cancel()
+	p := s.place
+	if p.room.Acquire(ctx, 1) != nil {
+		return nil, false
+	}
+	if l.awaitSlot(ctx, s) {
+		if stop, err := l.work(ctx); err == nil {
+			return sync.OnceFunc(func() {
+				stop()
+				p.room.Release(1)
+			}), true
+		}
+	}
+	p.room.Release(1)
+	return nil, false
+}
+
+// awaitSlot waits until the limiter lets a request go to the place of a source. It reports false as enter does, and
+// if the place is closed until after the deadline.
+func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
+	w := s.wait
+	for s.isLimited() {
+		var had time.Time
+		if w.Reserved {
+			had = w.Due
+		}
+		var closed string
+		w.Due, closed = s.limiter.Next(s.place.name, had)
+		w.Reserved = true
+		now := time.Now()
+		if !w.Due.After(now) {
+			break
+		}
+		if ctx.Err() != nil || closed != "" && l.endIfClosed(s, closed, now) {
+			return false
+		}
+		l.emitHeld(s, closed != "", now)
+		if l.stepping {
+			return false
+		}
+		sleepUntil(ctx, w.Due)
+	}
+	return ctx.Err() == nil
+}
+
+// isLimited reports whether a limiter decides when the next attempt may go.
+func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
+
+// emitHeld emits that an attempt which was due has to wait.
+func (l *loop) emitHeld(s *source, isClosed bool, now time.Time) {
+	by := HeldByRate
+	if isClosed {
+		by = HeldByGate
+	}
+	defer l.lock()()
+	l.emitWait(s.wait, by, now)
+}
+
+// endIfClosed reports that the place of a source is closed until the source is due, and whether that is after the
+// deadline.
+func (l *loop) endIfClosed(s *source, reason string, now time.Time) (ends bool) {
+	defer l.lock()()
+	w, p := s.wait, s.place
+	if w.Due.After(p.opens) {
+		p.opens = w.Due.Add(clockSpread)
+		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+			Place: &Place{Name: p.name, ClosedUntil: w.Due, Reason: reason}})
+	}
+	if ends = w.isDeadline(w.Due); ends {
+		s.endClosed(closedFor(p.name, w.Due.Sub(now), reason))
+	}
+	return ends
+}
+
+// work waits for a worker, and returns the function that releases the worker. An attempt that has become slow releases
+// its worker before, unless there are maxSlow times as many slow attempts as workers.
+func (g *gate) work(ctx context.Context) (stop func(), err error) {
+	if err := g.workers.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	held := g.workers // nil once the attempt has ended
+	attempt, end := context.WithCancel(context.Background())
+	slow := time.AfterFunc(slowAfter, func() {
+		if g.slow.Acquire(attempt, 1) != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if held == nil {
+			g.slow.Release(1)
+			return
+		}
+		held.Release(1)
+		held = g.slow
+	})
+	return func() {
+		end()
+		slow.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		held.Release(1)
+		held = nil
+	}, nil
+}
+
+// sleepUntil sleeps until a time, at most until ctx is done.
+func sleepUntil(ctx context.Context, at time.Time) {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,207 @@
+package poll
+
+import (
+	"cmp"
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// A schedule keeps the due times of the sources of a group. A source that is due lines up at its place, and gets a
+// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine, and the sources of a place have
+// their turns in the order in which they became due.
+type schedule struct {
+	agenda agenda
+	polled int            // how many sources are not over
+	woken  chan struct{}  // has a value if the agenda has a new first entry
+	turns  sync.WaitGroup // the goroutines of attempts
+}
+
+// A line is where sources that are due wait for their turn. One of them at a time is in the gate.
+type line struct {
+	sources []*source
+	isBusy  bool // one source is in the gate
+}
+
+// drive waits for the targets of a group, and ends the targets that are left.
+func (l *loop) drive() {
+	l.openAll()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !l.isOver() {
+		if wait, ok := l.lineUpDue(); ok {
+			timer.Reset(wait)
+		}
+		select {
+		case <-timer.C:
+		case <-l.woken:
+		case <-l.ctx.Done():
+		}
+	}
+	l.endResting()
+	l.turns.Wait()
+}
+
+// openAll opens all sources, and plans their first attempts.
+func (l *loop) openAll() {
+	defer l.lock()()
+	for _, s := range l.sources {
+		l.open(s)
+	}
+	for _, s := range l.sources {
+		l.plan(s)
+		if !s.over && !s.wait.deadline.Equal(l.deadline) {
+			l.wakeAt(s, s.wait.deadline)
+		}
+	}
+	l.decide()
+}
+
+// plan plans the next attempt of a source, unless all its targets have ended.
+func (l *loop) plan(s *source) {
+	s.isBusy = false
+	if s.over || l.isOver() {
+		l.rest(s)
+		return
+	}
+	now, w := time.Now(), s.wait
+	l.moveTo(s, l.placeOf(w))
+	w.others = l.timeForOthers(s)
+	s.plan(now)
+	l.emitWait(w, "", now)
+	l.wakeAt(s, w.Due)
+}
+
+// rest ends a source that makes no more attempts.
+func (l *loop) rest(s *source) {
+	l.end(s)
+	l.moveTo(s, nil)
+	s.wait = nil // of thousands that have ended nothing is kept
+}
+
+// endResting ends the sources that make no attempt.
+func (l *loop) endResting() {
+	defer l.lock()()
+	for _, s := range l.sources {
+		if !s.isBusy {
+			l.rest(s)
+		}
+	}
+}
+
+// moveTo counts a source at the place of its next attempt, nil for none.
+func (l *loop) moveTo(s *source, p *place) {
+	if s.place != nil {
+		s.place.sources--
+		l.polled--
+	}
+	if s.place = p; p != nil {
+		p.sources++
+		l.polled++
+	}
+}
+
+// timeForOthers returns how long one attempt of each of the other sources takes, if one attempt takes as long as
+// those of s. All share the workers, and those of the same place its room.
+func (l *loop) timeForOthers(s *source) time.Duration {
+	took := s.wait.median()
+	others := time.Duration(l.polled-1) * took / time.Duration(l.Parallel)
+	if s.place.most > 0 {
+		others = max(others, time.Duration(s.place.sources-1)*took/time.Duration(s.place.most))
+	}
+	return others
+}
+
+// lineUpDue has the sources that are due line up, and ends the sources whose deadline has come. It returns the time until
+// the next source wakes, and reports whether there is one.
+func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
+	defer l.lock()()
+	for len(l.agenda) > 0 && !l.isOver() {
+		now := time.Now()
+		if wait := l.agenda[0].at.Sub(now); wait > 0 {
+			return wait, true
+		}
+		s := heap.Pop(&l.agenda).(appointment).source
+		switch {
+		case s.over || s.isBusy: // an attempt that is under way ends at the deadline by itself
+		case s.wait.isDeadline(now):
+			l.rest(s)
+			l.decide()
+		default:
+			line := l.lineOf(s)
+			if line.sources = append(line.sources, s); !line.isBusy {
+				l.admit(line)
+			}
+		}
+	}
+	return 0, false
+}
+
+// lineOf returns the line of a source: that of its place, or its own if it has a limiter of its own, for which
+// others do not wait.
+func (l *loop) lineOf(s *source) *line {
+	if s.wait.p.Limiter != nil {
+		return &s.own
+	}
+	return &s.place.line
+}
+
+// admit starts the turn of the first source in a line. The turn of the next source starts once the first source is
+// through the gate.
+func (l *loop) admit(line *line) {
+	line.isBusy = false
+	for len(line.sources) > 0 && !line.isBusy && !l.isOver() {
+		s := line.sources[0]
+		line.sources = line.sources[1:]
+		if s.over { // at its deadline
+			continue
+		}
+		line.isBusy, s.isBusy = true, true
+		l.turns.Go(func() {
+			l.turn(s, func() { l.admit(line) })
+			defer l.lock()()
+			l.plan(s)
+			l.decide()
+		})
+	}
+}
+
+// An agenda is a heap of the times at which sources wake, those of one time by the order of the sources.
+type agenda []appointment
+
+// An appointment is the time at which a source is due, or at which its deadline comes.
+type appointment struct {
+	at     time.Time
+	source *source
+}
+
+func (a agenda) Len() int { return len(a) }
+
+func (a agenda) Less(i, j int) bool {
+	return cmp.Or(a[i].at.Compare(a[j].at), cmp.Compare(a[i].source.order, a[j].source.order)) < 0
+}
+
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+// Push is for package heap.
+func (a *agenda) Push(x any) { *a = append(*a, x.(appointment)) }
+
+// Pop is for package heap.
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	x := (*a)[last]
+	*a = (*a)[:last]
+	return x
+}
+
+// wakeAt has a source wake at a time.
+func (l *loop) wakeAt(s *source, at time.Time) {
+	heap.Push(&l.agenda, appointment{at, s})
+	if l.agenda[0].source != s {
+		return
+	}
+	select {
+	case l.woken <- struct{}{}:
+	default:
+	}
+}
