@@ -58,7 +58,7 @@ type scale struct {
 }
 
 // scales returns the scales that hold all points. Linear scales include 0. The y axis is
-// logarithmic if the series end so far apart that a linear one hides one.
+// logarithmic if the series end so far apart that a linear axis hides a series.
 func (p Plot) scales() (x, y scale) {
 	const far = 300
 	x, y = scale{Axis: p.X}, scale{Axis: p.Y}
@@ -86,7 +86,7 @@ func (p Plot) scales() (x, y scale) {
 	return x, y
 }
 
-// position returns the place of v, which is below 0 if v has none.
+// position returns the place of v. It is below 0 for a value that cannot be shown.
 func (s scale) position(v float64) float64 {
 	if s.log {
 		v = math.Log10(v)
@@ -94,7 +94,7 @@ func (s scale) position(v float64) float64 {
 	return (v - s.low) / (s.high - s.low)
 }
 
-// value is the inverse of position.
+// value returns the inverse of position.
 func (s scale) value(position float64) float64 {
 	v := s.low + position*(s.high-s.low)
 	if s.log {

@@ -36,7 +36,7 @@ type picture struct{ bytes.Buffer }
 
 func (b *picture) printf(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 
-// text writes a text; attributes say how.
+// text writes a text with attributes.
 func (b *picture) text(x, y float64, text, attributes string) {
 	b.printf("<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, html.EscapeString(text))
 }

@@ -65,7 +65,7 @@ func (p Plot) terminal(columns int) string {
 	return "\n" + p.Title + "\n" + asciigraph.PlotMany(lines, options...) + "\n"
 }
 
-// heights returns the height of the line in each column, NaN where it has none.
+// heights returns the height of the line in each column, NaN for a column without a line.
 func (s Series) heights(x, y scale, columns int) []float64 {
 	line := make([]float64, columns)
 	i := 0

@@ -15,18 +15,18 @@ const (
 	closingHints = 3 // and of the hints for the targets with the same reason
 )
 
-// A Board is what is known of all targets. A single wait is a board of one row.
+// A Board is the state of all targets. A single wait is a board of one row.
 type Board struct {
 	goal     string // in words; "" for a single wait
-	size     int    // the number of targets, with those that have no event yet
+	size     int    // the number of targets, also before their first events
 	rows     []*Row // by their numbers; nil before the first event
 	lists    []*Row
 	began    time.Time           // zero before the first event
 	timeline timeline            // of a single wait
-	hints    map[string][]string // by how targets ended: the hints of the first of them
+	hints    map[string][]string // by the key of a row: the hints for the first target
 }
 
-// single reports whether the board is of one wait.
+// single reports whether the board has a single wait.
 func (b *Board) single() bool { return b.goal == "" }
 
 // few reports whether each target is shown by itself.
@@ -40,7 +40,7 @@ func (b *Board) isEnd(ev poll.Event) bool {
 	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && b.single()
 }
 
-// Update takes an event, and returns the row of its target, nil for none.
+// Update reads an event, and returns the row of its target. It returns nil for an event without a target.
 func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began, b.timeline.ended = ev.At.Add(-ev.Elapsed), ev.Elapsed
@@ -85,7 +85,7 @@ func (b *Board) row(ev poll.Event) *Row {
 	return (*list)[i]
 }
 
-// age returns how long a target has been waited for, or was.
+// age returns the duration of the wait for a target, up to now or to its end.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
 	if r.over() {
 		return r.elapsed
@@ -105,7 +105,7 @@ func (b *Board) failed() []*Row {
 	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
 }
 
-// endings counts the targets by how they ended, those that have not ended under "".
+// endings counts the targets by their endings, and under "" the targets before their ends.
 func (b *Board) endings() map[poll.Ending]int {
 	n := map[poll.Ending]int{"": b.size}
 	for _, r := range b.rows {
@@ -128,7 +128,7 @@ func (b *Board) states() string {
 	return words.Counts(n, slices.Compact(order)...)
 }
 
-// A bucket is targets with the same state and reason, except for the numbers in it.
+// A bucket is targets with the same state and reason, except for numbers in the reason.
 type bucket []*Row
 
 // buckets returns the rows that are wanted, the largest bucket first.

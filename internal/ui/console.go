@@ -7,14 +7,14 @@ import (
 )
 
 // A console writes to stderr, above status lines if any are drawn. Write errors are
-// ignored: they are no reason to end a run.
+// ignored: they never end a run.
 type console struct {
 	w          io.Writer
 	foreground func() bool // reports whether drawing is allowed; nil for always
-	drawn      string      // the text that drew the status lines, "" for none
+	drawn      string      // the text that drew the status lines, or ""
 }
 
-// eraseLines goes to the first column and clears everything after it: the status
+// eraseLines goes to the first column and clears the rest of the screen: the status
 // lines, or the rows into which the terminal wrapped them when it became narrower.
 const eraseLines = "\r\x1b[J"
 
@@ -49,7 +49,7 @@ func (c *console) say(text string) {
 	c.write(text)
 }
 
-// draw replaces the status lines. Together they must be fewer than the rows of the
+// draw replaces the status lines. Their number must be below that of the rows of the
 // terminal.
 func (c *console) draw(lines []string) {
 	c.drawn = drawing(lines)

@@ -27,7 +27,7 @@ type outcomeJSON struct {
 	Objects []objectJSON `json:"objects,omitempty"` // in the last response, that are not done
 }
 
-// An objectJSON is one of the objects that a preset evaluates one by one, in JSON.
+// An objectJSON is an object of a response that a preset evaluates by itself, in JSON.
 type objectJSON struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
@@ -44,7 +44,7 @@ func objectsOf(v status.Verdict) (list []objectJSON) {
 	return list
 }
 
-// A goalJSON is the goal of several targets, and how many of them ended in which way, in JSON.
+// A goalJSON is the goal of several targets, and their numbers by ending, in JSON.
 type goalJSON struct {
 	Goal   string         `json:"goal"`
 	Need   int            `json:"need"`
@@ -94,7 +94,7 @@ type callAgain struct {
 	In    Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
 }
 
-// A messagesJSON is what is known of the messages of streams, in JSON.
+// A messagesJSON counts the messages of streams, in JSON.
 type messagesJSON struct {
 	Messages int      `json:"messages,omitempty"`
 	Age      *Seconds `json:"last_message_s,omitempty"` // since the last message
@@ -107,14 +107,14 @@ func messagesOf(s poll.State, now time.Time) (m messagesJSON) {
 	return m
 }
 
-// A contentJSON is what a response holds, in JSON.
+// A contentJSON is the content of a response, in JSON.
 type contentJSON struct {
 	Value    any    `json:"value,omitempty"` // of --print; a list of several values
 	Body     any    `json:"body,omitempty"`
 	Encoding string `json:"encoding,omitempty"` // of the body: "base64", or none
 }
 
-// json returns the end in JSON. exit is the exit code of the process for it, nil for none.
+// json returns the end in JSON. exit is the exit code, or nil.
 func (e end) json(exit any) outcomeJSON {
 	if e.Ending == poll.Cancelled {
 		exit = json.RawMessage("null")
@@ -148,7 +148,7 @@ func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetRe
 	return Summary{V: 1, Exit: exit, callAgain: callAgain{e.again, seconds(e.in)}, outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
 }
 
-// setValue sets the value, unless there is none.
+// setValue sets the value of --print, if there is a value.
 func (c *contentJSON) setValue(values []Value) {
 	var all []json.RawMessage
 	for _, v := range values {
@@ -161,7 +161,7 @@ func (c *contentJSON) setValue(values []Value) {
 	}
 }
 
-// setBody sets the body, unless there is none: as JSON, as a string, or in base64 if the body is not
+// setBody sets the body of a response: as JSON, as a string, or in base64 if the body is not
 // UTF-8.
 func (c *contentJSON) setBody(o *status.Observation) {
 	switch {
@@ -207,7 +207,7 @@ func hintSeconds(h *status.Hint) Seconds {
 	return seconds(h.Wait)
 }
 
-// statusWord returns a status for JSON: null for none.
+// statusWord returns a status for JSON, nil for None.
 func statusWord(s status.Status) *string {
 	if s == status.None {
 		return nil

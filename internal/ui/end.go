@@ -18,9 +18,9 @@ import (
 type end struct {
 	*poll.Outcome               // that of all targets together has no observation
 	goal          *goalJSON     // of all targets together
-	limit         string        // what ended the wait before a verdict did, "" to leave it out
+	limit         string        // the limit that ended the wait, "" for a verdict
 	again         bool          // the same command may be run again
-	in            time.Duration // what is left then of the wait that the server asked for
+	in            time.Duration // the rest of the wait that a server wants
 	isSlice       bool          // and continues the wait
 }
 
@@ -117,10 +117,10 @@ const (
 	nameWidth      = 60 // columns of a name
 )
 
-// lastWords are what is printed at an end.
+// lastWords are the lines that are printed at an end.
 type lastWords struct {
 	response []string // the last response
-	details  []string // notes and hints; of several targets also the reasons of those that did not succeed
+	details  []string // notes and hints; of several targets also the targets without success
 	line     string   // the closing line
 }
 
@@ -130,7 +130,7 @@ func (w lastWords) lines() []string { return append(slices.Concat(w.response, w.
 // fromLine returns the lines after the closing line, which comes first: for programs that show the first line.
 func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, w.response, w.details) }
 
-// lastWords returns what is printed at the last event:
+// lastWords returns the lines at the last event:
 //
 //	                        | the last response      | details
 //	one target, or a stream | of a failure           | notes and hints
@@ -152,8 +152,8 @@ func (v *view) lastWords(ev poll.Event) lastWords {
 	return w
 }
 
-// wordsOf returns what is printed at the end of a wait. If the objects of the last response are evaluated one by
-// one, the reason is enough, and a Secret may be among them.
+// wordsOf returns the lines at the end of a wait. If each object of the last response is evaluated by itself, the
+// response is left out: the reason is enough, and a Secret may be among the objects.
 func (v *view) wordsOf(e end) lastWords {
 	w := lastWords{details: advice(e.Outcome), line: e.line(v.cfg.Palette)}
 	if e.Ending != poll.Succeeded && e.Observation != nil && len(e.Verdict.Objects) == 0 {

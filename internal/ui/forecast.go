@@ -11,12 +11,12 @@ import (
 type Forecast interface {
 	Runs() int                               // how many past runs, at least 1
 	Age(elapsed time.Duration) time.Duration // the age of the operation after a wait of elapsed
-	Quantile(p float64) time.Duration        // the age by which a run is over with chance p
+	Quantile(p float64) time.Duration        // the age that a run does not exceed, with chance p
 	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
 }
 
-// late is the chance of being over from which a run is called late. For the few runs that take
-// longer, a forecast is too rough.
+// A run is late if its chance to be over is at least late. For the few runs that take longer, a
+// forecast is too rough.
 const late = 0.98
 
 // left returns how long a run that is not over at this age usually lasts from now on, by the median of
@@ -34,7 +34,7 @@ func left(f Forecast, age time.Duration) string {
 }
 
 // outlook returns how long such runs take, with the range of four in five: "usually 8m (5m to 11m, 34
-// runs)". If the operation started before the wait, outlook adds what is left. It returns "" without a forecast.
+// runs)". If the operation started before the wait, outlook adds the time that is left. It returns "" without a forecast.
 func outlook(f Forecast) string {
 	if f == nil {
 		return ""

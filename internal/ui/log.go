@@ -15,7 +15,7 @@ import (
 )
 
 // A logFace is the face for a log, and for the lines above the status lines. It reports the news of a
-// single wait and of a list (see isNews). Of few targets it reports every end, of many the first failures, and at
+// single wait and of a list (see isNews). It reports every end of few targets, the first failures of many, and at
 // every heartbeat the states of all. With the face None it reports only failures.
 type logFace struct {
 	*view
@@ -24,7 +24,7 @@ type logFace struct {
 	maxHeartbeat time.Duration // the limit of its growth
 	spoke        time.Time     // when the log last wrote
 	opened       bool
-	reported     map[string][]string // by kind, what is reported once
+	reported     map[string][]string // by kind, the texts that are reported once
 }
 
 // A logged is the last report of a row.
@@ -36,8 +36,8 @@ type logged struct {
 
 const statusWidth = len("NOT_READY") // columns of a status
 
-// event reports an event. The row is its target, nil for none, and found is the progress that its
-// response shows.
+// event reports an event. The row is its target, or nil, and found is the progress in its
+// response.
 func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	silent, single, isEnd := l.cfg.Face == None, l.board.single(), l.board.isEnd(ev)
 	if ev.Elapsed = l.board.at(ev.At); !l.opened {
@@ -94,7 +94,7 @@ func (l *logFace) opening(ev poll.Event) []string {
 	return lines
 }
 
-// isFirst reports whether a text of a kind was not reported before, and few of the kind were.
+// isFirst reports whether a text of a kind is new, and mostTold is not reached.
 func (l *logFace) isFirst(kind, text string) bool {
 	before := l.reported[kind]
 	if len(before) >= mostTold || slices.Contains(before, text) {
@@ -116,7 +116,7 @@ func (l *logFace) elements(ev poll.Event) {
 	}
 }
 
-// states returns how many targets are in which state, and the most common reasons.
+// states returns the numbers of targets by state, and the most common reasons.
 func (l *logFace) states(reasons int) string {
 	texts := []string{l.board.states()}
 	for _, most := range l.board.commonest(reasons) {
@@ -141,7 +141,7 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 
 // isNews reports whether an attempt of a single wait or a list is worth a line: its status or rule
 // differs from those of the line before or, at most mostTold times, its text differs. On a drawn face only the status
-// and the rule count. Of lists that are drawn, or many, only trouble is news.
+// and the rule count. If lists are drawn, or many, only trouble is news.
 func (l *logFace) isNews(row *Row, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
@@ -205,7 +205,7 @@ func (l *logFace) details(ev poll.Event) {
 	l.write(ownLines(excerpt(o.Body, verboseHead, false)))
 }
 
-// named puts the name of a target before words, unless there is only one.
+// named puts the name of a target before words, unless it is the only target.
 func (l *logFace) named(row *Row, text string) string {
 	if l.board.single() {
 		return text
@@ -214,7 +214,7 @@ func (l *logFace) named(row *Row, text string) string {
 }
 
 // end reports how one of several targets ended. The last words name lists, and targets that ended because all
-// ended. A target that ended in an earlier run, or continues in a later one, is not reported.
+// ended. A target that ended in an earlier run, or continues in a later run, is not reported.
 func (l *logFace) end(row *Row, ev poll.Event) {
 	o, b := ev.Outcome, l.board
 	if row.n == 0 || o.Resumed || l.cfg.Slice && isOpen(o.Ending) {
@@ -281,7 +281,7 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	l.write(strings.TrimRight(line, " ") + "\n")
 }
 
-// note writes notes, unless the face is for programs.
+// note writes notes. The faces JSON and None leave them out.
 func (l *logFace) note(notes ...string) {
 	if l.cfg.Face != JSON && l.cfg.Face != None && !l.con.inBackground() {
 		l.con.say(l.fit(ownLines(oneLines("note: ", notes))))
@@ -297,8 +297,8 @@ func (l *logFace) write(text string) {
 	l.con.say(l.fit(text))
 }
 
-// tick is the heartbeat: of a single wait it repeats the last verdict, with what comes next, and of several
-// targets it reports their states. The next silence is longer.
+// tick writes the heartbeat: the last verdict of a single wait and its next step, or the states of several
+// targets. The next silence is longer.
 func (l *logFace) tick(now time.Time) {
 	if l.heartbeat < l.maxHeartbeat {
 		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)

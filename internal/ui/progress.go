@@ -17,10 +17,10 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// shown is what a response shows of the progress: the values of [Config.Show] or, if that is empty,
+// shown is the progress in a response: the values of [Config.Show] or, if that is empty,
 // the first of the usual members.
 type shown struct {
-	values []any   // of each expression, for programs: nil where there is none
+	values []any   // of each expression, for programs: nil without a value
 	others string  // the values that are not shown as a bar
 	label  string  // of the bar: 62%, 3/10; "" for no bar
 	share  float64 // of the bar, from 0 to 1
@@ -43,7 +43,7 @@ const (
 	mostTime  = time.Second // for the values of one response
 )
 
-// progressOf returns what a response shows of the progress, the zero value for nothing.
+// progressOf returns the progress in a response, or the zero value.
 func (v *view) progressOf(o *status.Observation) (found shown) {
 	isAsked := len(v.cfg.Show) > 0
 	if o == nil || o.Stopped() || !isAsked && !mayTell(o) {
@@ -74,8 +74,8 @@ func mayTell(o *status.Observation) bool {
 		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }
 
-// read returns what an event shows of the progress of its row, and keeps it in the row. After an
-// attempt without a successful response, the row keeps what it has.
+// read returns the progress in the response of an event, and keeps it in the row. An attempt without a
+// successful response does not change the row.
 func (v *view) read(row *Row, ev poll.Event) shown {
 	isList := row != nil && row.n == 0 && !v.board.single()
 	isShown := v.board.few() || v.cfg.Verbose || v.cfg.Face == JSON
@@ -89,7 +89,7 @@ func (v *view) read(row *Row, ev poll.Event) shown {
 	return found
 }
 
-// add takes the value of an expression. The first progress is shown as a bar.
+// add adds the value of an expression. The first progress is shown as a bar.
 func (s *shown) add(x *expr.Expr, v expr.Value) {
 	if !v.Exists() {
 		s.values = append(s.values, nil)

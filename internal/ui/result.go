@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Output sets what a run writes to stdout.
+// An Output sets the output of a run on stdout.
 type Output struct {
 	// Print evaluates each --print on the last response. The error names the expression
 	// if the value is missing or unknown, and is a [*GivenUp] if no time was left. If
@@ -23,7 +23,7 @@ type Output struct {
 	JSON  bool // write one object that describes the outcome
 
 	// PerTarget prints a line for each of several targets as it ends, and with JSON an element without
-	// its response. If PerTarget is false, one target is enough, and its result is printed as that of a
+	// its response. If PerTarget is false, one target is enough, and its result is printed like that of a
 	// single wait.
 	PerTarget bool
 }
@@ -34,7 +34,7 @@ type Value struct {
 	JSON []byte // as JSON
 }
 
-// Nothing returns the value of an expression that gives none. It is printed as nothing, and is null in JSON.
+// Nothing returns the value of an expression without a result. It is printed as nothing, and is null in JSON.
 func Nothing() Value { return Value{JSON: []byte("null")} }
 
 // A GivenUp reports that the deadline or a signal came before a value.
@@ -164,7 +164,7 @@ func WriteOut(s *term.Streams, p []byte) error {
 	return nil
 }
 
-// encode returns v as one line of JSON, with < > & as they are.
+// encode returns v as one line of JSON. It does not escape < > &.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

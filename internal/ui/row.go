@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A meaning is what an ending means to people and programs.
+// A meaning describes an ending to people and programs.
 type meaning struct {
 	ending poll.Ending
 	key    string        // the word for programs
@@ -20,7 +20,7 @@ type meaning struct {
 	state  string        // of one of several targets
 }
 
-// meanings returns the meaning of each ending, and for "" that of a target that has not ended.
+// meanings returns the meaning of each ending, and under "" the meaning of a target before its end.
 func meanings() [9]meaning {
 	return [...]meaning{
 		{poll.Succeeded, "succeeded", status.Success, "done"},
@@ -51,27 +51,27 @@ func byVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 // isOpen reports whether only the time was too short.
 func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.HintTooLong }
 
-// A Row is what is known of a target, or of a list whose elements are targets. It is small, since
+// A Row is the state of a target, or of a list whose elements are targets. It is small, since
 // there may be many rows.
 type Row struct {
 	n       int // from 1; 0 for a single wait and for a list
 	name    string
 	status  status.Status // of the last attempt or, after the end, of the outcome
 	reason  string        // of the status, on one line
-	pattern string        // the reason without the numbers by which targets differ
+	pattern string        // the reason without numbers, in which targets may differ
 	attempt int           // the attempt that is waited for, under way, or was the last
-	checked int           // the last attempt that has ended, 0 for none
+	checked int           // the last attempt that has ended, or 0
 	began   time.Duration // since the start of the board
-	limit   time.Duration // of the wait, 0 for none
+	limit   time.Duration // of the wait, or 0
 
 	phase     poll.EventKind // a wait, a start or an attempt; "" after the end
 	since     time.Time      // the start of the phase
 	due       time.Time      // the next attempt
-	held      poll.HeldBy    // what holds back the attempt that is due
+	held      poll.HeldBy    // the reason why a due attempt does not start
 	messages  int            // of its streams
 	heard     time.Time      // the last message
 	trouble   bool           // of a list: its elements could not be read
-	operation time.Time      // the start of the operation, zero before it
+	operation time.Time      // zero before the start of the operation
 
 	ending   poll.Ending // "" before the end
 	elapsed  time.Duration
@@ -85,7 +85,7 @@ func newRow(ev poll.Event, began time.Duration) *Row {
 	return &Row{n: ev.N, name: ev.Target, began: began, limit: timeoutOf(ev)}
 }
 
-// update takes an event before the end.
+// update reads an event before the end.
 func (r *Row) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
@@ -105,7 +105,7 @@ func (r *Row) update(ev poll.Event) {
 // neverSeen is the reason of an element that was in no response of its list.
 const neverSeen = "never seen"
 
-// end takes how a target ended.
+// end reads the outcome of a target.
 func (r *Row) end(o *poll.Outcome) {
 	r.phase, r.status, r.ending, r.elapsed = "", o.Status, o.Ending, o.Elapsed
 	switch {
@@ -126,8 +126,8 @@ func isNeverSeen(o *poll.Outcome) bool {
 	return o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown
 }
 
-// number matches what differs between the reasons of targets: 41, 1m30s, 10.0.0.7, job-41. The code of a
-// response does not.
+// number matches the parts of a reason that differ between targets: 41, 1m30s, 10.0.0.7, job-41. It does not
+// match the code of a response.
 var number = words.Pattern(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
 
 // setReason sets the reason and its pattern.
@@ -168,8 +168,7 @@ func (r *Row) tone() term.Tone {
 	return term.Tone(m.status)
 }
 
-// key is the same for all targets of a bucket. Cancelled targets are in one bucket, whatever their
-// reasons are.
+// key returns the same text for all targets of a bucket. All cancelled targets are in one bucket.
 func (r *Row) key() string {
 	if r.ending == poll.Cancelled {
 		return string(r.ending)
@@ -185,7 +184,7 @@ func (r *Row) running(now time.Time) time.Duration {
 	return max(0, now.Sub(r.operation))
 }
 
-// next describes briefly what is under way, or comes next.
+// next describes the attempt that is under way, or comes next.
 func (r *Row) next(now time.Time) string {
 	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
 	switch {
@@ -201,7 +200,7 @@ func (r *Row) next(now time.Time) string {
 	return "busy"
 }
 
-// heldWords returns why an attempt that is due is held back, "" if it is not.
+// heldWords returns why an attempt that is due does not start. It returns "" for "".
 func heldWords(by poll.HeldBy) string {
 	return map[poll.HeldBy]string{
 		poll.HeldByGate: "held until its origin opens",
@@ -209,8 +208,8 @@ func heldWords(by poll.HeldBy) string {
 	}[by]
 }
 
-// reasonOf returns the reason of a verdict, with the wait that the server asks for and, if there is a threshold, how
-// much of it is reached.
+// reasonOf returns the reason of a verdict, with the wait that the server wants and, if there is a threshold, the
+// part of it that is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if o := ev.Observation; o != nil && o.Hint != nil && !ev.Verdict.TellsHint {
@@ -251,10 +250,10 @@ func ends(ev poll.Event) bool {
 	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }
 
-// hintWords returns the wait that a server asks for.
+// hintWords returns the wait that a server wants, in words.
 func hintWords(h *status.Hint) string { return oneLine(h.Source) + " asks for " + words.Short(h.Wait) }
 
-// hintOf returns the wait that the server asked for, nil if that is not the reason of a wait.
+// hintOf returns the wait that the server wants. It returns nil if the event has another reason.
 func hintOf(ev poll.Event) *status.Hint {
 	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
 		return nil
@@ -270,7 +269,7 @@ func attemptOf(ev poll.Event) int {
 	return ev.State.Attempts
 }
 
-// timeoutOf returns the time limit of a wait, 0 for none.
+// timeoutOf returns the time limit of a wait, or 0.
 func timeoutOf(ev poll.Event) time.Duration {
 	if ev.Deadline.IsZero() {
 		return 0

@@ -58,7 +58,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	return r.writeLine(line)
 }
 
-// isDrawnOver reports whether stdout is the terminal on which status lines are drawn.
+// isDrawnOver reports whether stdout is a terminal that shows status lines.
 func (r *Reporter) isDrawnOver() bool { return r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal }
 
 // writeLine writes a line to stdout, above the status lines if they are on the same terminal.

@@ -14,12 +14,12 @@ import (
 )
 
 // mostTold is the largest number of targets, lists, failures, origins or changes of a reason that
-// are shown or reported one by one.
+// are shown or reported each by itself.
 const mostTold = 20
 
 // oneLine returns text from outside as part of one line.
 func oneLine(s string) string {
-	const columns, bytes = 300, 8 << 10 // the columns that are shown, and the bytes that are read for them
+	const columns, bytes = 300, 8 << 10 // of the text: columns that are shown, and bytes that are read
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
@@ -95,7 +95,7 @@ func responseLines(o *status.Observation, withStderr bool) (lines []string) {
 	return lines
 }
 
-// codeOf returns the code of a response in words: HTTP 404, exit 3. It returns "" if there is none.
+// codeOf returns the code of a response in words: HTTP 404, exit 3. It returns "" without a code.
 func codeOf(o *status.Observation) string {
 	switch {
 	case o.Code != nil:
@@ -115,7 +115,7 @@ func sizeOf(o *status.Observation) string {
 	return s
 }
 
-// excerpt returns at most so many lines of text from outside as a block: the first lines or, with
+// excerpt returns a number of lines of text from outside as a block: the first lines or, with
 // fromEnd, the last lines.
 func excerpt(text []byte, lines int, fromEnd bool) (rows []string) {
 	const longest = blockWidth * utf8.UTFMax // the bytes of a line that are read

@@ -31,7 +31,7 @@ type timeline struct {
 	ended   time.Duration // the end of the last attempt, or the first event
 }
 
-// update takes an event.
+// update reads an event.
 func (t *timeline) update(ev poll.Event) {
 	if ev.Kind != poll.EventAttempt {
 		return

@@ -1,4 +1,4 @@
-// Package ui reports what a run does and how it ended: it shows the events of package poll on stderr in one of
+// Package ui reports the course and the end of a run: it shows the events of package poll on stderr in one of
 // several ways (faces), and writes the result to stdout. The state of all targets is on a [Board], whose rows follow
 // the events. The faces are functions of the board. A single wait is a board of one row.
 //
@@ -17,8 +17,8 @@
 //     reason are reported at once only so often, and of many targets only the first failures are reported.
 //   - Escape sequences are written only for colors, if colors are on, and by the live face. No terminal mode
 //     stays changed, and the cursor is never hidden.
-//   - The last line has the status, the attempts, the time and the reason. After a failure, the response and the hints
-//     stand above it.
+//   - The last line has the status, the attempts, the time and the reason. A failure has the response and the hints in the
+//     lines before.
 //   - A failed write to stderr (closed or full) never ends the run.
 package ui
 
@@ -50,7 +50,7 @@ type results struct {
 	mu     sync.Mutex // held while a line is written, and locked before the mutex of the Reporter
 	begun  bool       // a line was written
 	rows   []TargetResult
-	winner *TargetResult // the target that succeeded, if one is enough
+	winner *TargetResult // the first target that succeeded, if that is enough
 }
 
 // New returns a Reporter. It writes nothing before the first event.
@@ -97,7 +97,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
-// show shows an event on the face. The row is the target of the event, nil for none.
+// show shows an event on the face. The row is the target of the event, or nil.
 func (r *Reporter) show(row *Row, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
@@ -195,7 +195,7 @@ func (r *Reporter) rearm() {
 	}
 }
 
-// tick is called by the timer. The call may be late: after an event has moved the time, or after Close.
+// tick runs when the timer fires. The call may be late: after an event has moved the time, or after Close.
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

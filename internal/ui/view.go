@@ -36,7 +36,7 @@ func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
 	return Live
 }
 
-// A Config sets what a Reporter shows, and how.
+// A Config sets the content and the form of a report.
 type Config struct {
 	Streams *term.Streams // output goes to Err
 	Palette term.Palette  // the zero value has no colors
@@ -50,17 +50,16 @@ type Config struct {
 	Opening   []string            // further lines below the opening line
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
-	// Show are values of each response to show. A number whose name is that of a progress, and a text
-	// such as 62% or 3/10, is a progress: the first of them is shown as a bar. If Show is empty,
-	// one of these members of a successful response is shown: progress, percent, percentComplete,
-	// progress_percentage.
+	// Show are values of each response to show. A number with a name such as progress or percent, and a text
+	// such as 62% or 3/10, is a progress: the first progress is shown as a bar. If Show is empty, these
+	// members of a successful response count: progress, percent, percentComplete, progress_percentage.
 	Show []*expr.Expr
 
-	// Goal is what is waited for if that is several targets, in words: "any of 3 targets". Their
-	// events are those of a [poll.Group]. It is "" for a single wait.
+	// Goal names several targets in words: "any of 3 targets". Their events come from a
+	// [poll.Group]. Goal is "" for a single wait.
 	Goal    string
 	Targets int           // the number of targets
-	Timeout time.Duration // of all targets together, or of a wait that continues an earlier one; 0 for none
+	Timeout time.Duration // of all targets together, or of a continued wait; 0 for no limit
 
 	// Again reports whether the same command starts nothing twice if it is run again after its time
 	// was too short. Nil means that it does. Slice reports that the command then continues the wait, and

@@ -38,13 +38,13 @@ func warn(s *term.Streams, notes ...string) {
 	}
 }
 
-// unknown reports that there is no history of that name, and suggests another.
+// unknown returns the error for a name without a history, with a suggestion.
 func unknown(saved learn.History, name string) error {
 	names, _ := saved.List()
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
-// HistoryCommand returns the command that shows what is remembered.
+// HistoryCommand returns the command that shows past runs.
 func HistoryCommand(s *term.Streams) *argv.Command {
 	h := &history{streams: s}
 	directory := argv.Of(LearningTable().Only("history"), func(h *history) *Learning { return &h.Learning })

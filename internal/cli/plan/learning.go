@@ -15,14 +15,14 @@ import (
 
 // Learning is the flags of a learned schedule. The zero value is a command line without any.
 type Learning struct {
-	Learn                 string // the name of the operation; "" for none
+	Learn                 string // the name of the operation, or ""
 	Cost                  cost
 	Age                   time.Duration
 	History               string
 	StartedAt, FinishedAt string
 }
 
-// A cost is what an attempt costs, as a share of the median run or as a time.
+// A cost is the cost of an attempt, as a share of the median run or as a time.
 type cost struct {
 	share float64
 	delay time.Duration

@@ -21,10 +21,10 @@ import (
 type output struct {
 	streams *term.Streams
 	format  string // "" for text
-	svg     string // a file, "" for none
+	svg     string // a file, or ""
 }
 
-// outputTable returns the flags that fill an output. charts says what --svg writes.
+// outputTable returns the flags that fill an output. charts describes the file of --svg.
 func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
@@ -68,8 +68,8 @@ type answer struct {
 
 // A column is the cells of an answer, one for each row.
 type column struct {
-	heading string // for people, "" for none
-	key     string // for programs, "" for none
+	heading string // for people, or ""
+	key     string // for programs, or ""
 	texts   []string
 	values  []any
 }

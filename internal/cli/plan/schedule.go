@@ -35,13 +35,13 @@ const (
 	defaultCompare = 10
 )
 
-// A scheduleQuery is what the flags of poll schedule ask for.
+// A scheduleQuery is the settings of poll schedule.
 type scheduleQuery struct {
 	output
 	waits    Waits
 	past     Learning
 	count    *int           // of attempts
-	timeout  *time.Duration // 0 for none
+	timeout  *time.Duration // 0 for no limit
 	compared []string       // strategies
 
 	table table // without its schedule
@@ -80,7 +80,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	return a.write(ctx, l, &q.output)
 }
 
-// bound sets the end of the table, unless the command line does.
+// bound sets the default end of the table.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
 		q.table.attempts, q.table.timeout = attempts, timeout
@@ -195,7 +195,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 	return text
 }
 
-// timetable returns attempts and a chart of them. Bounds are for programs, and for people if the waits are random.
+// timetable returns attempts with a chart. People get bounds only if the waits are random.
 func timetable(title string, rows []row, series ...plot.Series) (a answer) {
 	y := plot.Axis{Name: "time since the start", Seconds: true}
 	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
@@ -229,7 +229,7 @@ func series(name string, rows []row, of func(row) time.Duration) plot.Series {
 
 func startOf(r row) time.Duration { return r.At }
 
-// describe names what shapes the waits.
+// describe returns the settings that shape the waits, in words.
 func (w Waits) describe() string {
 	parts := []string{w.Strategy, "base " + asFlag(w.Base)}
 	switch {

@@ -29,7 +29,7 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	}
 }
 
-// A simulation is what the flags of poll simulate ask for.
+// A simulation is the settings of poll simulate.
 type simulation struct {
 	output
 	simulate.Config
@@ -113,15 +113,15 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	return a.write(ctx, l, &q.output)
 }
 
-// algorithms returns those that --algorithm names and, if isDescribed, the schedule that the other
-// flags describe; without either, all of the model.
+// algorithms returns the algorithms of --algorithm and, if isDescribed, the schedule of the other flags. Without
+// such flags it returns all algorithms of the model.
 func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	base, maxWait := q.Model.Published()
 	waits := q.waits.Resolved(base, maxWait)
 	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
 	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
 		list = q.Model.Algorithms(waits.Base, maxWait)
-	} else { // Run says why ModelQueue cannot have "none"
+	} else { // Run rejects "none" for ModelQueue
 		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
 			return !slices.Contains(q.algorithm, a.Name)
 		})
@@ -145,8 +145,7 @@ func figure(n float64) (string, any) {
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
-// plots draws work and time against the number of clients. Work is what the model's publication
-// counted: retries in a queue, calls under occ.
+// plots draws work and time against the number of clients. Work is the count in the model's publication: retries in a queue, calls under occ.
 func (q *simulation) plots(found []simulate.Result) []plot.Plot {
 	title, x := "contention, model "+string(q.Model)+": ", plot.Axis{Name: "clients"}
 	work := plot.Plot{Title: title + "work", X: x, Y: plot.Axis{Name: "retries"}}
@@ -157,7 +156,7 @@ func (q *simulation) plots(found []simulate.Result) []plot.Plot {
 	for _, a := range q.Algorithms {
 		works, times := plot.Series{Name: a.Name}, plot.Series{Name: a.Name}
 		for _, r := range found {
-			if r.Algorithm != a.Name || stopped(r) { // counts until then mean nothing
+			if r.Algorithm != a.Name || stopped(r) { // its counts mean nothing
 				continue
 			}
 			clients, count := float64(r.Clients), r.TurnedAway

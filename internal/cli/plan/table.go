@@ -21,7 +21,7 @@ type table struct {
 	initialDelay time.Duration // passes before the first wait
 }
 
-// A row is an attempt, counted from 1, and the wait before it.
+// A row is a wait and its attempt, counted from 1.
 type row struct {
 	Attempt              int
 	Wait, Min, Max       time.Duration // the mean wait and its bounds

@@ -85,7 +85,7 @@ func WaitsTable() argv.Flags {
 // ParsePositive reads a duration above 0.
 func ParsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
 
-// aboveZero returns a reader that refuses 0.
+// aboveZero returns a reader that rejects 0.
 func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (value T, err error) {
 		if value, err = read(s); err == nil && value == *new(T) {

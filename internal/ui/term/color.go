@@ -2,7 +2,7 @@ package term
 
 import "github.com/fatih/color"
 
-// A ColorMode says when colours are used. The zero value is ColorAuto.
+// A ColorMode sets when colours are used. The zero value is ColorAuto.
 type ColorMode string
 
 // The values of --color.

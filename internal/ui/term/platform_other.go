@@ -4,8 +4,8 @@ package term
 
 import "os"
 
-// access reports nothing, where a file does not tell how it was opened.
+// access reports nothing, since the mode of an open file is not known here.
 func access(*os.File) (closed, isNull bool) { return false, false }
 
-// inForeground is true where there are no background jobs.
+// inForeground returns true, since background jobs do not exist here.
 func inForeground(int) bool { return true }

@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// takeSequences is for Windows.
+// takeSequences does nothing, except on Windows.
 func takeSequences(*os.File) {}

@@ -28,8 +28,8 @@ type Streams struct {
 	OutClosed, OutNull bool
 
 	Dumb    bool // TERM=dumb: nothing can be redrawn
-	Unicode bool // the locale says that the terminal shows UTF-8
-	NoColor bool // the environment asks for no colours
+	Unicode bool // the terminal shows UTF-8, by the locale
+	NoColor bool // the environment turns colours off
 
 	// Width and OutWidth return the current width of Err's and Out's terminal in
 	// columns, and Height that of Err's in rows, 0 if there is none or it is unknown.
@@ -88,7 +88,7 @@ func size(fd, which int) int {
 }
 
 // unicodeLocale reports whether the locale, by POSIX's order of variables, uses
-// UTF-8. Windows has none of them and shows UTF-8.
+// UTF-8. Windows has no such variables and shows UTF-8.
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

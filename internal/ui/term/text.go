@@ -40,7 +40,7 @@ func Line(s string) string {
 	return b.String()
 }
 
-// mayHarm is false for most characters that [sanitize] leaves as they are, at a glance.
+// mayHarm returns false for most characters that [sanitize] does not change. It is fast.
 func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
 // Block returns text from outside as separate lines, each beginning with "| " and
@@ -191,7 +191,7 @@ func Fold(text string, width int, indent string) (lines []string) {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// CutFront is like [Cut], but keeps the end: in names it differs more often.
+// CutFront cuts like [Cut], but keeps the end: the ends of names differ more often.
 func CutFront(s string, width int, mark string) string {
 	columns := Width(s)
 	if columns <= width || width <= Width(mark) {
