@@ -196,7 +196,7 @@ func (r *reading) state() (s Statement) {
 			next = cmp.Or(r.said[at][odd], next)
 		}
 		isTooDeep := at == deeper && next.Stage == Done && s.Stage == Unknown
-		if next.Stage != Unknown && !isTooDeep && !s.outlives(next, at) {
+		if next.Stage != Unknown && !isTooDeep && !s.outlives(next) {
 			s, in = next, at
 		}
 	}
@@ -211,12 +211,10 @@ func (r *reading) state() (s Statement) {
 	return s
 }
 
-// outlives reports whether an operation is done, whatever the state of an object in it. What has come
-// of it, such as a server, may live on in a state that is not final; and a done of true holds whatever
-// goes on in the response beside it.
-func (s Statement) outlives(in Statement, at level) bool {
-	ended := s.Raw == "true" && strings.HasSuffix(s.Path, ".done") && strings.Contains(in.Path, ".response.")
-	return s.Stage == Done && !s.isReply() && (at == inner && in.Stage == Odd || ended && in.Stage > Done && in.Stage < Failed)
+// outlives reports whether an operation is done, whatever the state of an object in its response: a done of true holds.
+func (s Statement) outlives(in Statement) bool {
+	isDone := s.Raw == "true" && strings.HasSuffix(s.Path, ".done")
+	return isDone && strings.Contains(in.Path, ".response.") && in.Stage > Done && in.Stage < Failed
 }
 
 // isReply reports whether a statement may be about the answer rather than the operation.

@@ -33,6 +33,8 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 		v = status.Verdict{Status: status.Error, Reason: withError(env, "succeeded with an error")}
 	case isGood && isDone && !resource.is("succeeded"):
 		holds, v.Reason = status.HoldsRunning, resource.words()
+	case isGood && isDone && !x.hasNoError.Eval(env).Matched():
+		holds = status.HoldsRunning
 	case isGood && isDone:
 		v = status.Verdict{Status: status.Success, Reason: state.words()}
 		if said := Reported(o); said.Wrong.Stage != document.Unknown {
@@ -45,10 +47,10 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 }
 
 // azureExpressions returns the paths of the state of an operation, in the order in which they count, the same in the
-// order for a resource, and a condition for an error.
+// order for a resource, and conditions for an error. Of an error such as true neither condition is known.
 var azureExpressions = sync.OnceValue(func() (all struct {
-	operation, resource []*expr.Expr
-	hasError            *expr.Expr
+	operation, resource  []*expr.Expr
+	hasError, hasNoError *expr.Expr
 }) {
 	for _, source := range []string{".status", ".properties.provisioningState", ".provisioningState"} {
 		x, _ := expr.CompileValue(source)
@@ -56,6 +58,7 @@ var azureExpressions = sync.OnceValue(func() (all struct {
 	}
 	all.resource = []*expr.Expr{all.operation[1], all.operation[0], all.operation[2]}
 	all.hasError, _ = expr.Compile("(.error | length) > 0")
+	all.hasNoError, _ = expr.Compile(".error == null or (.error | length) == 0")
 	return all
 })
 

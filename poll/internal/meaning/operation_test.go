@@ -1,12 +1,16 @@
 package meaning_test
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/presets"
 )
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
@@ -319,4 +323,35 @@ func FuzzAnUnfinishedOperation(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A status document of Azure has the verdict of the preset, without a flag. A resource without a state is at rest only
+// for the preset.
+func TestAzureIsThePreset(t *testing.T) {
+	t.Parallel()
+	preset, err := presets.Rules("azure-lro", status.KindHTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := os.ReadFile("../../../status/presets/testdata/presets/azure-lro.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(samples) {
+		var sample struct {
+			Code int
+			Body json.RawMessage
+		}
+		if err := json.Unmarshal(line, &sample); err != nil {
+			t.Fatal(err)
+		}
+		o := answered(cmp.Or(sample.Code, 200), string(sample.Body))
+		want := preset.Classify(t.Context(), o)
+		o.Protocol = meaning.HTTP{Monitor: meaning.MonitorAzure}
+		have := status.Rules{}.Classify(t.Context(), o)
+		isAtRest := want.Status == status.Success && strings.HasPrefix(want.Reason, "the resource has no")
+		if want.Rule != "" && !isAtRest && have.Status != want.Status {
+			t.Errorf("%s:\nhave %s: %s\nwant %s: %s", sample.Body, have.Status, have.Reason, want.Status, want.Reason)
+		}
+	}
 }
