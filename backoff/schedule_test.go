@@ -37,28 +37,6 @@ func times(unit time.Duration, factors ...int64) []time.Duration {
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// checkWaits compares the first waits of a schedule that is not random.
-func checkWaits(t *testing.T, of Schedule, want []time.Duration) {
-	t.Helper()
-	if diff := cmp.Diff(want, take(len(want), Waits(of, nil))); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
-}
-
-func TestCap(t *testing.T) {
-	t.Parallel()
-	long := Exponential{Base: 8 * s}
-	checkWaits(t, Cap(nil, 300*ms), times(ms, 100, 200, 300, 300))
-	checkWaits(t, Cap(long, 0), times(s, 8, 16, 20, 20))
-	checkWaits(t, Cap(long, -1), times(s, 8, 16, 32, 64))
-}
-
-func TestMax(t *testing.T) {
-	t.Parallel()
-	checkWaits(t, Max(Fixed(300*ms), nil), times(ms, 300, 300, 400, 800))
-	checkWaits(t, Max(nil, Fixed(300*ms)), times(ms, 300, 300, 400, 800))
-}
-
 func TestThrottled_neverFasterThanPlain(t *testing.T) {
 	t.Parallel()
 	r := random(1)

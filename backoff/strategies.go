@@ -20,7 +20,7 @@ type Exponential struct {
 
 // Wait returns Base * Factor^N. The Factor 1 makes it a [Fixed] wait.
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
-	base, factor := e.parameters()
+	base, factor := baseOr(e.Base), positiveOr(e.Factor, 2)
 	if factor == 1 {
 		return s.slowed(words.Nanoseconds(base))
 	}
@@ -38,12 +38,6 @@ func power(x float64, n int) float64 {
 		x *= x
 	}
 	return result
-}
-
-// parameters returns the base in nanoseconds and the factor, with defaults
-// filled in.
-func (e Exponential) parameters() (base, factor float64) {
-	return baseOr(e.Base), positiveOr(e.Factor, 2)
 }
 
 // Fixed waits the same time before every attempt: Fixed(5 * time.Second). Its

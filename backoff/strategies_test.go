@@ -5,30 +5,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pollcli/poll/internal/words"
 )
 
-// ExampleExponential and ExampleCap have those of Exponential.
+// The examples have the waits of Exponential and Polynomial.
 func TestStrategies(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
+	for name, tt := range map[string]struct {
 		of   Schedule
 		want []time.Duration
 	}{
-		{"linear", Linear{}, times(ms, 100, 200, 300, 400)},
-		{"fibonacci", Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
-		{"rails without jitter", Polynomial{Base: s}, times(s, 3, 18, 83, 258, 627, 1298)},
-		{"polynomial", Polynomial{Power: 2}, times(ms, 300, 600, 1100, 1800)},
-		{"fixed", Fixed(5 * s), times(s, 5, 5, 5)},
-		{"fixed at nothing", Fixed(0), times(s, 0, 0)},
-		{"fixed below nothing", Fixed(-s), times(s, 0, 0)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			checkWaits(t, tt.of, tt.want)
-		})
+		"linear":                   {Linear{}, times(ms, 100, 200, 300, 400)},
+		"fibonacci":                {Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
+		"polynomial":               {Polynomial{Power: 2}, times(ms, 300, 600, 1100, 1800)},
+		"fixed":                    {Fixed(5 * s), times(s, 5, 5, 5)},
+		"fixed below nothing":      {Fixed(-s), times(s, 0, 0)},
+		"a cap":                    {Cap(nil, 300*ms), times(ms, 100, 200, 300, 300)},
+		"the default cap":          {Cap(Exponential{Base: 8 * s}, 0), times(s, 8, 16, 20, 20)},
+		"no cap":                   {Cap(Exponential{Base: 8 * s}, -1), times(s, 8, 16, 32, 64)},
+		"the longer of two":        {Max(Fixed(300*ms), nil), times(ms, 300, 300, 400, 800)},
+		"the longer of two others": {Max(nil, Fixed(300*ms)), times(ms, 300, 300, 400, 800)},
+	} {
+		if diff := cmp.Diff(tt.want, take(len(tt.want), Waits(tt.of, nil))); diff != "" {
+			t.Errorf("%s: waits (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -106,12 +106,9 @@ func (e *groupError) Error() string {
 	return text
 }
 
-// Unwrap returns the Ending, and the Cause or the Failures.
+// Unwrap returns the Ending, the Cause, which may be nil, and the Failures.
 func (e *groupError) Unwrap() []error {
-	if e.Cause != nil {
-		return []error{e.Ending, e.Cause}
-	}
-	return append([]error{e.Ending}, e.Failures...)
+	return append([]error{e.Ending, e.Cause}, e.Failures...)
 }
 
 // Run waits for the targets and returns how each of them ended, in their order, with the elements

@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-
 	"testing"
-
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -158,20 +156,5 @@ func TestDecodeFails(t *testing.T) {
 	}
 	if _, err := poll.Start[any](t.Context(), "http://a.invalid", make(chan int), ".a"); err == nil || !strings.HasPrefix(err.Error(), "encode the body of the start request: ") {
 		t.Errorf("have %v", err)
-	}
-}
-
-// An answer that was cut is no answer.
-func TestGetFailsOnACutAnswer(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for range 65 {
-			w.Write(make([]byte, 1<<20))
-		}
-	}))
-	defer server.Close()
-	body, err := poll.Get(t.Context(), server.URL, "$status == 200")
-	if err == nil || err.Error() != "the response has more than the 67108864 bytes that are kept" || len(body) != 64<<20 {
-		t.Errorf("have %v with %d bytes", err, len(body))
 	}
 }

@@ -6,8 +6,8 @@
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, ...}
 //
-// No wait fails because of the store. While the store is unreachable, slow or full, or its records are invalid,
-// each process continues alone with its share of the last rate. It notes the reason once.
+// No wait fails because of the store. While the store is unreachable, slow or full, each process continues alone
+// with its share of the last rate. It notes the reason once. An invalid record counts as no record.
 package fleet
 
 import (
@@ -59,8 +59,8 @@ type Options struct {
 	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same
 	// Secret; empty means none.
 	Secret []byte
-	// Note is called once with the reason why this process continues alone, and once if a record is invalid.
-	// The text contains no password. Note may be called from any goroutine; nil ignores notes.
+	// Note is called once, with the reason why this process continues alone. The text contains no password.
+	// Note may be called from any goroutine; nil ignores the note.
 	Note func(string)
 }
 
@@ -76,8 +76,7 @@ type Fleet struct {
 	o      Options
 	rules  pace.Rules
 	opened time.Time
-
-	noteAlone, noteInvalid sync.Once
+	noted  sync.Once
 
 	mu      sync.Mutex
 	origins map[string]*origin
@@ -155,7 +154,10 @@ func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool)
 	}
 	timeout := max(callTimeout, time.Until(f.opened.Add(startTimeout)))
 	err := f.store.change(timeout, key, func(text string, now int64) string {
-		l := f.read(text)
+		var l limit
+		if json.Unmarshal([]byte(text), &l) != nil || !l.Valid() {
+			l = limit{} // no record, or an invalid one, or one of another version
+		}
 		before := l
 		if step(&l, now); l == before {
 			return text
@@ -167,15 +169,6 @@ func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool)
 		f.fail(err)
 	}
 	return err == nil
-}
-
-// read returns the limit in a text. It returns the zero value if the text is empty or invalid.
-func (f *Fleet) read(text string) (l limit) {
-	if text == "" || json.Unmarshal([]byte(text), &l) == nil && l.Valid() {
-		return l
-	}
-	f.note(&f.noteInvalid, f.where+" has a record that makes no sense, or is of another version: it counts as no record")
-	return limit{}
 }
 
 // isDown reports whether the store has failed a moment ago.
@@ -194,12 +187,9 @@ func (f *Fleet) fail(err error) {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		why = "it does not answer in time"
 	}
-	f.note(&f.noteAlone, fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
-}
-
-// note passes a text to Note, once.
-func (f *Fleet) note(once *sync.Once, text string) {
 	if f.o.Note != nil {
-		once.Do(func() { f.o.Note(text) })
+		f.noted.Do(func() {
+			f.o.Note(fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
+		})
 	}
 }

@@ -15,8 +15,6 @@ import (
 const (
 	// farthest is the longest wait that a record of another process can cause. Records live longer.
 	farthest = time.Hour
-	// freeFor is how long an origin counts as free of limits without another look into the store.
-	freeFor = 20 * time.Millisecond
 	// maxProcesses is the largest number of processes in a record that counts.
 	maxProcesses = 10_000
 	// startShare is the share of an unknown rate with which an origin starts.
@@ -36,13 +34,11 @@ type origin struct {
 
 	lock chan struct{} // guards the fields below, and calls of the store
 	pace.Given
-	shared   limit     // the last record
-	read     time.Time // when shared was current, zero for never
-	window   int64     // in which the record counts this process
-	reason   string    // for which the origin is closed
-	unshared float64   // requests since read, while no limit is known
-
-	alone *poll.Pacer // while the store is down
+	shared limit       // the last record
+	read   time.Time   // when shared was current, zero for never
+	window int64       // the last window that counts this process
+	reason string      // why the origin is closed
+	alone  *poll.Pacer // while the store is down
 }
 
 // Next returns when the next request may go to an origin.
@@ -50,10 +46,6 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	o := f.origin(name)
 	o.lock <- struct{}{}
 	defer func() { <-o.lock }()
-	if o.shared.Free() && time.Since(o.read) < freeFor {
-		o.unshared++
-		return time.Now(), ""
-	}
 	var slot pace.Slot
 	var same, isClosed bool
 	if !o.change(f, func(l *limit, now int64) {
@@ -134,13 +126,12 @@ func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) 
 			l.Void(now)
 		}
 		l.Settle(f.rules, now)
-		l.Sent += o.unshared
 		l.count(now, o.window)
 		step(l, now)
 		next, next.Seen = *l, now
 	})
 	if shared {
-		o.shared, o.read, o.window, o.unshared, o.alone = next, time.Now(), next.Window, 0, nil
+		o.shared, o.read, o.window, o.alone = next, time.Now(), next.Window, nil
 	}
 	return shared
 }

@@ -173,36 +173,6 @@ func TestLimiter_faults(t *testing.T) {
 	}
 }
 
-// A place without a limit costs no look at the store for each request, and a refusal that another
-// process had is known 20 ms later. All requests count in the rate that is left then.
-func TestLimiter_free(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e := newFake()
-		e.delay = 0
-		one, other := newFleet(swapping{e}, "here", Options{}), newFleet(swapping{e}, "here", Options{})
-		for range 1000 {
-			if at, closed := one.Next(testPlace, time.Time{}); at.After(time.Now()) || closed != "" {
-				t.Fatalf("at %s, %q", at, closed)
-			}
-			time.Sleep(time.Millisecond)
-		}
-		if e.calls > 150 {
-			t.Errorf("%d calls of the store for 1,000 requests in a second", e.calls)
-		}
-		other.Done(testPlace, poll.Feedback{Sent: time.Now(), Refused: true})
-		time.Sleep(freeFor)
-		began, sent := time.Now(), 0
-		for time.Since(began) < time.Second {
-			at, _ := one.Next(testPlace, time.Time{})
-			time.Sleep(time.Until(at))
-			sent++
-		}
-		if sent < 300 || sent > 1000 {
-			t.Errorf("%d requests in the second behind a refusal at 1,000", sent)
-		}
-	})
-}
-
 // Without the store, a process that is alone sends its next request at once, and each of several processes at a random
 // time. The process keeps to the waits of its responses.
 func TestLimiter_withoutStore(t *testing.T) {

@@ -103,9 +103,6 @@ func (l *Record) Rate(r Rules, at int64) float64 {
 	return min(rate, r.Most)
 }
 
-// Free reports whether no limit of a place is known: none was given, and no answer has told of one.
-func (l *Record) Free() bool { return l.Base >= most && l.Closed == 0 && l.Pace == 0 }
-
 // gap is the time between two slots, 0 for as good as no limit.
 func gap(rate float64) int64 { return int64(math.Ceil(min(second/rate, Forever) - second/most)) }
 
