@@ -57,7 +57,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	case ev.Kind == poll.EventPlace && !single: // the reason of a single wait reports it
 		l.origin(ev)
 	case ev.Kind == poll.EventWait && single:
-		if l.cfg.Verbose {
+		if l.cfg.Verbose && (ev.Wait > 0 || hintOf(ev) != nil) {
 			l.wait(ev)
 		}
 	case ev.Kind == poll.EventWait && row.n == 0:
