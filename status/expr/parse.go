@@ -200,10 +200,29 @@ func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	if len(kids) == 1 {
 		return kids[0]
 	}
-	for _, kid := range kids {
+	for i, kid := range kids {
 		p.condition(kid)
+		if i > 0 {
+			p.apart(op, kids[i-1], kid)
+		}
 	}
 	return p.node(op, from, kids...)
+}
+
+// apart refuses two comparisons of a value with two constants, of which one always holds, or that never both hold.
+func (p *parser) apart(op op, a, b *node) {
+	sign := map[bool]string{true: "!=", false: "=="}[op == opOr]
+	isSame := a.op == opCompare && b.op == opCompare && a.sign == sign && b.sign == sign &&
+		a.kids[0].text(p.src) == b.kids[0].text(p.src)
+	if !isSame || a.kids[1].op != opLiteral || b.kids[1].op != opLiteral || a.kids[1].literal.json() == b.kids[1].literal.json() {
+		return
+	}
+	value := a.kids[0].text(p.src)
+	list := fmt.Sprintf("%s in [%s, %s]", value, a.kids[1].text(p.src), b.kids[1].text(p.src))
+	if op == opOr {
+		p.fail(a.from, "write not ("+list+")", "this is always true: %s is never both", value)
+	}
+	p.fail(a.from, "write "+list, "this is never true: %s is never both", value)
 }
 
 func (p *parser) not() *node {
@@ -264,6 +283,7 @@ func (p *parser) comparison() *node {
 	if sign, _ := p.operatorAt(p.pos); opposite(sign) != "" {
 		p.fail(p.pos, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
 	}
+	p.check("comparison", n.text(p.src), from)
 	return n
 }
 
