@@ -94,8 +94,6 @@ func groups() map[string][]poll.Event {
 			jobRun(jobName(41), 1, queued, cancelled), jobRun(jobName(42), 1, queued, succeeded)),
 		"many":       manyJobs(25),
 		"misspelled": misspelled(),
-		"list":       aList(),
-		"list-fails": aFailedList(),
 	}
 }
 

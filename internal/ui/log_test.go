@@ -46,7 +46,6 @@ func TestFaces_golden(t *testing.T) {
 	for file, cfg := range map[string]Config{
 		"*/lines":   {Face: Lines, Until: until},
 		"some/none": {Face: None},
-		"list/json": {Face: JSON},
 	} {
 		which, face, _ := strings.Cut(file, "/")
 		for name, events := range groups() {
