@@ -205,7 +205,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	}
 	v.AsksSuccess = slices.ContainsFunc(v.Results, func(one Result) bool { return !one.Late && one.Rule.Status == Success })
 	v.Final = v.Final || v.Status == Error && m.Once
-	v.Timeless = v.Status == Error && v.isTimeless()
+	v.Timeless = v.Status == Error && (v.Timeless || v.isTimeless())
 	return v
 }
 
@@ -224,8 +224,10 @@ func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	default:
 		v, byRules = e.unmatched(o, r, cmp.Or(e.words, e.want()))
 	}
-	v.Results, v.Objects = e.results, e.objects
-	return v, byRules
+	if v.Objects = e.objects; o.Failure == nil || e.meaning.Only == nil { // otherwise the failure decides, and not the rules
+		v.Results = e.results
+	}
+	return v, byRules || o.absence() != ""
 }
 
 // isTimeless reports whether the rule of the verdict matches at any time.

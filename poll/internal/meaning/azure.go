@@ -24,16 +24,16 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	case o.Failure != nil, h.RefusedForLoad(o):
 		return
 	case isGood && state.is(failed...):
-		v = status.Verdict{Status: status.Error, Reason: withError(env, state.words())}
+		v = status.Verdict{Status: status.Error, Timeless: true, Reason: withError(env, state.words())}
 	case isGood && own.is(failed...):
-		v = status.Verdict{Status: status.Error, Reason: withError(env, own.words())}
+		v = status.Verdict{Status: status.Error, Timeless: true, Reason: withError(env, own.words())}
 	case state.text == "":
 		return
 	case isGood && isDone && x.hasError.Eval(env).Matched():
-		v = status.Verdict{Status: status.Error, Reason: withError(env, "succeeded with an error")}
+		v = status.Verdict{Status: status.Error, Timeless: true, Reason: withError(env, "succeeded with an error")}
 	case isGood && isDone && !resource.is("succeeded"):
 		holds, v.Reason = status.HoldsRunning, resource.words()
-	case isGood && isDone && !x.hasNoError.Eval(env).Matched():
+	case isGood && isDone && (m.Allow&status.AllowSuccess == 0 || !x.hasNoError.Eval(env).Matched()):
 		holds = status.HoldsRunning
 	case isGood && isDone:
 		v = status.Verdict{Status: status.Success, Reason: state.words()}

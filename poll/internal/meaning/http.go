@@ -91,11 +91,8 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	switch isStray := h.isStray(o); {
 	case o.Failure != nil:
 		failure := status.Plain(o, "")
-		m.Default, m.Only = failure.Default, failure.Only
-		if reason := o.Failure.Reason; m.Where != "" && !(strings.Contains(reason, "redirect") && strings.Contains(reason, h.Redirect)) {
-			v, _ := m.Default()
-			v.Reason += ", " + m.Where
-			m.Default = verdict(v)
+		if m.Default, m.Only = failure.Default, failure.Only; m.Only != nil {
+			m.WhyNotHere = ""
 		}
 	case o.Code == nil:
 		m.Default, m.Reason = verdict(status.Verdict{Reason: noFailure}), noFailure
@@ -124,7 +121,25 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	if h.Monitor == MonitorAzure {
 		h.azure(o, &m)
 	}
+	if h.Redirect != "" {
+		m.Default = h.located(m.Default)
+	}
 	return m
+}
+
+// located returns a Default whose reasons name the place to which a redirect led.
+func (h HTTP) located(base func() (status.Verdict, *status.Verdict)) func() (status.Verdict, *status.Verdict) {
+	add := func(v *status.Verdict) {
+		if v != nil && !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, h.Redirect)) {
+			v.Reason += ", after a redirect to " + h.Redirect
+		}
+	}
+	return func() (v status.Verdict, otherwise *status.Verdict) {
+		v, otherwise = base()
+		add(&v)
+		add(otherwise)
+		return v, otherwise
+	}
 }
 
 // protect returns the part of the meaning that says which rules may decide.
