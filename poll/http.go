@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
-	"github.com/pollcli/poll/status"
 )
 
 // HTTP is a [Probe] that requests a URL. Only URL is required.
@@ -189,19 +187,14 @@ func (p httpProbe) Plan() Plan {
 }
 
 // Check makes one attempt.
-func (p httpProbe) Check(ctx context.Context, a Attempt) (r Report) {
-	attempt := request.Attempt{Last: a.LastLook, NoCache: a.NoCache, Accept: a.Accept, Tell: a.tell()}
-	if l := a.limits; l != nil {
-		attempt.Pace, attempt.Timeout, attempt.Anew = l.pace, l.timeout, l.anew
-		if l.pace != nil {
-			if f := l.pace.Wait(ctx, p.position.Origin()); f != nil {
-				r.Observation = status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}
-				return r
-			}
-		}
+func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
+	var attempt request.Attempt
+	if a.limits != nil {
+		attempt = a.limits.Attempt
 	}
+	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastLook, a.NoCache, a.Accept, a.tell()
 	reply := p.Operation.Check(ctx, attempt, p.position)
-	r = Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
+	r := Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
 	if reply.ResultErr != nil {
 		r.Result = impossible{"its resourceLocation", reply.ResultErr}
 	} else if reply.Result != nil {

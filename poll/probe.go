@@ -40,10 +40,8 @@ type Attempt struct {
 
 // limits are what a wait sets for the requests of an attempt.
 type limits struct {
-	pace      request.Pace // nil for no limiter
-	timeout   time.Duration
-	anew      bool // a stream has to repeat its messages
-	continues bool // the wait continues with Report.Next of an HTTP
+	request.Attempt      // Pace, Timeout and Anew
+	continues       bool // the wait continues with Report.Next of an HTTP
 }
 
 // tell returns the function that evaluates messages. Outside a wait the first message is the response.

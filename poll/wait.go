@@ -226,9 +226,9 @@ func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observa
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	limits := &limits{pace: pace, anew: w.stream.pending, continues: w.planned.continues}
+	limits := &limits{request.Attempt{Pace: pace, Anew: w.stream.pending}, w.planned.continues}
 	if w.planned.isHTTP && w.planned.streams {
-		limits.timeout = w.p.AttemptTimeout
+		limits.Timeout = w.p.AttemptTimeout
 	} else if w.p.AttemptTimeout > 0 {
 		clock, stop := newClock(ctx, w.p.AttemptTimeout)
 		defer stop()

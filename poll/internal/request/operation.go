@@ -99,6 +99,9 @@ type Reply struct {
 func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	op.mu.Lock()
 	defer op.mu.Unlock()
+	if f := a.wait(ctx, at.At); f != nil {
+		return Reply{Observation: failed(f, call{}).observation(), Next: at}
+	}
 	c, s := op.client, &step{op, at}
 	var o seen
 	if a.Anew {

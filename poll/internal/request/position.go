@@ -19,7 +19,7 @@ import (
 // would confirm is not kept.
 type Position struct {
 	Phase phase `json:"phase"`
-	// At is where the next attempt looks.
+	// At is where the next attempt looks. The JSON form has no At if that is the given URL.
 	At location `json:"at,omitzero"`
 	// Monitor is the kind of At, and Accepted is true if it has returned a 202, while At is followed.
 	Monitor  meaning.Monitor `json:"monitor,omitempty"`
@@ -61,14 +61,14 @@ func (p Position) IsStart() bool { return p.Phase == startDue }
 
 // Save returns the JSON form of a position; nil if a later run can as well begin anew.
 func (o *Operation) Save(p Position) json.RawMessage {
-	isLed := p.IsStart() && len(p.redirects) > 0
-	switch {
-	case p.Phase == following:
-		p.Cookies = o.client.cookies.save(p.At)
-	case p.Phase == o.first && !isLed && !p.IsStart():
+	if p.Phase == o.first && !p.IsStart() {
 		return nil
-	case !isLed:
-		p.At = location{} // the URL that was given may hold secrets
+	}
+	if p.Phase == following {
+		p.Cookies = o.client.cookies.save(p.At)
+	}
+	if p.At.same(o.client.given) {
+		p.At = location{} // the given URL may hold secrets
 	}
 	p.Led = len(p.redirects)
 	if p.namedErr != nil {
@@ -86,7 +86,7 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 		return p, errors.New("the saved state of the operation cannot be read")
 	case p.Monitor > meaning.MonitorCreated:
 		return p, fmt.Errorf("the URL that is followed is of an unknown kind, %d", p.Monitor)
-	case p.Phase == following && p.At.url == nil, !slices.Contains([]phase{o.first, o.second, following}, p.Phase):
+	case !slices.Contains([]phase{o.first, o.second, following}, p.Phase):
 		return p, fmt.Errorf("the saved state of the operation is of another request, or unknown: %q", p.Phase)
 	}
 	if p.Named.url != nil {
@@ -94,9 +94,7 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	}
 	if p.At.url == nil {
 		p.At = o.client.given
-		return p, nil
-	}
-	if p.At, err = o.again(p.At); err != nil {
+	} else if p.At, err = o.again(p.At); err != nil {
 		return p, fmt.Errorf("the URL that is followed %w", err)
 	}
 	p.redirects = slices.Repeat([]redirect{{code: http.StatusTemporaryRedirect, from: o.client.given, to: p.At, start: true}}, min(max(p.Led, 0), maxSends))
