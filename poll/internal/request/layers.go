@@ -14,12 +14,12 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Attempt has the limits of the attempt that a [Session] is to make.
+// An Attempt has the limits of an attempt.
 type Attempt struct {
 	Last    bool          // no other may follow: the whole answer is asked for
 	Accept  []int         // see status.Rules
 	Pace    Pace          // nil = no limiter
-	Timeout time.Duration // of each request if Pace is set, or of all until a stream begins; waiting for a slot does not count; 0 = none
+	Timeout time.Duration // of the requests until the header of a stream has come, without the time spent waiting for Pace; 0 = none
 	Anew    bool          // no event that has been told is taken for known: it is to be told again
 	NoCache bool          // caches are asked to get the response from the origin
 	// Tell judges a message of a Stream, and reports whether it is enough.

@@ -27,7 +27,7 @@ import (
 // send makes one request and reads its answer.
 func (c *client) send(ctx context.Context, next call) *answer {
 	var late *time.Timer
-	if next.Timeout > 0 && (next.Pace != nil || c.Stream) {
+	if next.Timeout > 0 {
 		var cancel context.CancelCauseFunc
 		ctx, cancel = context.WithCancelCause(ctx)
 		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { cancel(meaning.ErrAttemptTimeout) })
