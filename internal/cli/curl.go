@@ -103,7 +103,7 @@ func route(form string, read func(value string) (from string, to []string)) argv
 }
 
 // anyHost matches a host, which may be an IPv6 address in brackets.
-const anyHost = `(\[[^\]]*\]|[^:]*)`
+const anyHost = `(\[[^\]]*\]|[^:\[\]]*)`
 
 // resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host, and + means to curl that the entry may
 // expire.

@@ -23,6 +23,8 @@ func TestRoutesAndProxy(t *testing.T) {
 		{"--connect-to", "[::1]:443:[::2]:8443", "[::1]:443=[::2]:8443"},
 		{"--connect-to", "www.test:443:other.test", ""},
 		{"--connect-to", "a=b:443:other.test:443", ""},
+		{"--connect-to", "[::1:443", ""},
+		{"--resolve", "a]b:443:10.0.0.7", ""},
 		{"-x", "proxy.test", "http://proxy.test:1080"},
 		{"-x", "https://me:pw@proxy.test", "https://me:pw@proxy.test"},
 		{"-x", "socks5h://[::1]", "socks5h://[::1]:1080"},

@@ -17,7 +17,6 @@ func TestEndlessFiles(t *testing.T) {
 	for line, want := range map[string]string{
 		"poll -H @/dev/zero http://127.0.0.1:1/":         "poll: --header: /dev/zero is larger than 1 MiB, the most that poll reads\n",
 		"NETRC=/dev/zero poll -n http://127.0.0.1:1/":    "poll: --netrc: /dev/zero is larger than 1 MiB, the most that poll reads\n",
-		"poll --cacert /dev/zero https://127.0.0.1:1/":   "poll: --cacert: read the certificate authorities: /dev/zero has more than 16 MiB\n",
 		"poll --targets /dev/zero http://127.0.0.1:1/{}": "larger than 16 MiB, the most that poll reads\n",
 	} {
 		process, out := processOf(t, line)

@@ -10,7 +10,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -45,7 +44,7 @@ type Options struct {
 }
 
 // Transport returns a transport for any number of probes at once. It keeps up to 100 idle connections to a host,
-// and 1000 in all. An error names the file, the route or the variable of the environment that cannot be used.
+// and 1000 in all. An error names the file or the variable of the environment that cannot be used.
 func (o Options) Transport() (*http.Transport, error) {
 	config, err := o.tls()
 	if err != nil {
@@ -53,9 +52,6 @@ func (o Options) Transport() (*http.Transport, error) {
 	}
 	proxy, err := o.proxy()
 	if err != nil {
-		return nil, err
-	}
-	if err := o.checkRoutes(); err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
@@ -89,7 +85,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 func (o Options) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: o.Insecure}
 	if o.CACert != "" {
-		pem, err := readPEM(o.CACert)
+		pem, err := os.ReadFile(o.CACert)
 		if err != nil {
 			return nil, &FileError{"cacert", fmt.Errorf("read the certificate authorities: %w", err)}
 		}
@@ -112,10 +108,10 @@ func (o Options) tls() (*tls.Config, error) {
 // readPair reads a client certificate and its key. An empty keyFile means that certFile also holds the key. The
 // file is read once, since it may be a pipe.
 func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
-	cert, err := readPEM(certFile)
+	cert, err := os.ReadFile(certFile)
 	key := cert
 	if err == nil && keyFile != "" {
-		key, err = readPEM(keyFile)
+		key, err = os.ReadFile(keyFile)
 	}
 	if err == nil {
 		pair, err = tls.X509KeyPair(cert, key)
@@ -124,21 +120,6 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 		return pair, &FileError{"cert", fmt.Errorf("load the client certificate: %w", err)}
 	}
 	return pair, nil
-}
-
-// readPEM reads a file of certificates or keys, up to a limit, since the file may be a device without an end.
-func readPEM(name string) ([]byte, error) {
-	const most = 16 << 20
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if len(text) > most {
-		return nil, fmt.Errorf("%s has more than 16 MiB", name)
-	}
-	return text, err
 }
 
 // proxy returns the function that selects the proxy of a request, or nil if no request goes through a proxy.
@@ -201,18 +182,6 @@ func parseProxy(text string) (*url.URL, error) {
 		return nil, errProxy
 	}
 	return u, nil
-}
-
-// checkRoutes reports a route from or to something other than "host:port".
-func (o Options) checkRoutes() error {
-	for from, addresses := range o.Routes {
-		for _, address := range append([]string{from}, addresses...) {
-			if _, _, err := net.SplitHostPort(address); err != nil {
-				return fmt.Errorf("route %q: %w", from, err)
-			}
-		}
-	}
-	return nil
 }
 
 // routed returns the addresses that replace a host and port, or nil if no route matches.
