@@ -112,13 +112,11 @@ func (v *view) namesOf(rows []*Row) []string {
 // commonPart returns the length of the text that all names start with, up to a separator. Something
 // of each name is left.
 func commonPart(names []string) int {
-	first := names[0]
-	for _, name := range names {
-		for first != "" && (len(first) >= len(name) || !strings.HasPrefix(name, first)) {
-			first = first[:len(first)-1]
-		}
+	first, last, n := slices.Min(names), slices.Max(names), 0
+	for n < len(first)-1 && first[n] == last[n] {
+		n++
 	}
-	return strings.LastIndexAny(first, "/:.-_ ") + 1
+	return strings.LastIndexAny(first[:n], "/:.-_ ") + 1
 }
 
 // markOf returns a sign for how a target ended, or for an attempt that is under way.
