@@ -37,22 +37,6 @@ func times(unit time.Duration, factors ...int64) []time.Duration {
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-func TestThrottled_neverFasterThanPlain(t *testing.T) {
-	t.Parallel()
-	r := random(1)
-	throttled := Throttled(Cap(nil, 20*s))
-	for n := range 12 {
-		plain := Cap(nil, 20*s).Wait(Step{N: n}, nil)
-		longest := min(2*plain, 20*s)
-		for range 200 {
-			got := throttled.Wait(Step{N: n}, r)
-			if got < max(plain, longest/2) || got > longest {
-				t.Fatalf("step %d: waited %v, want %v to %v", n, got, max(plain, longest/2), longest)
-			}
-		}
-	}
-}
-
 // Each refusal doubles a constant wait up to its bound, and leaves a growing one alone.
 func TestRefusals(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,9 @@ func TestJitters(t *testing.T) {
 		"equal":        {Equal(nil), 200 * ms, 400 * ms},
 		"decorrelated": {Decorrelated{}, 100 * ms, 600 * ms},
 		"from a base":  {Decorrelated{Base: s}, s, 3 * s},
+		"throttled":    {Throttled(Cap(nil, 20*s)), 400 * ms, 800 * ms},
+		"near its cap": {Throttled(Cap(nil, 500*ms)), 400 * ms, 500 * ms},
+		"at its cap":   {Throttled(Cap(nil, 300*ms)), 300 * ms, 300 * ms},
 		"rails":        {Polynomial{Base: s, Spread: 0.15}, 83 * s, 95150 * ms},
 	} {
 		const draws = 10_000

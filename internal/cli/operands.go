@@ -122,11 +122,6 @@ func programName(word string) string {
 	return "COMMAND"
 }
 
-// isShell reports whether a program is a shell.
-func isShell(program string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, filepath.Base(program))
-}
-
 // misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
 // other program. It returns "" without such an argument.
 func (s *Spec) misplaced() string {

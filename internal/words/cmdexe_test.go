@@ -69,15 +69,6 @@ func TestBatchLine(t *testing.T) {
 	}
 }
 
-func FuzzBatchLine(f *testing.F) {
-	f.Add(`%cd:~,% & calc`, `a\%PATH%`)
-	f.Fuzz(func(t *testing.T, a, b string) {
-		if !unfit(a + b) {
-			checkBatch(t, []string{a, b})
-		}
-	})
-}
-
 func checkBatch(t *testing.T, args []string) {
 	t.Helper()
 	const path = `C:\a&b %path%\x.bat`
