@@ -110,7 +110,7 @@ func (e end) line(p term.Palette) string {
 	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(reasonAtEnd(e.Outcome)), again)
 }
 
-// How much the last words name.
+// The largest numbers in the last words. Of few targets, all are named.
 const (
 	closingReasons = 5
 	closingNames   = 10 // targets for each reason
@@ -175,7 +175,7 @@ func (v *view) missing() (lines []string) {
 	}
 	others := func(r *Row) bool { return r.isLacking() && !r.hasFailed() }
 	for i, lack := range slices.Concat(buckets(b.rows, (*Row).hasFailed), buckets(b.rows, others), buckets(b.lists, (*Row).isLacking)) {
-		if i >= closingReasons {
+		if i >= closingReasons && !b.few() {
 			rest += len(lack)
 			continue
 		}
@@ -202,7 +202,11 @@ func (v *view) bucketWords(lack bucket) string {
 		return text
 	}
 	var names []string
-	for _, row := range lack[:min(len(lack), closingNames)] {
+	most := closingNames
+	if v.board.few() {
+		most = mostTold
+	}
+	for _, row := range lack[:min(len(lack), most)] {
 		names = append(names, term.CutFront(oneLine(row.name), nameWidth, v.glyphs.ellipsis))
 	}
 	text += ", " + cmp.Or(lack.reason(), "no response yet") + ": " + strings.Join(names, ", ")
