@@ -240,22 +240,8 @@ func (p app) readWait(ctx context.Context, s *Spec, wait func(context.Context, *
 	if err = cmp.Or(err, s.Err); err != nil {
 		return err
 	}
-	s = s.with(s.Settings, nil)
-	if s.Preset != "" {
-		if s, err = inTime(ctx, p.Host, s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
-			return err
-		}
-	}
-	if s.IsCommand {
-		if err := p.checkCommand(s); err != nil {
-			return err
-		}
-	}
-	checked, err := s.checked(kinds)
-	switch {
-	case err != nil && s.IsCommand:
-		return cmp.Or(refuseNoProgram(s.Operands), err)
-	case err != nil:
+	checked, err := p.complete(s, kinds, func(s *Spec, read func() (*Spec, error)) (*Spec, error) { return inTime(ctx, p.Host, s, read) })
+	if err != nil {
 		return err
 	}
 	return wait(ctx, checked)

@@ -219,8 +219,7 @@ func (q *evaluation) readRules() (err error) {
 		}
 		p.Elements = &list.Elements
 	}
-	r := targetReader{run: q.Spec, process: q.process}
-	return cmp.Or(readAccept(q.target), r.readRules(q.target))
+	return q.process.readRulesOf(q.target)
 }
 
 // look returns what an attempt would have seen.

@@ -86,6 +86,28 @@ func (s *Spec) checked(kinds argv.Kinds) (*Spec, error) {
 	return s.with(settings, s.preset), err
 }
 
+// complete returns what the settings of a line and of its preset say about targets of some kinds. It calls inTime to read
+// the files of presets.
+func (p Env) complete(s *Spec, kinds argv.Kinds, inTime func(s *Spec, read func() (*Spec, error)) (*Spec, error)) (_ *Spec, err error) {
+	s = s.with(s.Settings, nil)
+	if s.Preset != "" {
+		if s, err = inTime(s, func() (*Spec, error) { return p.withPreset(s, kinds, argv.Preset) }); err != nil {
+			return nil, err
+		}
+	}
+	if !s.IsCommand {
+		return s.checked(kinds)
+	}
+	if err := p.checkCommand(s); err != nil {
+		return nil, err
+	}
+	checked, err := s.checked(kinds)
+	if err != nil {
+		err = cmp.Or(refuseNoProgram(s.Operands), err)
+	}
+	return checked, err
+}
+
 // limits returns the kinds of wait that cannot have some flags.
 func (s *Spec) limits() []argv.Limit {
 	isList, isSeveral := s.Each != "", s.isSeveral()

@@ -58,6 +58,12 @@ func (r *targetReader) readRules(t *target) error {
 	return r.readPreset(t)
 }
 
+// readRulesOf reads the conditions and the codes of a target that stands alone.
+func (p Env) readRulesOf(t *target) error {
+	r := targetReader{run: t.spec, process: p}
+	return cmp.Or(readAccept(t), r.readRules(t))
+}
+
 // readDetail reads what of an answer is added to the reason.
 func (r *targetReader) readDetail(t *target) (err error) {
 	s := t.spec

@@ -318,8 +318,7 @@ func (r *targetReader) refuseUnused() error {
 		kinds |= bitOf(kind)
 	}
 	if kinds == ofTCP { // conditions on answers are for others, if there are any
-		alone := targetReader{run: r.run, process: r.process}
-		if err := alone.readRules(&target{kind: status.KindTCP, spec: r.run}); err != nil {
+		if err := r.process.readRulesOf(&target{kind: status.KindTCP, spec: r.run}); err != nil {
 			return err
 		}
 	}
