@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/cli/commands"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 )
@@ -27,18 +29,18 @@ type Process struct {
 	// Dial connects to the servers of URLs, in a simulated network. Nil means the network's own way.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	guard   *Guard // nil for none
-	release func() // stops catching signals; nil if none are caught
+	guard   *run.Guard // nil for none
+	release func()     // stops catching signals; nil if none are caught
 }
 
 // An app is a process that runs one command line.
 type app struct {
-	Host
+	run.Host
 	args []string
 }
 
 func newApp(p Process) app {
-	a := app{Host{NewEnv(p.Lookup, p.Streams), p.Hurry, p.release, p.guard, time.Now()}, p.Args}
+	a := app{run.Host{Env: read.NewEnv(p.Lookup, p.Streams), Hurry: p.Hurry, Release: p.release, Guard: p.guard, Began: time.Now()}, p.Args}
 	a.Dial, a.Commands = p.Dial, a.commandNames()
 	return a
 }
@@ -53,16 +55,16 @@ type subcommand struct {
 func (p app) subcommands() []subcommand {
 	return []subcommand{
 		{"demo", p.demoCommand},
-		{"eval", func() *argv.Command { return evalCommand(p.Env) }},
-		{"presets", func() *argv.Command { return presetsCommand(p.Env) }},
+		{"eval", func() *argv.Command { return commands.Eval(p.Env) }},
+		{"presets", func() *argv.Command { return commands.Presets(p.Env) }},
 		{"help", p.helpCommand},
 		{"man", p.manCommand},
 		{"completion", p.completionCommand},
 		{"version", versionCommand},
-		{"history", func() *argv.Command { return plan.HistoryCommand(p.Streams) }},
-		{"schedule", func() *argv.Command { return plan.ScheduleCommand(p.Streams) }},
-		{"tune", plan.TuneCommand},
-		{"simulate", func() *argv.Command { return plan.SimulateCommand(p.Streams) }},
+		{"history", func() *argv.Command { return commands.History(p.Streams) }},
+		{"schedule", func() *argv.Command { return commands.Schedule(p.Streams) }},
+		{"tune", commands.Tune},
+		{"simulate", func() *argv.Command { return commands.Simulate(p.Streams) }},
 	}
 }
 
@@ -98,29 +100,29 @@ func (p app) commands() (all []*argv.Command) {
 
 // Run does what the arguments say and returns the exit code. ctx is cancelled, with
 // a cause, when the user wants to end.
-func Run(ctx context.Context, p Process) ExitCode {
-	a, s := newApp(p), newSpec()
-	sub, err := a.run(ctx, s, func(ctx context.Context, checked *Spec) error {
+func Run(ctx context.Context, p Process) run.ExitCode {
+	a, s := newApp(p), read.New()
+	sub, err := a.run(ctx, s, func(ctx context.Context, checked *read.Run) error {
 		s = checked
-		return a.runWait(ctx, s)
+		return a.Wait(ctx, s)
 	})
 	if !argv.IsUsage(err) {
 		return a.finish(err)
 	}
-	a.refuse("usage", err)
+	a.Refuse("usage", err)
 	if sub == nil && s.IsOn("json") {
-		if err := ui.WriteFailure(p.Streams, int(ExitUsage), false, err.Error()); err != nil {
+		if err := ui.WriteFailure(p.Streams, int(run.ExitUsage), false, err.Error()); err != nil {
 			return a.finish(err)
 		}
 	}
-	return ExitUsage
+	return run.ExitUsage
 }
 
 // run reads the arguments and runs the subcommand that they name, which it returns, or wait
 // with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
 // read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
 // and then the action. It sees no operand, no variable and no error of them, and prints nothing.
-func (p app) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (sub *argv.Command, err error) {
+func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, p.args
 	if len(args) > 0 {
 		sub = p.command(args[0])
@@ -158,7 +160,7 @@ func (p app) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec)
 
 // write writes a result to stdout.
 func (p app) write(ctx context.Context, text string) error {
-	return p.deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
+	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
 // A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Parse] has
@@ -207,15 +209,15 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	case l.IsOn("help"):
 		return l.Write(ctx, c.Help(helpText(c.Name)))
 	case c.HasVariables:
-		l.Environ(ofAll)
+		l.Environ(read.OfAll)
 	}
 	if l.Err != nil {
 		return l.Err
 	}
 	if most := len(strings.Fields(c.Operands)); len(l.Operands) > most {
-		return tooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
+		return read.TooMany(l.Operands, most, strings.TrimSpace("poll "+c.Name+" [flags] "+c.Operands))
 	}
-	settings, err := l.Resolved(argv.Check{Kinds: ofAll, Least: argv.Variable})
+	settings, err := l.Resolved(argv.Check{Kinds: read.OfAll, Least: argv.Variable})
 	if err != nil {
 		return err
 	}
@@ -225,13 +227,13 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	if c.OwnsSignals {
 		return c.Run(ctx, l)
 	}
-	return await(ctx, func() error { return c.Run(ctx, l) })
+	return run.Await(ctx, func() error { return c.Run(ctx, l) })
 }
 
 // readWait reads the operands and the environment of a wait, checks what needs no file, and
 // hands it all to wait. s is not filled yet.
-func (p app) readWait(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) error {
-	kinds, err := classifyOperands(s.Line)
+func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
+	kinds, err := read.Classify(s.Line)
 	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
 		return p.about(ctx, s)
 	}
@@ -240,7 +242,9 @@ func (p app) readWait(ctx context.Context, s *Spec, wait func(context.Context, *
 	if err = cmp.Or(err, s.Err); err != nil {
 		return err
 	}
-	checked, err := p.complete(s, kinds, func(s *Spec, read func() (*Spec, error)) (*Spec, error) { return inTime(ctx, p.Host, s, read) })
+	checked, err := p.Complete(s, kinds, func(s *read.Run, read func() (*read.Run, error)) (*read.Run, error) {
+		return run.InTime(ctx, p.Host, s, read)
+	})
 	if err != nil {
 		return err
 	}
@@ -248,7 +252,7 @@ func (p app) readWait(ctx context.Context, s *Spec, wait func(context.Context, *
 }
 
 // about answers -h and -V, which other programs give other meanings: they stand alone.
-func (p app) about(ctx context.Context, s *Spec) error {
+func (p app) about(ctx context.Context, s *read.Run) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
 		return argv.Usagef("-h is --help, and takes no other arguments").Advise("help " + s.Operands[0])

@@ -29,8 +29,10 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/learn", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli", []string{"internal/cli/commands", "internal/cli/run", "internal/cli/read", "internal/argv", "docs", "internal/ui", "internal/system", "internal/ui/term", leaf}},
+	{"internal/cli/commands", []string{"internal/cli/run", "internal/cli/read", "internal/argv", "internal/plot", "internal/learn", "internal/system", "internal/ui/term", leaf, "poll", "status/presets", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli/run", []string{"internal/cli/read", "internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status", "status/expr", "backoff"}},
+	{"internal/cli/read", []string{"internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll"}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},

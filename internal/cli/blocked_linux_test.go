@@ -164,7 +164,7 @@ func TestReaderIsWaitedFor(t *testing.T) {
 	s, timeout := blockages()["result"].startStuck(t, false, 500*time.Millisecond, "1ms")
 	read := 0
 	const little = 2000
-	for enough := time.Now().Add(timeout + margin + time.Second); time.Now().Before(enough); read += little {
+	for enough := time.Now().Add(timeout + 3*time.Second); time.Now().Before(enough); read += little {
 		if _, err := io.ReadFull(s.pipe, make([]byte, little)); err != nil {
 			t.Fatal(err)
 		}

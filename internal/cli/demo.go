@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 )
 
 func (p app) demoCommand() *argv.Command {
@@ -34,7 +35,7 @@ func demo(ctx context.Context, process app) error {
 	fmt.Fprintf(process.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
 	process.args = []string{"--timeout", "15s", "--until", demoCondition, job}
 	process.Lookup = func(string) (string, bool) { return "", false }
-	_, err = process.run(ctx, newSpec(), process.runWait)
+	_, err = process.run(ctx, read.New(), process.Wait)
 	return err
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -20,7 +22,7 @@ func TestEndlessFiles(t *testing.T) {
 		"poll --targets /dev/zero http://127.0.0.1:1/{}": "larger than 16 MiB, the most that poll reads\n",
 	} {
 		process, out := processOf(t, line)
-		if code := Run(t.Context(), process); code != ExitUsage || !strings.HasSuffix(out.err.String(), want) {
+		if code := Run(t.Context(), process); code != run.ExitUsage || !strings.HasSuffix(out.err.String(), want) {
 			t.Errorf("%s: have exit code %d and %q, want %q", line, code, &out.err, want)
 		}
 	}
@@ -31,9 +33,9 @@ func TestReadFile_limit(t *testing.T) {
 	t.Parallel()
 	full := strings.Repeat("x", 1<<20)
 	for input, want := range map[string]string{full: "", full + "x": "stdin is larger than 1 MiB, the most that poll reads"} {
-		var p Env
+		var p read.Env
 		p.Streams, _, _ = term.Buffers(input)
-		text, err := p.readFile("-", 1<<20)
+		text, err := p.ReadFile("-", 1<<20)
 		if want == "" && (err != nil || string(text) != input) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes: have %d bytes and %v, want %q", len(input), len(text), err, want)
 		}

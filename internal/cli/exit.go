@@ -8,17 +8,18 @@ import (
 	"log"
 	"runtime/debug"
 
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // finish reports an error, unless it was reported before, and returns the exit
 // code.
-func (p app) finish(err error) ExitCode {
-	if _, said := errors.AsType[ExitCode](err); err != nil && !said {
+func (p app) finish(err error) run.ExitCode {
+	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
-	return exitCode(err)
+	return run.CodeOf(err)
 }
 
 // Main is the whole program: it catches signals, runs, and ends the process.
@@ -32,8 +33,8 @@ func Main(p Process) {
 	debug.SetTraceback("crash")
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	p.Hurry, p.release = hurry, release
-	p.guard = newGuard(ctx, hurry, p.Streams.Err)
-	p.Streams.Wrote = p.guard.touch
-	context.AfterFunc(ctx, p.guard.atSignal)
-	Exit(ctx, Run(ctx, p))
+	p.guard = run.NewGuard(ctx, hurry, p.Streams.Err)
+	p.Streams.Wrote = p.guard.Touch
+	context.AfterFunc(ctx, p.guard.AtSignal)
+	run.Exit(ctx, Run(ctx, p))
 }

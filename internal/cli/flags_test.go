@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 )
 
 // Each flag sets something in the struct that the flags of its command fill.
 func TestFlags_set(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, c := range append(testApp().commands(), newSpec().Line.Command) {
+	for _, c := range append(testApp().commands(), read.New().Line.Command) {
 		for i := range c.Flags {
 			if f := &c.Flags[i]; f.Set != nil {
 				count++
@@ -37,7 +38,7 @@ func setsSomething(f *argv.Flag, into any) bool {
 		if err != nil {
 			continue
 		}
-		for _, like := range []any{new(Spec), into} {
+		for _, like := range []any{new(read.Run), into} {
 			if like == nil {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -27,7 +28,7 @@ func helpText(name string) string {
 // shortHelp has the flags that most people need.
 func shortHelp() string {
 	text := helpText("usage") + "\n"
-	for _, f := range waitFlags() {
+	for _, f := range read.WaitFlags() {
 		if f.Brief {
 			text += f.Row()
 		}
@@ -37,7 +38,7 @@ func shortHelp() string {
 
 // fullHelp has all flags, by what they are about, and the other commands.
 func (p app) fullHelp() string {
-	text := helpText("usage") + helpText("expressions") + waitFlags().Help("") + "\nOther commands:\n"
+	text := helpText("usage") + helpText("expressions") + read.WaitFlags().Help("") + "\nOther commands:\n"
 	for _, c := range p.commands() {
 		text += c.Row()
 	}
@@ -78,7 +79,7 @@ func (p app) helpCommand() *argv.Command {
 
 // helpOn returns the help on a name, which may be a page of the documentation.
 func (p app) helpOn(name string) (text string, isPage bool, err error) {
-	flags := withManual(waitFlags())
+	flags := read.WithManual(read.WaitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
 	switch {
@@ -145,7 +146,7 @@ func (p app) completionCommand() *argv.Command {
 			if len(words) < 3 || words[0] != "--complete" {
 				return false, nil
 			}
-			return true, p.write(ctx, argv.Complete(newSpec().Line.Command, p.commands(), words[2:]).Text())
+			return true, p.write(ctx, argv.Complete(read.New().Line.Command, p.commands(), words[2:]).Text())
 		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -44,7 +45,7 @@ func TestHelp_width(t *testing.T) {
 // long poll asks.
 func TestHelp_readme(t *testing.T) {
 	t.Parallel()
-	short, table, shown := shortHelp(), waitFlags(), 0
+	short, table, shown := shortHelp(), read.WaitFlags(), 0
 	for line := range strings.Lines(page(t, "README.md")) {
 		ofPoll, _, _ := strings.Cut(line, " -- ") // what follows belongs to another program
 		for _, found := range regexp.MustCompile("(?:^|[\\s`])--?([A-Za-z][a-z0-9-]*)").FindAllStringSubmatch(ofPoll, -1) {
@@ -71,10 +72,10 @@ func TestHelp_readme(t *testing.T) {
 // leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(testApp().commands(), newSpec().Line.Command) {
+	for _, c := range append(testApp().commands(), read.New().Line.Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
-			if find(`^[A-Z][A-Z0-9_]*$`, f.Variable()) == nil {
+			if !regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(f.Variable()) {
 				t.Errorf("no shell can set the variable %s", f.Variable())
 			}
 			if f.Usage == "" && !f.Hidden {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/cli/run"
 )
 
 // unfinished is what people wait for at the wrong server, or in the wrong way.
@@ -80,7 +82,7 @@ func testMistake(t *testing.T, given *strings.Replacer, line, wanted string) {
 			t.Errorf("have exit code %d and\n%swant %s", code, said, want)
 		}
 	}
-	if code == ExitSuccess && !strings.Contains(said, "note: ") && !strings.Contains(said, "after a redirect") {
+	if code == run.ExitSuccess && !strings.Contains(said, "note: ") && !strings.Contains(said, "after a redirect") {
 		t.Errorf("it ends with a silent SUCCESS:\n%s", said)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -56,8 +57,8 @@ func TestProcess1ReapsOrphans(t *testing.T) {
 	} else if _, err := fmt.Sscan(after, &code, &left); err != nil {
 		t.Fatal(err)
 	}
-	if most := 2; code != int(ExitAttempts) || left > most {
-		t.Errorf("have exit code %d and %d processes left of 31, want %d and at most %d\n%s", code, left, ExitAttempts, most, out)
+	if most := 2; code != int(run.ExitAttempts) || left > most {
+		t.Errorf("have exit code %d and %d processes left of 31, want %d and at most %d\n%s", code, left, run.ExitAttempts, most, out)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestIdleProcess1(t *testing.T) {
 	} else if _, err := fmt.Sscan(after, &code, &took); err != nil {
 		t.Fatal(err)
 	}
-	if code != int(ExitTimeout) || took >= 60_000 {
-		t.Errorf("have exit code %d after %d ms, want %d within the grace of 1m\n%s", code, took, ExitTimeout, out)
+	if code != int(run.ExitTimeout) || took >= 60_000 {
+		t.Errorf("have exit code %d after %d ms, want %d within the grace of 1m\n%s", code, took, run.ExitTimeout, out)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/status/presets"
 )
 
@@ -102,13 +104,13 @@ func readRows(text string) rows {
 func promise(t *testing.T) rows {
 	t.Helper()
 	have := rows{}
-	for name, code := range map[string]ExitCode{
-		"success": ExitSuccess, "error": ExitError, "usage": ExitUsage, "attempts": ExitAttempts, "throttled": ExitThrottled,
-		"timeout": ExitTimeout, "internal": ExitInternal, "not-executable": ExitNotExecutable, "not-found": ExitNotFound,
+	for name, code := range map[string]run.ExitCode{
+		"success": run.ExitSuccess, "error": run.ExitError, "usage": run.ExitUsage, "attempts": run.ExitAttempts, "throttled": run.ExitThrottled,
+		"timeout": run.ExitTimeout, "internal": run.ExitInternal, "not-executable": run.ExitNotExecutable, "not-found": run.ExitNotFound,
 	} {
 		have.add("exit codes", fmt.Sprintf("%s=%d", name, code))
 	}
-	for _, c := range append(testApp().commands(), newSpec().Line.Command) {
+	for _, c := range append(testApp().commands(), read.New().Line.Command) {
 		name := strings.TrimSpace("poll " + strings.TrimPrefix(c.Name, "poll"))
 		have.add("commands", strings.ReplaceAll(name, " ", "-"))
 		addFlags(have, c.Flags, name)

@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/cli/run"
 )
 
 // shown is what a command prints on a terminal of 60 columns without colours.
@@ -13,7 +15,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 	process.Streams.OutWidth = func() int { return 60 }
 	process.Streams.NoColor = true
 	process.Streams.Unicode = unicode
-	if code := Run(t.Context(), process); code != ExitSuccess {
+	if code := Run(t.Context(), process); code != run.ExitSuccess {
 		t.Fatalf("%s: exit code %d: %s", line, code, &out.err)
 	}
 	return out.out.String()

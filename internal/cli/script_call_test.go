@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -65,7 +66,7 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || args[0] != "poll" {
 		ts.Fatalf("usage: call poll [arg...]")
 	}
-	if code := callerOf(ts).call(ts, args[1:]); neg != (code != ExitSuccess) {
+	if code := callerOf(ts).call(ts, args[1:]); neg != (code != run.ExitSuccess) {
 		ts.Fatalf("have exit code %d", code)
 	}
 }
@@ -81,7 +82,7 @@ func exitcodeOfCall(ts *testscript.TestScript, neg bool, args []string) {
 
 // call calls the function of main. The directory and the variables of the process are those of the
 // script meanwhile, so that no other test may run.
-func (c *caller) call(ts *testscript.TestScript, args []string) ExitCode {
+func (c *caller) call(ts *testscript.TestScript, args []string) run.ExitCode {
 	dir, err := os.Getwd()
 	ts.Check(err)
 	ts.Check(os.Chdir(ts.MkAbs(".")))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
@@ -47,7 +48,7 @@ type bubble struct {
 }
 
 // run runs poll.
-func (b *bubble) run(p Process) (code ExitCode) {
+func (b *bubble) run(p Process) (code run.ExitCode) {
 	p.Dial = b.dial
 	synctest.Test(b.t, func(t *testing.T) {
 		time.Sleep(b.clock)

@@ -10,14 +10,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // specOf reads the arguments of a wait, which is not run.
-func specOf(ctx context.Context, w Process) (*Spec, error) {
-	s := newSpec()
-	_, err := newApp(w).run(ctx, s, func(_ context.Context, settled *Spec) error {
+func specOf(ctx context.Context, w Process) (*read.Run, error) {
+	s := read.New()
+	_, err := newApp(w).run(ctx, s, func(_ context.Context, settled *read.Run) error {
 		s = settled
 		return nil
 	})
@@ -25,14 +27,14 @@ func specOf(ctx context.Context, w Process) (*Spec, error) {
 }
 
 // lineOf reads arguments with variables.
-func lineOf(t *testing.T, args []string, env map[string]string) (*Spec, error) {
+func lineOf(t *testing.T, args []string, env map[string]string) (*read.Run, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")
 	return specOf(t.Context(), Process{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 }
 
 // settingsOf returns the flags that are set, in alphabetical order.
-func settingsOf(s *Spec) string {
+func settingsOf(s *read.Run) string {
 	var list []string
 	for _, f := range s.Flags {
 		for _, text := range s.Texts(f.Name) {
@@ -48,9 +50,9 @@ func sorted(words string) string {
 
 // grammar shows how words are read in one line: the flags, then "cmd" or "url", then the words.
 func grammar(args []string) (string, error) {
-	s := newSpec()
+	s := read.New()
 	s.Parse(args)
-	_, err := classifyOperands(s.Line)
+	_, err := read.Classify(s.Line)
 	var b strings.Builder
 	for _, w := range s.Typed {
 		b.WriteString(w.Flag.Name + "=" + w.Text + " ")
@@ -119,9 +121,9 @@ func FuzzGrammar(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
-		s := newSpec()
+		s := read.New()
 		s.Parse(args)
-		if _, err := classifyOperands(s.Line); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
+		if _, err := read.Classify(s.Line); err != nil && !argv.IsUsage(err) || s.Err != nil && !argv.IsUsage(s.Err) {
 			t.Errorf("%q: %v, %v is no usage error", args, err, s.Err)
 		}
 		if n := len(s.Operands); s.IsCommand && !slices.Equal(s.Operands, args[len(args)-n:]) {
@@ -172,11 +174,11 @@ func TestVariables(t *testing.T) {
 // The program asks by name where a flag comes from: each name is that of a flag.
 func TestFlagNames(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, table := regexp.MustCompile(`\b(?:s|run|spec|q)\.(?:Has|IsOn|Rank|Origin)\("([^"]+)"\)`), waitFlags()
+	asked, table := regexp.MustCompile(`\b(?:s|run|spec|q)\.(?:Has|IsOn|Rank|Origin)\("([^"]+)"\)`), read.WaitFlags()
 	count := 0
 	for _, name := range files {
 		for _, match := range asked.FindAllStringSubmatch(page(t, "internal/cli/"+name), -1) {

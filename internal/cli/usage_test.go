@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -44,8 +46,8 @@ func TestUsage(t *testing.T) {
 		process, out := processOf(t, given.Replace(line))
 		code := Run(t.Context(), process)
 		fmt.Fprintf(&have, "$ %s\n%s\n", line, strings.TrimSpace(shown.Replace(out.err.String())))
-		if code != ExitUsage {
-			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
+		if code != run.ExitUsage {
+			t.Errorf("%s: have exit code %d, want %d", line, code, run.ExitUsage)
 		}
 		if out.out.Len() > 0 {
 			t.Errorf("%s: have %q on stdout, want nothing", line, &out.out)
@@ -88,7 +90,7 @@ func TestUsage_json(t *testing.T) {
 	} {
 		process, out := processOf(t, line)
 		code := Run(t.Context(), process)
-		if have := strings.Contains(out.out.String(), `"exit":2`); code != ExitUsage || have != want || !have && out.out.Len() > 0 {
+		if have := strings.Contains(out.out.String(), `"exit":2`); code != run.ExitUsage || have != want || !have && out.out.Len() > 0 {
 			t.Errorf("%s: have exit code %d and %q", line, code, &out.out)
 		}
 	}
@@ -110,8 +112,8 @@ func TestUsage_writesNothing(t *testing.T) {
 		"poll simulate --svg DIR/x.svg --model nothing",
 	} {
 		process, _ := processOf(t, strings.ReplaceAll(line, "DIR", dir))
-		if code := Run(t.Context(), process); code != ExitUsage {
-			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
+		if code := Run(t.Context(), process); code != run.ExitUsage {
+			t.Errorf("%s: have exit code %d, want %d", line, code, run.ExitUsage)
 		}
 		if after, err := os.Stat(dir); err != nil || !after.ModTime().Equal(before) {
 			t.Fatalf("%s: a file was written in %s, %v", line, dir, err)

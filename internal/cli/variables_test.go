@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
 )
 
 // A variable that does not apply to a wait is ignored without a word.
@@ -32,7 +35,7 @@ func TestVariables_ignored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			process, out := processOf(t, "POLL_MAX_WAIT=1ms "+strings.NewReplacer("URL", server.URL, "=DIR", "="+t.TempDir()).Replace(line))
-			if code := Run(t.Context(), process); code != ExitSuccess || strings.Contains(out.err.String(), "note:") {
+			if code := Run(t.Context(), process); code != run.ExitSuccess || strings.Contains(out.err.String(), "note:") {
 				t.Errorf("%s: exit code %d\n%s%s", line, code, &out.out, &out.err)
 			}
 		})
@@ -43,7 +46,7 @@ func TestVariables_ignored(t *testing.T) {
 func TestVariables_none(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, f := range waitFlags() {
+	for _, f := range read.WaitFlags() {
 		if f.HasVariable || f.Set == nil {
 			continue
 		}
@@ -51,7 +54,7 @@ func TestVariables_none(t *testing.T) {
 		for _, value := range []string{"", "1"} {
 			process, out := processOf(t, f.Variable()+"="+value+" poll no-such-program")
 			want := fmt.Sprintf("poll: %s is set, but --%s has no variable\n", f.Variable(), f.Name)
-			if code := Run(t.Context(), process); code != ExitUsage || !strings.HasPrefix(out.err.String(), want) {
+			if code := Run(t.Context(), process); code != run.ExitUsage || !strings.HasPrefix(out.err.String(), want) {
 				t.Errorf("exit code %d, have %s want %s", code, &out.err, want)
 			}
 		}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 )
 
 // What other tools call a flag leads to flags that exist, from none that does, and every hint can
 // be found.
 func TestHints(t *testing.T) {
 	t.Parallel()
-	table := waitFlags()
+	table := read.WaitFlags()
 	for row := range strings.Lines(page(t, "internal/argv/hints.txt")) {
 		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
 		switch _, err := regexp.Compile(columns[0]); {
@@ -39,7 +40,7 @@ func TestHints(t *testing.T) {
 // Every pair that contradicts itself is refused, in both orders.
 func TestConflicts_refused(t *testing.T) {
 	t.Parallel()
-	table := waitFlags()
+	table := read.WaitFlags()
 	values := map[string]string{"strategy": "linear", "user": "a:b", "jitter": "decorrelated", "progress": "json", "D": "1s", "PCT": "10%"}
 	spell := func(name string) string {
 		if table.Lookup(name).IsSwitch() {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/cli"
+	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
@@ -182,7 +183,7 @@ func (w *world) runLine() *result {
 	}
 	m.write("ids", ids)
 	if w.Line.Twice {
-		done := make(chan cli.ExitCode, 1)
+		done := make(chan run.ExitCode, 1)
 		go func() {
 			time.Sleep(drawn(w.dice("twice", 1), 0, 3*time.Second))
 			code, _, _, _ := m.call(-1)
@@ -192,10 +193,10 @@ func (w *world) runLine() *result {
 			code := <-done
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.saw["two at once, of which one is refused"] = code == cli.ExitUsage
+			w.saw["two at once, of which one is refused"] = code == run.ExitUsage
 			w.saw["two at once that share"] = w.Share
 			isOpen := func(l *life) bool { return !w.isDone(l) }
-			if code == cli.ExitSuccess && w.List == nil && w.AtLeast == 0 && slices.ContainsFunc(w.lives, isOpen) {
+			if code == run.ExitSuccess && w.List == nil && w.AtLeast == 0 && slices.ContainsFunc(w.lives, isOpen) {
 				w.blame("true", "the other of two at once has succeeded, and that was not seen")
 			}
 		}()
@@ -212,7 +213,7 @@ func (w *world) runLine() *result {
 			m.restore()
 			m.end(0, true) // perhaps the run has printed its end
 		} else {
-			if m.keep(); code == cli.ExitInternal && m.List != nil { // what a page has asked for while the others are waited for is not kept
+			if m.keep(); code == run.ExitInternal && m.List != nil { // what a page has asked for while the others are waited for is not kept
 				m.hints = map[string]hint{}
 				m.forget()
 			}
@@ -243,10 +244,10 @@ func (w *world) runLine() *result {
 	return res
 }
 
-var endings = map[cli.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
+var endings = map[run.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
 
 // end notes the end of a run. In slices, the same line may then start an operation again if its end was reported.
-func (m *machine) end(code cli.ExitCode, isKilled bool) {
+func (m *machine) end(code run.ExitCode, isKilled bool) {
 	isOpen := func(l *life) bool { return !l.told }
 	isAll := !slices.ContainsFunc(m.lives, isOpen)
 	for _, l := range m.lives {
@@ -257,7 +258,7 @@ func (m *machine) end(code cli.ExitCode, isKilled bool) {
 		if m.List != nil && isKilled {
 			is = isAll
 		}
-		l.over = l.over || is && m.Line.Log == "slice" && (isKilled || code <= cli.ExitError)
+		l.over = l.over || is && m.Line.Log == "slice" && (isKilled || code <= run.ExitError)
 	}
 }
 
@@ -306,7 +307,7 @@ func (m *machine) callOther() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.saw["another account"] = true
-	if m.tell("called for another account: exit %d", code); code <= cli.ExitUsage && !isKilled {
+	if m.tell("called for another account: exit %d", code); code <= run.ExitUsage && !isKilled {
 		m.blame("true", "exit %d for another account, whose operations run: %s", code, lastLine(stderr))
 	}
 }
@@ -329,7 +330,7 @@ func (m *machine) forget() {
 }
 
 // call runs the command line once.
-func (m *machine) call(run int) (code cli.ExitCode, isKilled bool, stdout, stderr string) {
+func (m *machine) call(run int) (code run.ExitCode, isKilled bool, stdout, stderr string) {
 	streams, out, errs := term.Buffers("")
 	p, ctx, end := m.newProcess(run)
 	defer end()

@@ -1,0 +1,286 @@
+// Package commands has the subcommands that do not wait: eval, presets, history, schedule, tune and simulate.
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+func Eval(p read.Env) *argv.Command {
+	q := &evaluation{Run: read.New(), process: p, env: expr.Env{Attempt: 1}}
+	return &argv.Command{
+		Operands: "EXPR [FILE|-]",
+		Summary:  "try a condition on an answer in a file",
+		Flags:    q.flags(),
+		Into:     q,
+		Run: func(ctx context.Context, l *argv.Line) error {
+			q.env.Context = ctx
+			if err := q.read(l); err != nil {
+				return err
+			}
+			evaluate := q.evaluate
+			if q.target != nil {
+				evaluate = q.judge
+			}
+			out, code := evaluate()
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return cmp.Or(l.Write(ctx, out), run.ExitWith(code))
+		},
+	}
+}
+
+// flags returns the flags that fill q. Those of the rules are the wait's.
+func (q *evaluation) flags() argv.Flags {
+	classes := strings.Fields("other refused timeout dns tls reset")
+	answer := argv.Flags{
+		{Name: "status", Value: "CODE", Set: argv.Parsed(argv.ParseCount(100), func(q *evaluation, v int) { q.env.Status = &v }), Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", Set: argv.Parsed(argv.ParseCount(0), func(q *evaluation, v int) { q.env.Exit = &v }), Usage: "$exit, a command's exit code"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.header = append(q.header, v) }), Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.stderr = v }), Usage: "$stderr, what a command wrote; @FILE reads it"},
+		{Name: "error", Value: "WORD", Words: classes, Set: argv.Text(func(q *evaluation, v string) { q.env.Error = v }), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "event", Value: "NAME", Set: argv.Text(func(q *evaluation, v string) { q.env.Event = v }), Usage: "$event, the name of an event of a stream"},
+		{Name: "attempt", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(q *evaluation, v int) { q.env.Attempt = v }), Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Elapsed = v }), Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Unchanged = v }), Usage: "$unchanged, since the answer last changed"},
+		{Name: "print", Value: "EXPR", Set: argv.Text(func(q *evaluation, v string) { q.print = v }), Usage: "show this value; EXPR becomes optional"},
+		argv.HelpFlag(),
+	}
+	all := q.Flags
+	rules := slices.Concat(all.Only("each", "id"), all.Only(ruleFlags()...))
+	rules[0].Usage = "where the list is, such as .items"
+	for i := range rules {
+		rules[i].Not = "error print attempt elapsed unchanged"
+	}
+	return append(answer, rules.In("Rules, in place of EXPR", 0)...)
+}
+
+// ruleFlags returns the flags that ask for the verdict of a wait.
+func ruleFlags() []string {
+	return []string{"until", "error-if", "throttled-if", "not-ready-if", "accept", "strict", "detail", "preset"}
+}
+
+// An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
+type evaluation struct {
+	*read.Run        // what the flags say of the rules
+	process          read.Env
+	header           []string
+	stderr, print    string
+	condition, value *expr.Expr
+	env              expr.Env
+	target           *read.Target // whose rules are tried, nil for none
+}
+
+// read reads the command line, and the answer last.
+func (q *evaluation) read(l *argv.Line) (err error) {
+	file := l.Operands
+	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
+	q.Run = q.With(l.Settings, nil)
+	switch isRules := q.Each != "" || slices.ContainsFunc(ruleFlags(), q.Has); {
+	case isRules && len(file) > 1:
+		err = argv.Usagef("with --each, --until or --preset the only operand is a FILE: conditions are flags").
+			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
+	case isRules:
+		if q.Run, err = q.process.WithPreset(q.Run, read.OfAll, argv.Preset); err == nil {
+			err = q.readRules()
+		}
+	case l.Has("print"):
+		q.value, err = read.CompileValue(l, "print", q.print)
+	case len(file) == 0:
+		err = argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
+	}
+	if err != nil {
+		return err
+	}
+	if q.target == nil && (q.value == nil || len(file) > 1) {
+		if q.condition, err = expr.Compile(file[0], expr.WithEnviron(l.LookupEnv)); err != nil {
+			return read.BadExpression("EXPR", err)
+		}
+		file = file[1:]
+	}
+	if q.env.Error != "" {
+		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
+	}
+	if q.env.Status != nil || l.Has("header") {
+		if q.env.Header, _, err = read.ReadHeaders(l, q.process, q.header, nil, ""); err != nil {
+			return err
+		}
+	}
+	if l.Has("stderr") {
+		if q.env.Stderr, _, err = q.process.ReadValue(l, l.Origin("stderr"), q.stderr, read.MaxInput); err != nil {
+			return err
+		}
+	}
+	return q.readAnswer(file)
+}
+
+// readAnswer reads the answer: from the file or, if one is needed, from stdin. A
+// terminal is read only if "-" is given.
+func (q *evaluation) readAnswer(file []string) error {
+	name := "-"
+	switch {
+	case q.env.Error != "" && len(file) == 0:
+		return nil
+	case q.env.Error != "":
+		return argv.Usagef("with --error there is no answer, so there is no FILE")
+	case len(file) == 1:
+		name = file[0]
+	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
+		return nil
+	case q.process.Streams.InIsTerminal:
+		return argv.Usagef("there is no answer: give a FILE, or - to type it")
+	}
+	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
+		return argv.Usagef("stdin can be read only once")
+	}
+	body, err := q.process.ReadFile(name, read.MaxInput)
+	if err != nil {
+		return argv.Usagef("read the answer: %w", err).Advise("answer " + name)
+	}
+	q.env.Body, q.env.Stdout, q.env.Doc = body, body, expr.NewDoc(body)
+	if q.env.Stderr != nil {
+		q.env.Output = slices.Concat(body, q.env.Stderr)
+	}
+	return nil
+}
+
+func needsAnswer(e *expr.Expr) bool {
+	return e != nil && e.Reads(".", "isjson", "body", "stdout")
+}
+
+// The exit codes of eval that mean something else than for a wait.
+const (
+	exitFalse   = run.ExitError
+	exitUnknown = run.ExitAttempts
+)
+
+// evaluate evaluates the condition, and then the value. The reasons go to stderr.
+func (q *evaluation) evaluate() (out string, code run.ExitCode) {
+	if q.condition != nil {
+		r := q.condition.Eval(&q.env)
+		if r.Abandoned() {
+			return "", code // a signal came first
+		}
+		out, code = r.Tri.String()+"\n", map[expr.Tri]run.ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
+		why := r.Explain()
+		near, others := why.Hints()
+		q.say("", why.Lines...)
+		q.say("note: ", why.Notes...)
+		q.say("hint: ", near...)
+		q.say("hint: ", others...)
+	}
+	if q.value == nil {
+		return out, code
+	}
+	v, none := q.value.Eval(&q.env).Value(), exitUnknown
+	switch {
+	case v.Exists(): // the same as --print in a wait
+		return out + v.Text() + "\n", code
+	case v.Type == "missing":
+		none = exitFalse
+	}
+	q.say("poll: ", v.Reason)
+	return out, cmp.Or(code, none)
+}
+
+// say writes the first of some lines to stderr.
+func (q *evaluation) say(prefix string, lines ...string) {
+	const most = 5
+	for _, line := range lines[:min(most, len(lines))] {
+		fmt.Fprintln(q.process.Streams.Err, prefix+term.Line(line))
+	}
+}
+
+// readRules reads the rules, as for a wait of one attempt.
+func (q *evaluation) readRules() (err error) {
+	rules := *q.Run
+	rules.HTTP.Stream = q.env.Event != "" // otherwise no rule reads $event
+	q.target = &read.Target{Kind: status.KindHTTP, Run: &rules, Poller: q.Poller}
+	if q.env.Exit != nil || q.stderr != "" {
+		q.target.Kind = status.KindCommand
+	}
+	p := &q.target.Poller
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
+	if q.Each != "" {
+		list, err := q.ReadList()
+		if err != nil {
+			return err
+		}
+		p.Elements = &list.Elements
+	}
+	return q.process.ReadRulesOf(q.target)
+}
+
+// look returns what an attempt would have seen.
+func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
+	o := status.Observation{Kind: q.target.Kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Output: q.env.Output,
+		Header: q.env.Header, Event: q.env.Event}
+	if o.Kind == status.KindHTTP {
+		o.Code = cmp.Or(q.env.Status, new(200))
+	} else {
+		o.Exit = cmp.Or(q.env.Exit, new(0))
+	}
+	return o
+}
+
+// attempt makes the attempt, and returns the verdict on each element, on the answer if it has none.
+func (q *evaluation) attempt() (all []poll.Event, hints []string) {
+	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.Poller})) {
+		if event.Kind == poll.EventAttempt {
+			all, hints = append(all, event), append(hints, event.Verdict.Hints...)
+		}
+	}
+	if len(all) > 1 {
+		all = all[1:]
+	}
+	return all, hints
+}
+
+// judge returns a line for each verdict: the name of the element, the status, and why; and for each object
+// of an answer by which stanza. A summary goes to stderr.
+func (q *evaluation) judge() (out string, code run.ExitCode) {
+	all, hints := q.attempt()
+	var lines, notes []string
+	count := map[status.Status]int{}
+	for _, e := range all {
+		name, v := e.Target, e.Verdict
+		if e.N == 0 || q.Each == "" {
+			name = "(all)"
+		}
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason)))
+		for _, o := range v.Objects {
+			by := strings.TrimPrefix(o.Stanza+": "+o.Reason, ": ")
+			lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(o.ID), o.Status, term.Line(by)))
+		}
+		notes = append(notes, v.Notes...)
+		count[v.Status]++
+	}
+	slices.Sort(notes)
+	q.say("", q.Notes()...)
+	q.say("hint: ", hints...)
+	q.say("note: ", slices.Compact(notes)...)
+	if q.Each != "" {
+		q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
+	}
+	switch {
+	case count[status.Error] > 0:
+		code = run.ExitError
+	case count[status.Success] < len(all):
+		code = exitUnknown
+	}
+	return strings.Join(lines, ""), code
+}

@@ -1,0 +1,159 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/plot"
+	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
+)
+
+// An output is where a command's table and charts go.
+type output struct {
+	streams *term.Streams
+	format  string // "" for text
+	svg     string // a file, or ""
+}
+
+// outputTable returns the flags that fill an output. charts describes the file of --svg.
+func outputTable(charts string) argv.Flags {
+	formats := []string{formatText, formatJSON}
+	return argv.Flags{
+		{Name: "format", Value: "F", Default: formatText, Words: formats, Set: argv.Text(func(o *output, v string) { o.format = v }), Usage: "table or json"},
+		{Name: "svg", Value: "FILE", Set: argv.Parsed(parseSVG, func(o *output, v string) { o.svg = v }), Usage: charts},
+	}
+}
+
+// parseSVG returns the name of a file, which has to be one for an SVG.
+func parseSVG(path string) (string, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
+		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
+			Hint("rsvg-convert FILE.svg >FILE.png converts it")
+	}
+	return path, nil
+}
+
+// check returns an error if the file of --svg cannot be written, before there is work to lose.
+func (o *output) check() error {
+	if o.svg == "" {
+		return nil
+	}
+	if err := system.CheckFile(o.svg); err != nil {
+		return argv.Usagef("--svg: %w", err)
+	}
+	return nil
+}
+
+// The formats of an answer.
+const (
+	formatText = "table"
+	formatJSON = "json"
+)
+
+// An answer is the result of a command, for people and for programs: a table and its charts.
+type answer struct {
+	columns []column
+	below   string // text below the table
+	plots   []plot.Plot
+}
+
+// A column is the cells of an answer, one for each row.
+type column struct {
+	heading string // for people, or ""
+	key     string // for programs, or ""
+	texts   []string
+	values  []any
+}
+
+// columnOf returns the column of some rows.
+func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) column {
+	c := column{heading: heading, key: key}
+	for _, row := range rows {
+		text, value := cell(row)
+		c.texts, c.values = append(c.texts, text), append(c.values, value)
+	}
+	return c
+}
+
+// write writes the answer.
+func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
+	text := a.json()
+	if o.format != formatJSON {
+		text = a.table() + a.below + plot.Screen(o.streams, a.plots...)
+	}
+	err := l.Write(ctx, text)
+	if o.svg == "" {
+		return err
+	}
+	if bad := system.WriteFile(o.svg, plot.SVG(a.plots...)); bad != nil {
+		err = errors.Join(err, fmt.Errorf("write --svg %s: %w", o.svg, bad))
+	}
+	return err
+}
+
+// table returns the headings and a line per row.
+func (a answer) table() string {
+	lines := make([][]string, 1+len(a.columns[0].texts))
+	for _, c := range a.columns {
+		for i, text := range append([]string{c.heading}, c.texts...) {
+			if c.heading != "" {
+				lines[i] = append(lines[i], text)
+			}
+		}
+	}
+	return aligned(lines)
+}
+
+// json returns an array with an object per row, on a line of its own.
+func (a answer) json() string {
+	objects := make([]string, len(a.columns[0].values))
+	for _, c := range a.columns {
+		for i, value := range c.values {
+			if c.key != "" {
+				text, _ := json.Marshal(value) // a text, a finite number or nil
+				objects[i] += fmt.Sprintf(",%q:%s", c.key, text)
+			}
+		}
+	}
+	if len(objects) == 0 {
+		return "[]\n"
+	}
+	for i, members := range objects {
+		objects[i] = "{" + members[1:] + "}"
+	}
+	return "[\n  " + strings.Join(objects, ",\n  ") + "\n]\n"
+}
+
+// aligned returns lines of cells in columns, which are right-aligned.
+func aligned(lines [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, cells := range lines {
+		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
+	}
+	w.Flush()
+	return b.String()
+}
+
+// asFlag formats a duration exactly, as flags take it: "108h30m", "10m".
+func asFlag(d time.Duration) string {
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
+}
+
+// secondsText formats a duration as a number of seconds, to the millisecond unless it
+// is shorter than that.
+func secondsText(d time.Duration) string {
+	if d >= time.Millisecond {
+		d = d.Round(time.Millisecond)
+	}
+	return words.Number(words.InSeconds(d))
+}

@@ -1,0 +1,254 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/plot"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/words"
+)
+
+// ScheduleCommand returns the command that shows when attempts would come.
+func Schedule(s *term.Streams) *argv.Command {
+	q := &scheduleQuery{output: output{streams: s}}
+	return &argv.Command{
+		HasVariables: true,
+		Summary:      "see when a wait would poll",
+		Flags:        q.flags(),
+		Into:         q,
+		Run:          q.run,
+	}
+}
+
+// How many rows are shown by default.
+const (
+	defaultRows    = 100
+	defaultCompare = 10
+)
+
+// A scheduleQuery is the settings of poll schedule.
+type scheduleQuery struct {
+	output
+	waits    read.Waits
+	past     read.Learning
+	count    *int           // of attempts
+	timeout  *time.Duration // 0 for no limit
+	compared []string       // strategies
+
+	table table // without its schedule
+}
+
+func (q *scheduleQuery) flags() argv.Flags {
+	offered := func() []argv.Candidate { return argv.Candidates(read.Strategies()...) }
+	waits := argv.Of(read.WaitsTable(), func(q *scheduleQuery) *read.Waits { return &q.waits })
+	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
+	return slices.Concat(argv.Flags{
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
+		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
+	}, waits, argv.Of(read.LearningTable().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *read.Learning { return &q.past }), argv.Flags{
+		{Name: "compare", Value: "LIST", Offers: offered, Set: argv.Parsed(argv.ParseList(argv.ParseWord(read.Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
+	}, argv.Of(outputTable("write a chart"), func(q *scheduleQuery) *output { return &q.output }))
+}
+
+func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
+	q.table = table{
+		attempts:     *cmp.Or(q.count, new(int)),
+		timeout:      *cmp.Or(q.timeout, new(time.Duration)),
+		immediate:    q.waits.AtOnce(),
+		initialDelay: q.waits.InitialDelay,
+	}
+	show := q.attempts
+	switch {
+	case q.compared != nil:
+		show = q.comparison
+	case q.past.Learn != "":
+		show = q.learned
+	}
+	a, err := show(l)
+	if err = cmp.Or(err, q.output.check()); err != nil {
+		return err
+	}
+	return a.write(ctx, l, &q.output)
+}
+
+// bound sets the default end of the table.
+func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
+	if !q.bounded() {
+		q.table.attempts, q.table.timeout = attempts, timeout
+	}
+}
+
+func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != nil }
+
+func (q *scheduleQuery) resolved() read.Waits {
+	return q.waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait)
+}
+
+// comparison returns the attempts of several strategies.
+func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
+	q.bound(defaultCompare, 0)
+	var all []row
+	var names []string // of the strategies, by row
+	var lines []plot.Series
+	for _, name := range q.compared {
+		q.waits.Strategy = name
+		rows, err := q.rows(q.resolved().Schedules())
+		if err != nil {
+			return a, err
+		}
+		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
+		lines = append(lines, series(name, rows, startOf))
+	}
+	a = timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
+	strategy := columnOf("strategy", "strategy", names, func(name string) (string, any) { return name, name })
+	a.columns = slices.Insert(a.columns, 0, strategy)
+	return a, nil
+}
+
+// attempts returns the attempts of a wait.
+func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
+	q.bound(defaultRows, read.DefaultTimeout)
+	w := q.resolved()
+	rows, err := q.rows(w.Schedules())
+	if err != nil {
+		return a, err
+	}
+	lines := []plot.Series{series(w.Strategy, rows, startOf)}
+	if jittered(rows) {
+		lines = []plot.Series{
+			series("latest", rows, func(r row) time.Duration { return r.Latest }),
+			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
+			series("mean", rows, startOf),
+		}
+	}
+	a = timetable("when the attempts start: "+describe(w), rows, lines...)
+	a.below = q.totals(rows)
+	return a, nil
+}
+
+// learned returns the attempts of a learned schedule, with the chance of each attempt to see the end of a
+// run that has not ended at the start.
+func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
+	m, err := recall(q.past, l, q.streams, q.waits)
+	if err != nil {
+		return a, err
+	}
+	if m == nil {
+		return q.attempts(l)
+	}
+	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
+	rows, err := q.rows(q.waits.Learned(m, nil))
+	if err != nil {
+		return a, err
+	}
+	name := term.Line(q.past.Learn)
+	a = timetable("the attempts of the next run of "+name, rows, series("attempts", rows, startOf))
+	a.below = fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
+		words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond)))
+	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
+	var each, all []float64
+	for _, r := range rows {
+		seen := 1 - (1-m.Done(m.Age(r.At)))/alive
+		each, all, before = append(each, seen-before), append(all, seen), seen
+	}
+	chance := func(p float64) (string, any) { return fmt.Sprintf("%.1f%%", 100*p), math.Round(1e4*p) / 1e4 }
+	a.columns = append(a.columns, columnOf("sees the end", "sees", each, chance), columnOf("by then", "seen", all, chance))
+	return a, nil
+}
+
+// rows returns the attempts of one strategy.
+func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
+	t := q.table
+	if t.attempts == 0 && t.timeout == 0 {
+		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
+	}
+	t.schedule, t.rand = s, q.waits.Rand(0)
+	return t.rows()
+}
+
+// totals returns the text below a table.
+func (q *scheduleQuery) totals(rows []row) string {
+	if len(rows) == 0 {
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.timeout))
+	}
+	last := rows[len(rows)-1]
+	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.Duration(last.At))
+	if last.Earliest != last.Latest {
+		text += fmt.Sprintf(" on average, between %s and %s", words.Duration(last.Earliest), words.Duration(last.Latest))
+	}
+	text += "\n" + describe(q.resolved()) + "\n"
+	switch {
+	case len(rows) != q.table.attempts:
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.timeout))
+	case !q.bounded():
+		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
+	}
+	return text
+}
+
+// timetable returns attempts with a chart. People get bounds only if the waits are random.
+func timetable(title string, rows []row, series ...plot.Series) (a answer) {
+	y := plot.Axis{Name: "time since the start", Seconds: true}
+	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
+	a.columns = []column{columnOf("attempt", "attempt", rows, func(r row) (string, any) { return strconv.Itoa(r.Attempt), r.Attempt })}
+	times := func(heading, seconds, key string, of func(row) time.Duration) {
+		if strings.HasPrefix(key, "wait_m") && !jittered(rows) {
+			heading, seconds = "", ""
+		}
+		a.columns = append(a.columns,
+			columnOf(heading, "", rows, func(r row) (string, any) { return words.Duration(of(r)), nil }),
+			columnOf(seconds, key, rows, func(r row) (string, any) { return secondsText(of(r)), words.InSeconds(of(r)) }))
+	}
+	times("wait", "wait_s", "wait_s", func(r row) time.Duration { return r.Wait })
+	times("min", "min_s", "wait_min_s", func(r row) time.Duration { return r.Min })
+	times("max", "max_s", "wait_max_s", func(r row) time.Duration { return r.Max })
+	times("starts at", "at_s", "at_s", startOf)
+	return a
+}
+
+func jittered(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
+}
+
+func series(name string, rows []row, of func(row) time.Duration) plot.Series {
+	s := plot.Series{Name: name}
+	for _, r := range rows {
+		s.Points = append(s.Points, plot.Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
+	}
+	return s
+}
+
+func startOf(r row) time.Duration { return r.At }
+
+// describe returns the settings that shape the waits, in words.
+func describe(w read.Waits) string {
+	parts := []string{w.Strategy, "base " + asFlag(w.Base)}
+	switch {
+	case w.Jitter == read.JitterDecorrelated:
+		parts = parts[1:]
+	case w.Strategy == read.Exponential:
+		parts = append(parts, "factor "+words.Number(w.Factor))
+	case w.Strategy == read.Polynomial:
+		parts = append(parts, "power "+words.Number(w.Power))
+	}
+	switch {
+	case w.Jitter == read.JitterAuto && w.Strategy == read.Polynomial:
+		parts = append(parts, fmt.Sprintf("%g%% spread", 100*read.RailsSpread))
+	case w.Jitter != read.JitterAuto && w.Jitter != read.JitterNone:
+		parts = append(parts, w.Jitter+" jitter")
+	}
+	if w.MaxWait > 0 {
+		parts = append(parts, "no wait above "+asFlag(w.MaxWait))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,173 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/backoff/simulate"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/plot"
+	"github.com/pollcli/poll/internal/ui/term"
+)
+
+// SimulateCommand returns the command that simulates contention.
+func Simulate(s *term.Streams) *argv.Command {
+	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
+	q.Clients = []int{10, 50, 100} // not the whole sweep
+	return &argv.Command{
+		OwnsSignals: true,
+		Summary:     "model many clients of one service",
+		Flags:       q.flags(),
+		Into:        q,
+		Run:         q.run,
+	}
+}
+
+// A simulation is the settings of poll simulate.
+type simulation struct {
+	output
+	simulate.Config
+	waits     read.Waits // of the user's own, and the base and the longest wait of all
+	algorithm []string
+}
+
+const allAlgorithms = "all"
+
+// algorithmNames returns the algorithms of both models. ModelOCC has them all.
+func algorithmNames() []string {
+	list := []string{allAlgorithms}
+	for _, a := range simulate.ModelOCC.Algorithms(0, 0) {
+		list = append(list, a.Name)
+	}
+	return list
+}
+
+// shapes returns the flags that shape a schedule of the user's waits.
+func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
+
+func (q *simulation) flags() argv.Flags {
+	models := argv.Texts([]simulate.Model{simulate.ModelQueue, simulate.ModelOCC})
+	names := algorithmNames()
+	offered := func() []argv.Candidate { return argv.Candidates(names[1:]...) }
+	return slices.Concat(argv.Flags{
+		{Name: "model", Value: "M", Default: models[0], Words: models, Set: argv.Text(func(q *simulation, v string) { q.Model = simulate.Model(v) }), Usage: "queue or occ"},
+		{Name: "clients", Value: "LIST", Default: "10,50,100", Set: argv.Parsed(argv.ParseList(argv.ParseCount(0)), func(q *simulation, v []int) { q.Clients = v }), Usage: "numbers of clients"},
+		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, Set: argv.Parsed(argv.ParseList(argv.ParseWord(names)), func(q *simulation, v []string) { q.algorithm = v }), Usage: "such as exponential,full"},
+	}, argv.Of(read.WaitsTable().Only(shapes()...), func(q *simulation) *read.Waits { return &q.waits }), argv.Flags{
+		{Name: "trials", Value: "N", Default: "100", Set: argv.Parsed(argv.ParseCount(1), func(q *simulation, v int) { q.Trials = v }), Usage: "how often each is simulated"},
+		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", Set: argv.Parsed(read.ParsePositive, func(q *simulation, v time.Duration) { q.waits.Base = v }), Usage: "the base of algorithms"},
+		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", Set: argv.Parsed(read.ParseCap, func(q *simulation, v time.Duration) { q.waits.MaxWait = v }), Usage: "the longest wait"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", Set: argv.Parsed(parseService, func(q *simulation, v [2]time.Duration) { q.ServiceMin, q.ServiceMax = v[0], v[1] }), Usage: "queue: the time that serves one client"},
+		{Name: "seed", Value: "N", Default: "0", Set: argv.Parsed(argv.ParseUint64, func(q *simulation, v uint64) { q.Seed = v }), Usage: "the seed of the random numbers"},
+	}, argv.Of(outputTable("write two charts, of work and of time"), func(q *simulation) *output { return &q.output }))
+}
+
+// parseService reads a duration, or the shortest and the longest.
+func parseService(text string) (service [2]time.Duration, err error) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	if service[0], err = argv.ParseDuration(from); err == nil {
+		service[1], err = argv.ParseDuration(to)
+	}
+	return service, err
+}
+
+func (q *simulation) run(ctx context.Context, l *argv.Line) error {
+	if l.Has("service") && q.Model != simulate.ModelQueue {
+		return argv.Usagef("--service is for --model %s", simulate.ModelQueue)
+	}
+	if err := q.output.check(); err != nil {
+		return err
+	}
+	slices.Sort(q.Clients)
+	q.Algorithms = q.algorithms(slices.ContainsFunc(shapes(), l.Has))
+	found, err := simulate.Run(ctx, q.Config)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil: // begins with the name of a flag
+		return argv.Usagef("--%w", err)
+	}
+	a := answer{plots: q.plots(found), columns: []column{
+		columnOf("", "model", found, func(simulate.Result) (string, any) { return "", q.Model }),
+		columnOf("", "algorithm", found, func(r simulate.Result) (string, any) { return "", r.Algorithm }),
+		columnOf("clients", "clients", found, func(r simulate.Result) (string, any) { return strconv.Itoa(r.Clients), r.Clients }),
+		columnOf("algorithm", "", found, func(r simulate.Result) (string, any) { return r.Algorithm, nil }),
+		columnOf("", "trials", found, func(r simulate.Result) (string, any) { return "", r.Trials }),
+		columnOf("time_ms", "time_ms", found, func(r simulate.Result) (string, any) { return figure(r.Time) }),
+		columnOf("p95", "time_p95_ms", found, func(r simulate.Result) (string, any) { return figure(r.TimeP95) }),
+		columnOf("calls", "calls", found, func(r simulate.Result) (string, any) { return figure(r.Calls) }),
+		columnOf("retries", "retries", found, func(r simulate.Result) (string, any) { return figure(r.TurnedAway) }),
+	}}
+	if slices.ContainsFunc(found, stopped) {
+		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
+	}
+	return a.write(ctx, l, &q.output)
+}
+
+// algorithms returns the algorithms of --algorithm and, if isDescribed, the schedule of the other flags. Without
+// such flags it returns all algorithms of the model.
+func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
+	base, maxWait := q.Model.Published()
+	waits := q.waits.Resolved(base, maxWait)
+	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
+	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
+		list = q.Model.Algorithms(waits.Base, maxWait)
+	} else { // Run rejects "none" for ModelQueue
+		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
+			return !slices.Contains(q.algorithm, a.Name)
+		})
+	}
+	if isDescribed {
+		a := simulate.Algorithm{Name: describe(waits)}
+		a.Schedule, _ = waits.Schedules()
+		list = append(list, a)
+	}
+	return list
+}
+
+// figure returns a number for people, and to three decimals for programs. A time that is infinite is nil.
+func figure(n float64) (string, any) {
+	if math.IsInf(n, 0) {
+		return ">292 years", nil
+	}
+	return fmt.Sprintf("%.1f", n), math.Round(n*1000) / 1000
+}
+
+// stopped reports whether a trial was stopped because of a wait beyond 292 years.
+func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
+
+// plots draws work and time against the number of clients. Work is the count in the model's publication: retries in a queue, calls under occ.
+func (q *simulation) plots(found []simulate.Result) []plot.Plot {
+	title, x := "contention, model "+string(q.Model)+": ", plot.Axis{Name: "clients"}
+	work := plot.Plot{Title: title + "work", X: x, Y: plot.Axis{Name: "retries"}}
+	if q.Model == simulate.ModelOCC {
+		work.Y.Name = "calls"
+	}
+	time := plot.Plot{Title: title + "time until all are done", X: x, Y: plot.Axis{Name: "time", Seconds: true}}
+	for _, a := range q.Algorithms {
+		works, times := plot.Series{Name: a.Name}, plot.Series{Name: a.Name}
+		for _, r := range found {
+			if r.Algorithm != a.Name || stopped(r) { // its counts mean nothing
+				continue
+			}
+			clients, count := float64(r.Clients), r.TurnedAway
+			if q.Model == simulate.ModelOCC {
+				count = r.Calls
+			}
+			works.Points = append(works.Points, plot.Point{X: clients, Y: count})
+			times.Points = append(times.Points, plot.Point{X: clients, Y: r.Time / 1000})
+		}
+		work.Series, time.Series = append(work.Series, works), append(time.Series, times)
+	}
+	return []plot.Plot{work, time}
+}

@@ -1,0 +1,196 @@
+package read
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+)
+
+// A headerReader reads the files of -H and --oauth2-bearer at each attempt.
+type headerReader struct {
+	mu      sync.Mutex
+	process Env
+	sources []*headerSource
+	cookies string      // "" for none
+	last    http.Header // as it was, with the fields that are no longer in it
+}
+
+// A headerSource is a value of -H, or of --oauth2-bearer.
+type headerSource struct {
+	flag  string
+	text  string
+	lines []string // of the header, which text says
+	file  string   // that can be read again, "" for none
+}
+
+// refresh is the Refresh of a [poll.HTTP].
+type refresh = func(r *http.Request, refused bool) (http.Header, error)
+
+// ReadHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
+// not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
+// what reads their files again, nil if they name none that can be read twice.
+func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
+	r := &headerReader{process: process, cookies: cookies}
+	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
+	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
+		renew = r.renew
+	}
+	return r.header(), renew, err
+}
+
+// add adds the values of a flag.
+func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
+	for _, value := range values {
+		text, isFile, err := r.process.ReadValue(l, l.Origin(flag), value, maxLines)
+		if err != nil {
+			return err
+		}
+		source := &headerSource{flag: flag}
+		name := strings.TrimPrefix(value, "@")
+		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
+			source.file = name
+			if text, err = source.read(r.process); err != nil {
+				return argv.Usagef("%s: %w", l.Origin(flag), err)
+			}
+		}
+		if err := source.set(string(text), isFile); err != nil {
+			if isFile {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return argv.Usagef("%s: %w", l.Origin(flag), err)
+		}
+		r.sources = append(r.sources, source)
+	}
+	return nil
+}
+
+// minAge is how old a file without a final line break is that counts as written in full.
+const minAge = 100 * time.Millisecond
+
+// read reads the file. If it may be half written, it is read again, but not for ever.
+func (s *headerSource) read(process Env) (text []byte, err error) {
+	for range 10 {
+		text, err = process.ReadFile(s.file, maxLines)
+		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > minAge {
+			break
+		}
+		time.Sleep(minAge)
+	}
+	return text, err
+}
+
+// set takes the lines of a text, unless one is wrong.
+func (s *headerSource) set(text string, isFile bool) error {
+	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
+	lines := []string{text}
+	if isFile {
+		lines = strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	}
+	if s.flag == "oauth2-bearer" {
+		token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
+		if strings.ContainsAny(token, "\r\n\x00") {
+			return errors.New("a token is one line")
+		}
+		lines = []string{"Authorization: Bearer " + token}
+	}
+	for _, line := range lines {
+		if err := addHeader(http.Header{}, line); err != nil {
+			return err
+		}
+	}
+	s.text, s.lines = text, lines
+	return nil
+}
+
+// header returns the header. A line of -H wins over a token and a cookie. A field that is no
+// longer in it has no values, so that it is not sent.
+func (r *headerReader) header() http.Header {
+	header := http.Header{}
+	for _, s := range r.sources {
+		if _, said := header["Authorization"]; said && s.flag == "oauth2-bearer" {
+			continue
+		}
+		for _, line := range s.lines {
+			_ = addHeader(header, line) // which set has tried
+		}
+	}
+	if _, said := header["Cookie"]; r.cookies != "" && !said {
+		header.Set("Cookie", r.cookies)
+	}
+	for name := range r.last {
+		if _, said := header[name]; !said {
+			header[name] = nil
+		}
+	}
+	r.last = maps.Clone(header)
+	return header
+}
+
+// renew returns the headers as they are now. While a file is missing or not
+// written in full, its last content holds, and the error says so.
+func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var wrong error
+	for _, s := range r.sources {
+		if s.file != "" {
+			wrong = cmp.Or(s.renew(r.process), wrong)
+		}
+	}
+	return r.header(), wrong
+}
+
+// renew reads the file again.
+func (s *headerSource) renew(process Env) error {
+	content, err := s.read(process)
+	text := string(content)
+	switch {
+	case err != nil:
+		return err
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("%s is empty", s.file)
+	case strings.HasSuffix(s.text, "\n") && !strings.HasSuffix(text, "\n"):
+		return fmt.Errorf("%s: its last line is not complete", s.file)
+	}
+	if err := s.set(text, true); err != nil {
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	return nil
+}
+
+// addHeader adds a line to header. Even a malformed line may be a secret, so errors
+// do not repeat it.
+func addHeader(header http.Header, line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	bare, empty := strings.CutSuffix(line, ";")
+	if empty = empty && !ok; empty {
+		name = bare
+	}
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	key := http.CanonicalHeaderKey(name)
+	switch {
+	case !ok && !empty:
+		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("--oauth2-bearer @FILE sends a token from a file")
+	case key == "Authorization" && slices.Contains([]string{"Bearer", "Basic", "Token"}, value):
+		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set?")
+	case name == "":
+		return fmt.Errorf("a header needs a name: 'Name: value'")
+	case strings.ContainsAny(line, "\r\n\x00"):
+		return fmt.Errorf("header %q contains a line break", name)
+	case value != "" || empty:
+		header.Add(name, value)
+	case header[key] == nil:
+		header[key] = nil // not sent, not even poll's own
+	}
+	return nil
+}

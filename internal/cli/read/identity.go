@@ -1,0 +1,67 @@
+package read
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/resume"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// keepsEnviron reports whether the URL that is followed has variables of the environment in it.
+func keepsEnviron(probe poll.Probe) bool {
+	request, ok := probe.(*poll.HTTP)
+	if !ok {
+		return false
+	}
+	first, _ := request.Resume(nil)
+	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
+}
+
+// identity returns, by their names, the flags that have to do with which target it is: the
+// conditions, with the variables that they name, what they are about, and which server is
+// asked for what, but no limit, and nothing that is renewed.
+func (s *Run) identity(kind status.Kind) map[string][]string {
+	parts := make(map[string][]string)
+	for _, set := range s.Settings {
+		f := set.Flag
+		isPart := f.Group == groupConditions && !slices.Contains([]string{"success-threshold", "error-threshold", "detail"}, f.Name) ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "id" || f.Name == "name" && s.IsSeveral() ||
+			kind == status.KindHTTP && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
+		if isPart {
+			parts[f.Name] = append(parts[f.Name], set.Text)
+		}
+	}
+	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {
+		name := "$ENV." + names[1] + names[2]
+		parts[name] = []string{s.Getenv(names[1] + names[2])}
+	}
+	if parts["proxy"] != nil {
+		parts["proxy"] = []string{resume.Page(s.Connect.Proxy)}
+	}
+	if socket := parts["unix-socket"]; socket != nil {
+		socket[0], _ = filepath.Abs(socket[0])
+	}
+	parts["header"] = slices.DeleteFunc(parts["header"], func(line string) bool {
+		name, _, _ := strings.Cut(line, ":")
+		return slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+	})
+	for i, line := range parts["header"] {
+		if strings.HasPrefix(line, "@") { // the file is read again
+			parts["header"][i] = "@"
+		}
+	}
+	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
+		parts["preset"] = []string{s.preset.ID()}
+	}
+	return parts
+}
+
+// environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq
+// env.NAME, too.
+var environName = words.Pattern(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)

@@ -1,0 +1,302 @@
+package read
+
+import (
+	"cmp"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// classifyOperands says what the operands of a line are, and returns the kinds of targets.
+func Classify(l *argv.Line) (argv.Kinds, error) {
+	switch rest := l.Rest; {
+	case len(l.Operands) > 0 && l.Dashes && len(rest) == 0 && argv.HasScheme(l.Operands[0]):
+		return OfAll, argv.Usagef("no program follows --").Hint("is a variable of the shell empty? Leave -- out if no program is to be run")
+	case len(l.Operands) > 0 && l.Dashes:
+		l.Then = rest
+	case len(l.Operands) == 0 && l.Dashes && len(rest) > 0 && argv.HasScheme(rest[0]):
+		l.Operands = rest
+	default:
+		l.Operands, l.IsCommand = append(l.Operands, rest...), len(l.Operands) == 0 && len(rest) > 0
+	}
+	if l.IsCommand {
+		return ofCommand, nil
+	}
+	kinds := argv.Kinds(0)
+	for i, operand := range l.Operands {
+		if !argv.HasScheme(operand) {
+			return OfAll, TooMany(l.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
+		}
+		kind, err := kindOfURL(operand)
+		if err != nil {
+			return OfAll, err
+		}
+		kinds |= bitOf(kind)
+	}
+	return cmp.Or(kinds, OfAll), nil
+}
+
+// bitOf returns the kind of a target as a bit.
+func bitOf(kind status.Kind) argv.Kinds { return 1 << kind }
+
+// kindOfURL returns the kind of a URL by its scheme.
+func kindOfURL(text string) (status.Kind, error) {
+	scheme, _, hasScheme := strings.Cut(text, "://")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return status.KindHTTP, nil
+	case "tcp":
+		return status.KindTCP, nil
+	}
+	if !hasScheme {
+		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
+	}
+	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
+}
+
+// checkFor returns the check of settings of at least some rank for targets of some kinds.
+func checkFor(kinds argv.Kinds, least argv.Rank) argv.Check {
+	word := "url"
+	if kinds == ofCommand {
+		word = "command"
+	}
+	return argv.Check{Kinds: kinds, Word: word, Least: least}
+}
+
+// checked returns a copy of s without the settings that give way to others, and without the variables that do not apply to
+// such a wait.
+func (s *Run) checked(kinds argv.Kinds) (*Run, error) {
+	if err := s.refuseEach(); err != nil {
+		return nil, err
+	}
+	check := checkFor(kinds, argv.Variable)
+	check.Limits = s.limits()
+	if s.Targets != "" {
+		check.Entries = s.Flags
+	}
+	settings, err := s.Resolved(check)
+	return s.With(settings, s.preset), err
+}
+
+// Complete returns what the settings of a line and of its preset say about targets of some kinds. It calls inTime to read
+// the files of presets.
+func (p Env) Complete(s *Run, kinds argv.Kinds, inTime func(s *Run, read func() (*Run, error)) (*Run, error)) (_ *Run, err error) {
+	s = s.With(s.Settings, nil)
+	if s.Preset != "" {
+		if s, err = inTime(s, func() (*Run, error) { return p.WithPreset(s, kinds, argv.Preset) }); err != nil {
+			return nil, err
+		}
+	}
+	if !s.IsCommand {
+		return s.checked(kinds)
+	}
+	if err := p.checkCommand(s); err != nil {
+		return nil, err
+	}
+	checked, err := s.checked(kinds)
+	if err != nil {
+		err = cmp.Or(RefuseNoProgram(s.Operands), err)
+	}
+	return checked, err
+}
+
+// limits returns the kinds of wait that cannot have some flags.
+func (s *Run) limits() []argv.Limit {
+	isList, isSeveral := s.Each != "", s.IsSeveral()
+	isFilled := s.Targets != "" && s.hasPlaceholder()
+	program := ""
+	if len(s.Then) > 0 {
+		program = ProgramName(s.Then[0])
+	}
+	return []argv.Limit{
+		{Holds: program != "", Kind: program, Flags: "print json"},
+		{Holds: isList && s.IsCommand && s.HTTP.Next != "none", Kind: "command", Flags: "next"},
+		{Holds: isList && isFilled, Kind: "batches", Flags: "learn"},
+		{Holds: isList && !isFilled, Kind: "list", Flags: "batch"},
+		{Holds: isList, Kind: "list", Flags: "gone started-at finished-at"},
+		{Holds: s.HTTP.Stream, Kind: "stream", Flags: "each share strict retry-after"},
+		{Holds: isSeveral && !s.IsLogged(), Kind: "several", Flags: "name"},
+		{Holds: isSeveral, Kind: "several", Flags: "foreground stdin pass-exit-code result-file show-stderr"},
+	}
+}
+
+// TooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
+// gives its position only.
+func TooMany(operands []string, index int, why string) *argv.UsageError {
+	return argv.Usagef("unexpected operand %d: %s", index+1, why).
+		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
+}
+
+// ProgramName returns the first word of a command as it may be shown: one that
+// a shell would have to quote can hold a secret.
+func ProgramName(word string) string {
+	if find(`^[\w./+-]+$`, word) != nil {
+		return word
+	}
+	return "COMMAND"
+}
+
+// misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
+// other program. It returns "" without such an argument.
+func (s *Run) misplaced() string {
+	for _, word := range s.Operands[1:] {
+		name, _, _ := strings.Cut(word, "=")
+		f := s.Flags.Named(strings.TrimPrefix(name, "--"))
+		if f != nil && f.Distinctive && strings.HasPrefix(name, "--") {
+			return name
+		}
+	}
+	return ""
+}
+
+// Warnings returns notes on parts of a command line that may mean something else than they seem to mean.
+func (s *Run) Warnings() []string {
+	notes := slices.Compact(slices.Clone(s.Notes()))
+	if !s.IsCommand {
+		return notes
+	}
+	if name := s.misplaced(); name != "" {
+		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
+	}
+	abouts := []string{"runs:"}
+	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
+		abouts = append(abouts, "runs without a condition:")
+	}
+	for _, about := range abouts {
+		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); hint != "" {
+			notes = append(notes, "note: "+hint)
+		}
+	}
+	return notes
+}
+
+// refuseURL refuses a URL with what nobody means to be sent: white space and invisible
+// characters, variables that no shell has filled in, and what curl or --targets would.
+func refuseURL(operand string) error {
+	isOdd := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
+	}
+	if !strings.ContainsFunc(operand, isOdd) {
+		return nil
+	}
+	wrong, hint := argv.Advice("address " + operand)
+	if wrong == "" {
+		return nil
+	}
+	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
+}
+
+// checkCommand refuses the words of a command that were meant as something else.
+func (p Env) checkCommand(s *Run) error {
+	word := s.Operands[0]
+	switch {
+	case s.Dashes:
+		return nil
+	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
+		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
+			Hint("a switch such as --json takes no value").Hint("if it is meant: poll -- %s ...", word)
+	case slices.Contains(p.Commands, word):
+		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
+			Hint("to run a program of that name: poll ... -- %s", word)
+	}
+	name, program := s.misplaced(), ProgramName(word)
+	if name == "" {
+		return nil
+	}
+	return argv.Usagef("%s comes after the command, so it is an argument of the command, and no flag of poll", name).
+		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
+}
+
+// CheckProgram reports whether a program that does not exist was meant as something
+// else: a URL without its scheme, or something that is never a program. A program
+// that only cannot be run is returned as missing, with advice; one that cannot be given
+// its arguments is an error, too.
+func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
+	wrong := c.Plan().Invalid
+	if wrong == nil {
+		return nil, "", nil
+	}
+	missing, cannotRun := errors.AsType[*status.Failure](wrong)
+	switch err := RefuseNoProgram(c.Args); {
+	case err != nil:
+		return nil, "", err
+	case !cannotRun:
+		return nil, "", argv.Usagef("%w", wrong)
+	case missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot):
+		advice = p.adviceOn(c.Args[0])
+	}
+	return missing, advice, nil
+}
+
+// RefuseNoProgram refuses a word in place of a program that cannot be one and may
+// hold a secret. It returns nil for any other.
+func RefuseNoProgram(args []string) error {
+	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
+	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
+		if _, missing := exec.LookPath(parts[0]); missing == nil {
+			err.Hint("no shell runs a command: poll -- sh -c '%s ...'", ProgramName(parts[0]))
+		}
+	}
+	if len(err.Hints) == 0 {
+		return nil
+	}
+	return err
+}
+
+// adviceOn returns advice about a program that was not found.
+func (p Env) adviceOn(program string) string {
+	meant := words.Nearest(program, p.Commands)
+	_, hint := argv.Advice("command " + program)
+	switch {
+	case hint != "" || filepath.Base(program) != program:
+		return hint
+	case meant != "":
+		return "did you mean the subcommand: poll " + meant
+	}
+	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
+}
+
+// NothingToWaitFor refuses a line without a target.
+func (s *Run) NothingToWaitFor() error {
+	if len(s.Operands) > 0 || s.IsSeveral() {
+		return nil
+	}
+	if len(s.Pid) > 0 {
+		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
+			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
+	}
+	return argv.Usagef("nothing to wait for: give a URL or a command").
+		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+}
+
+// RefuseJoblog refuses what no job log can be.
+func (s *Run) RefuseJoblog() error {
+	if s.Joblog == "-" {
+		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
+	}
+	return nil
+}
+
+// refuseEach returns an error for a list that cannot be waited for.
+func (s *Run) refuseEach() error {
+	each := s.Origin("each")
+	switch n := len(s.Operands); {
+	case s.Each == "":
+	case n == 0:
+		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
+	case !s.IsCommand && n > 1:
+		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
+	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
+		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package read
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/presets"
+)
+
+// FindPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
+// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
+// has the stanzas of the user's directory in front of its own, and those of the file that is named first.
+func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
+	if file, one, ok := PresetFile(name); ok {
+		return p.presetIn(l, origin, file, one)
+	}
+	mine, unread := p.OwnPresets()
+	named := slices.DeleteFunc(slices.Clone(mine), func(preset presets.Preset) bool { return !preset.Named(name) })
+	if preset, found := presets.Lookup(name); found && (len(named) == 0 || named[0].Match == "") {
+		named = append(named, preset)
+	}
+	switch {
+	case len(named) > 1:
+		return preset, argv.Usagef("%s: preset %s is %s, too", named[0].File, name, cmp.Or(named[1].File, "built in")).
+			Hint("give this one another name")
+	case len(named) == 0:
+		return preset, cmp.Or(unread, unknownPreset(origin, name, mine))
+	case unread != nil:
+		l.Note("%s", unread)
+	}
+	return Grouped(named[0], mine), nil
+}
+
+// Grouped returns a preset with what the presets of a list, and its built-in group, add to it.
+func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
+	p = p.With(list)
+	if p.File == "" || p.Match == "" {
+		return p
+	}
+	group, _ := presets.Lookup(p.Group())
+	return p.With([]presets.Preset{group})
+}
+
+// PresetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
+// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER and of a stanza
+// of a group. A name that begins with that of a group is no file.
+func PresetFile(value string) (file, name string, ok bool) {
+	file = value
+	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
+		if _, err := os.Stat(m[1]); err == nil || !strings.Contains(m[2], "/") {
+			file, name = m[1], m[2]
+		}
+	}
+	if ok = strings.ContainsAny(file, `/\.`) && !strings.HasPrefix(value, "aws:"); ok {
+		group, _, _ := strings.Cut(value, "/")
+		_, isStanza := presets.Lookup(group)
+		ok = !isStanza
+	}
+	return file, name, ok
+}
+
+// presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.
+func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
+	list, err := p.ReadPresets(origin, file)
+	if err != nil {
+		return preset, err
+	}
+	if group := groupOf(list); name == "" && group != "" {
+		name = group
+	}
+	if name == "" && len(list) == 1 {
+		return list[0], nil
+	}
+	var names []string
+	for _, preset := range list {
+		if preset.Named(name) {
+			return Grouped(preset, list), nil
+		}
+		names = append(names, preset.Name)
+	}
+	switch {
+	case slices.ContainsFunc(list, func(preset presets.Preset) bool { return preset.Group() != "" && preset.Group() == name }):
+		preset, err = p.FindPreset(l, origin, name)
+		return preset.With(list), err
+	case name == "":
+		return preset, argv.Usagef("%s: %s has several presets: %s", origin, file, strings.Join(names, ", ")).
+			Hint("--preset %s:%s", file, names[0])
+	}
+	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
+}
+
+// groupOf returns the group that all presets of a file are part of, "" if there is none.
+func groupOf(list []presets.Preset) (group string) {
+	for i, p := range list {
+		own := cmp.Or(p.Group(), p.Name)
+		if i > 0 && own != group || len(list) == 1 && p.Match == "" {
+			return ""
+		}
+		group = own
+	}
+	return group
+}
+
+// ReadPresets reads the presets of a file, once for each run, and checks their settings.
+func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
+	if known := p.presets.files[file]; known != nil {
+		return known, nil
+	}
+	text, err := p.readRegular(file)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", origin, err)
+	}
+	list, err := presets.Read(file, string(text))
+	if err == nil && len(list) == 0 {
+		return nil, argv.Usagef("%s has no preset", file).Hint("a preset begins with the line name: NAME")
+	}
+	for _, preset := range list {
+		if err == nil {
+			_, err = New().withSettings(&preset, OfAll, argv.Typed)
+		}
+	}
+	if err != nil {
+		return nil, argv.Usagef("%w", err)
+	}
+	p.presets.files[file] = list
+	return list, nil
+}
+
+// WithPreset returns a copy of s that has the settings of the preset of --preset, too.
+func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
+	if s.Preset == "" {
+		return s, nil
+	}
+	preset := p.presets.named[s.Preset]
+	if preset == nil {
+		found, err := p.FindPreset(s.Line, s.Origin("preset"), s.Preset)
+		if err == nil {
+			err = refuseOfStanza(found)
+		}
+		if err != nil {
+			return nil, err
+		}
+		preset = &found
+		p.presets.named[s.Preset] = preset
+	}
+	return s.withSettings(preset, kinds, rank)
+}
+
+// refuseOfStanza refuses what a stanza of a file says of the wait, where its group judges other objects, too.
+func refuseOfStanza(group presets.Preset) error {
+	for _, p := range group.Stanzas() {
+		for _, setting := range p.Settings {
+			if p.File != "" && setting.Key != "id" {
+				return argv.Usagef("%s: %s is about the whole wait, and preset %s judges other objects, too", setting.At, setting.Key, group.Name).
+					Hint("give --%s, or name the stanza alone: %s", setting.Key, p.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// withSettings returns a copy of s that has the settings of a preset, too, of flags that are not set.
+func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
+	given, err := s.Settings, error(nil)
+	for _, setting := range p.Settings {
+		f := s.Flags.Named(setting.Key)
+		if f == nil || given.Has(f.Name) || !f.Fits(kinds) || rank == argv.Entry && f.WholeRun {
+			continue
+		}
+		for _, value := range setting.Values {
+			given, err = given.With(f, value, setting.At, rank)
+			if err = cmp.Or(err, refuseSetting(setting, value)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.With(given, p), nil
+}
+
+// leastInterval is how often a preset, which may be another's, makes poll ask at most.
+const leastInterval = 100 * time.Millisecond
+
+// refuseSetting refuses what a preset must not say: to ask too often, to send a start at each attempt,
+// and another host or variables of the environment in the URL that is followed.
+func refuseSetting(setting presets.Setting, value string) error {
+	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
+		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
+		return argv.Usagef("%s: %s is below %s, the least for a preset", setting.At, value, leastInterval)
+	}
+	if setting.Key != "follow" {
+		return nil
+	}
+	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
+	if value == "none" || otherHost.MatchString(value) {
+		return argv.Usagef("%s: a preset follows a path or a field only; type none, or another host: --follow %s", setting.At, value)
+	}
+	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Plan().Invalid; err != nil {
+		return argv.Usagef("%s: %w", setting.At, err)
+	}
+	return nil
+}
+
+// readRegular reads a file that says how to wait. A pipe could hold that up for ever, and a device has no end.
+func (p Env) readRegular(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return p.ReadFile(name, maxLines)
+}
+
+// OwnPresets reads the presets of the user's directory, and returns the first error about one of
+// its files.
+func (p Env) OwnPresets() (all []presets.Preset, unread error) {
+	dir := p.presetDir()
+	entries, err := os.ReadDir(dir)
+	if dir == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, argv.Usagef("read the presets: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
+			continue // a recorded response, for poll eval
+		}
+		list, err := p.ReadPresets("read the presets", filepath.Join(dir, e.Name()))
+		all, unread = append(all, list...), cmp.Or(unread, err)
+	}
+	return all, unread
+}
+
+// presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
+// Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
+func (p Env) presetDir() string {
+	for _, base := range []string{p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Getenv("HOME"), ".config"), p.Getenv("AppData")} {
+		if filepath.IsAbs(base) {
+			return filepath.Join(base, "poll", "presets")
+		}
+	}
+	return ""
+}

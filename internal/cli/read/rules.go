@@ -1,0 +1,206 @@
+package read
+
+import (
+	"cmp"
+	"math"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// readRules reads the conditions, which have to be about what the target answers.
+func (r *Reader) readRules(t *Target) error {
+	s := t.Run
+	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
+	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
+		name := verdict.RuleName()
+		compile := func(text string) (status.Rule, error) {
+			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.process.Lookup))
+			rule.Origin = "--" + name
+			return rule, err
+		}
+		fits := func(rule status.Rule) error {
+			err := Applies(rule.Expr, t.Kind, s.Each != "")
+			if err == nil && rule.Expr.Reads("event") && !s.HTTP.Stream {
+				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
+			}
+			return err
+		}
+		rules, err := compileAll(s.Origin(name), given[verdict], compile, fits, r.isForOthers(t, s.Rank(name)))
+		if err != nil {
+			return err
+		}
+		isAtList := func(text string) bool {
+			return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") && !strings.Contains(text, "$json")
+		}
+		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
+			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
+		}
+		t.Poller.Rules.Own = append(t.Poller.Rules.Own, rules...)
+	}
+	t.readGone()
+	if err := r.readDetail(t); err != nil {
+		return err
+	}
+	has := func(s status.Status) bool {
+		return slices.ContainsFunc(t.Poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
+	}
+	if s.Each != "" && s.preset == nil && !has(status.Success) && !has(status.NotReady) {
+		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", s.Origin("each")).
+			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
+	}
+	return r.readPreset(t)
+}
+
+// ReadRulesOf reads the conditions and the codes of a target that stands alone.
+func (p Env) ReadRulesOf(t *Target) error {
+	r := Reader{run: t.Run, process: p}
+	return cmp.Or(readAccept(t), r.readRules(t))
+}
+
+// readDetail reads what of an answer is added to the reason.
+func (r *Reader) readDetail(t *Target) (err error) {
+	s := t.Run
+	compile := func(text string) (*expr.Expr, error) {
+		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
+	}
+	fits := func(x *expr.Expr) error { return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != "")) }
+	t.Poller.Rules.Detail, err = compileAll(s.Origin("detail"), s.Detail, compile, fits, r.isForOthers(t, s.Rank("detail")))
+	return err
+}
+
+// readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
+// connection resets the next request.
+func (t *Target) readGone() {
+	condition := `$error in ["refused", "dns"]`
+	switch {
+	case !t.Run.Gone || t.Kind == status.KindCommand: // among several
+		return
+	case t.Kind == status.KindHTTP:
+		condition += " or $status in [404, 410]"
+	}
+	rule, _ := status.NewRule(status.Success, condition) // it compiles
+	rule.Origin, rule.Here = "--gone", true
+	t.Poller.Rules.Own = append(t.Poller.Rules.Own, rule)
+}
+
+// readAccept reads the codes of successful responses, which have to be those of a target of the kind.
+func readAccept(t *Target) error {
+	s := t.Run
+	if s.Accept == nil || t.Kind == status.KindTCP { // among several
+		return nil
+	}
+	for word := range strings.SplitSeq(strings.Join(s.Accept, ","), ",") {
+		codes, err := parseCodes(strings.TrimSpace(word), t.Kind)
+		if err != nil {
+			return argv.Usagef("%s: %w", s.Origin("accept"), err)
+		}
+		t.Poller.Rules.Accept = append(t.Poller.Rules.Accept, codes...)
+	}
+	has := func(code int) bool { return slices.Contains(t.Poller.Rules.Accept, code) }
+	switch {
+	case t.Kind == status.KindHTTP && s.HTTP.MaxRedirects >= 0 && slices.ContainsFunc([]int{301, 302, 303, 307, 308}, has):
+		return argv.Usagef("%s: poll follows redirects, so the status of a redirect is not that of the response", s.Origin("accept")).
+			Hint("with --max-redirs 0 the redirect is the response")
+	case s.Gone && (has(http.StatusNotFound) || has(http.StatusGone)):
+		return argv.Usagef("%s: 404 and 410 are the SUCCESS of %s, and not responses like others", s.Origin("accept"), s.Origin("gone")).
+			Hint("leave them out of the list")
+	}
+	return nil
+}
+
+// parseCodes reads an HTTP status, a class of them such as 2xx, or an exit code.
+func parseCodes(text string, kind status.Kind) (codes []int, err error) {
+	least, most, meaning := 200, 999, "an HTTP status"
+	if kind == status.KindCommand {
+		least, most, meaning = 0, 255, "an exit code"
+		if runtime.GOOS == "windows" {
+			most = math.MaxInt
+		}
+	}
+	first, last := text, text
+	if kind == status.KindHTTP && len(text) == 3 && strings.EqualFold(text[1:], "xx") {
+		first, last = text[:1]+"00", text[:1]+"99"
+	}
+	from, err := strconv.ParseUint(first, 10, 0)
+	to, _ := strconv.ParseUint(last, 10, 0)
+	if err != nil || from < uint64(least) || to > uint64(most) {
+		return nil, argv.Usagef("%q is not %s", text, meaning).Advise("accept " + kind.String() + " " + text)
+	}
+	for code := from; code <= to; code++ {
+		codes = append(codes, int(code))
+	}
+	return codes, nil
+}
+
+// isForOthers reports whether a condition that a target cannot have is for other targets: a TCP address has no
+// response, and the line has targets of several kinds.
+func (r *Reader) isForOthers(t *Target, rank argv.Rank) bool {
+	return r.Several && t.Kind == status.KindTCP && rank < argv.Entry
+}
+
+// readPreset reads the rules of --preset.
+func (r *Reader) readPreset(t *Target) error {
+	s := t.Run
+	if s.preset == nil || t.Kind == status.KindTCP { // among several
+		return nil
+	}
+	p, ofElement := s.preset, s.Each != ""
+	if ofElement && p.File != "" && p.Object != "" && !isObject(p.Object, strings.TrimSuffix(s.Each, "[]")+"[]") {
+		return argv.Usagef("%s: its object is %s, and %s is about each element of %s", s.Origin("preset"), p.Object, s.Origin("each"), s.Each).
+			Hint("write its paths from the element, such as .job.state, and no object")
+	}
+	compiled, err := r.process.presets.compile(compilation{p, t.Kind, ofElement})
+	if err != nil {
+		return argv.Usagef("%s: %w", s.Origin("preset"), err)
+	}
+	if compiled.unfit != nil {
+		s.Note("preset %s: left out for %s: %s", p.Name, t.Kind, strings.Join(compiled.unfit, "; "))
+	}
+	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
+	if t.Kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
+		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
+	}
+	t.Poller.Rules.Preset = compiled.preset
+	return nil
+}
+
+// isObject reports whether a path is among the objects of a preset.
+func isObject(objects, path string) bool {
+	paths, err := expr.CompileObjects(objects)
+	return err == nil && paths.Has(path)
+}
+
+// hasSuccess reports whether a condition says what is SUCCESS.
+func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
+
+// checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
+// several, and for a threshold that counts lines if no condition for SUCCESS can match a line.
+func checkStream(t *Target) error {
+	s := t.Run
+	if !s.HTTP.Stream {
+		return nil
+	}
+	if !s.hasSuccess() {
+		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
+			Hint(`--stream --until '$output contains "Server started"' for a line of a command, --until '.state == "done"' for an event`)
+	}
+	if p := s.preset; p != nil && p.Match == "" && p.Stanzas() != nil {
+		return argv.Usagef("%s: preset %s needs all objects to be done, and a message holds one of them", s.Origin("preset"), p.Name).
+			Hint("of one object: --stream --preset %s/Pod; of all of them: without --stream", p.Name)
+	}
+	rules := slices.Concat(t.Poller.Rules.Own, t.Poller.Rules.Preset.All())
+	matchesLine := func(r status.Rule) bool {
+		return r.Status == status.Success && (!r.Expr.Reads("exit") || r.Expr.Reads("stdout", "stderr", "body"))
+	}
+	if s.Poller.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
+		return argv.Usagef("%s counts lines, and $exit is not known of a line", s.Origin("success-threshold"))
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package read
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+)
+
+// The strategies: how the wait grows from step to step. Each is the type of the same name in
+// package backoff.
+const (
+	Exponential = "exponential"
+	Fixed       = "fixed"
+	Linear      = "linear"
+	Fibonacci   = "fibonacci"
+	Polynomial  = "polynomial"
+)
+
+// Strategies returns every strategy, the default first.
+func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
+
+// The jitters: how the waits of a strategy are spread at random.
+const (
+	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
+	// does, since a single client has nobody to collide with. Polynomial waits
+	// get railsSpread, which is part of the formula in Rails.
+	JitterAuto         = "auto"
+	JitterNone         = "none"         // no wait is random
+	JitterFull         = "full"         // as [backoff.Full]
+	JitterEqual        = "equal"        // as [backoff.Equal]
+	JitterDecorrelated = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
+)
+
+// Jitters returns every jitter, the default first.
+func Jitters() []string {
+	return []string{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
+}
+
+// NoCap, as the longest wait, allows waits of any length.
+const NoCap time.Duration = -1
+
+// RailsSpread is the spread of polynomial waits in a new Rails application
+// (config.active_job.retry_jitter).
+const RailsSpread = 0.15
+
+// Waits are the flags that shape the waits. A zero stands for the default: the zero value waits
+// 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy does not have
+// are ignored.
+type Waits struct {
+	Strategy, Jitter string
+	Base             time.Duration // the first wait, roughly
+	MaxWait          time.Duration // the longest wait, jitter included; noCap for no bound
+	Factor           float64       // of Exponential
+	Power            float64       // of Polynomial
+	Overshoot        float64       // a share of the time waited so far, which sets the factor
+	Interval         *time.Duration
+	InitialDelay     time.Duration
+	Immediate        *bool
+	Seed             *uint64
+}
+
+// WaitsTable returns the table of the flags that fill [Waits].
+func WaitsTable() argv.Flags {
+	return argv.Flags{
+		{Name: "strategy", HasVariable: true, Value: "S", Default: Exponential, Words: Strategies(), Set: argv.Text(func(w *Waits, v string) { w.Strategy = v }), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
+		{Name: "base", HasVariable: true, Value: "D", Default: "100ms", Set: argv.Parsed(ParsePositive, func(w *Waits, v time.Duration) { w.Base = v }), Usage: "the first wait, roughly"},
+		{Name: "factor", HasVariable: true, Value: "F", Default: "2", Set: argv.Parsed(argv.ParseNumber(1), func(w *Waits, v float64) { w.Factor = v }), Not: "strategy!=exponential", Usage: "the growth of exponential waits"},
+		{Name: "power", HasVariable: true, Value: "P", Default: "4", Set: argv.Parsed(aboveZero(argv.ParseNumber(0)), func(w *Waits, v float64) { w.Power = v }), Needs: "strategy", Not: "strategy!=polynomial", Usage: "the growth of polynomial waits"},
+		{Name: "max-wait", HasVariable: true, Value: "D", Default: "20s", Set: argv.Parsed(ParseCap, func(w *Waits, v time.Duration) { w.MaxWait = v }), Usage: "the longest wait that poll chooses; 0 = no cap"},
+		{Name: "interval", HasVariable: true, Value: "D", Brief: true, Set: argv.Parsed(argv.ParseDuration, func(w *Waits, v time.Duration) { w.Interval = &v }), Not: "strategy base factor overshoot jitter=decorrelated", Usage: "poll at once, then every D"},
+		{Name: "overshoot", HasVariable: true, Value: "PCT", Distinctive: true, Set: argv.Parsed(argv.ParsePercent, func(w *Waits, v float64) { w.Overshoot = v }), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "jitter", HasVariable: true, Value: "J", Default: JitterAuto, Words: Jitters(), Set: argv.Text(func(w *Waits, v string) { w.Jitter = v }), Usage: "auto, none, full, equal or decorrelated"},
+		{Name: "seed", HasVariable: true, Value: "N", WholeRun: true, Set: argv.Parsed(argv.ParseUint64, func(w *Waits, v uint64) { w.Seed = &v }), Usage: "the seed of the jitter, to repeat a run"},
+		{Name: "immediate", HasVariable: true, Set: argv.Parsed(strconv.ParseBool, func(w *Waits, v bool) { w.Immediate = &v }), Usage: "ask at once, as --interval does unless =false"},
+		{Name: "initial-delay", HasVariable: true, Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(w *Waits, v time.Duration) { w.InitialDelay = v }), Usage: "wait this long first"},
+	}
+}
+
+// ParsePositive reads a duration above 0.
+func ParsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
+
+// aboveZero returns a reader that rejects 0.
+func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (value T, err error) {
+		if value, err = read(s); err == nil && value == *new(T) {
+			err = argv.Usagef("%s is not above 0", s)
+		}
+		return value, err
+	}
+}
+
+func ParseCap(s string) (time.Duration, error) {
+	d, err := argv.ParseDuration(s)
+	return cmp.Or(d, NoCap), err
+}
+
+// Resolved returns w with --interval and --overshoot turned into the fields that they stand for, and
+// with its defaults, of which base and maxWait differ between commands.
+func (w Waits) Resolved(base, maxWait time.Duration) Waits {
+	isCapped := w.MaxWait != 0
+	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
+	w.Factor, w.Power = cmp.Or(w.Factor, 2), cmp.Or(w.Power, 4)
+	w.Base, w.MaxWait = cmp.Or(w.Base, base), cmp.Or(w.MaxWait, maxWait)
+	if w.Interval != nil {
+		w.Strategy, w.Base = Fixed, *w.Interval
+	}
+	if w.Overshoot > 0 {
+		w.Factor = 1 + w.Overshoot
+	}
+	switch {
+	case isCapped:
+	case w.Overshoot > 0:
+		w.MaxWait = NoCap
+	case w.Strategy == Fixed && w.MaxWait > 0:
+		w.MaxWait = max(w.MaxWait, 2*w.Base) // a fixed wait must fit below it
+	}
+	return w
+}
+
+// Schedules returns the schedule that w describes, and the one for waits after the client was
+// throttled. Under [JitterAuto] the latter doubles every wait, and otherwise only a constant one.
+func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
+	capped := backoff.Cap(w.growth(), w.MaxWait)
+	switch w.Jitter {
+	case JitterNone:
+		normal = capped
+	case JitterFull:
+		normal = backoff.Full(capped)
+	case JitterEqual:
+		normal = backoff.Equal(capped)
+	case JitterDecorrelated:
+		normal = backoff.Cap(backoff.Decorrelated{Base: w.Base}, w.MaxWait)
+	default:
+		return capped, backoff.Throttled(capped)
+	}
+	return normal, backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
+		s.Refusals++ // the response that this wait comes after slows a constant interval down, too
+		return normal.Wait(s, r)
+	})
+}
+
+func (w Waits) growth() backoff.Schedule {
+	switch w.Strategy {
+	case Fixed:
+		return backoff.Fixed(w.Base)
+	case Linear:
+		return backoff.Linear{Base: w.Base}
+	case Fibonacci:
+		return backoff.Fibonacci{Base: w.Base}
+	case Polynomial:
+		p := backoff.Polynomial{Base: w.Base, Power: w.Power}
+		if w.Jitter == JitterAuto || w.Jitter == "" {
+			p.Spread = RailsSpread
+		}
+		return p
+	}
+	return backoff.Exponential{Base: w.Base, Factor: w.Factor}
+}
+
+// AtOnce reports whether the first attempt comes without a wait: if --immediate says so or,
+// unless it says otherwise, with --interval.
+func (w Waits) AtOnce() bool {
+	if w.Immediate != nil {
+		return *w.Immediate
+	}
+	return w.Interval != nil
+}
+
+// Rand returns the source of the jitter of target n, and of a single target for 0. It returns nil without --seed.
+func (w Waits) Rand(n int) *rand.Rand {
+	if w.Seed == nil {
+		return nil
+	}
+	return rand.New(rand.NewPCG(*w.Seed, uint64(n)))
+}
+
+// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
+const DefaultTimeout = 10 * time.Minute

@@ -1,0 +1,91 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/poll"
+)
+
+// readGroup reads the goal of several targets, the limits of them together, and what is to be
+// said before it begins.
+func (w *wait) readGroup(r *read.Reader) (err error) {
+	s, n, isOpen := w.spec, len(r.Targets), false
+	if r.List != nil {
+		n, isOpen = r.List.Size, !r.List.Known // others may join
+	}
+	if n < s.Expect && !isOpen {
+		return s.TooFew(n)
+	}
+	w.group = newGroup(s)
+	w.group.Start, w.group.Timeout = w.process.Began, s.Timeout
+	if w.group.AtLeast, err = readGoal(s, n, isOpen); err != nil {
+		return err
+	}
+	part := "all"
+	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // of those that there turn out to be
+		part, w.group.AtLeast = fmt.Sprintf("at least %s of all", s.AtLeast), 0
+		w.group.Percent, _ = strconv.ParseFloat(strings.TrimSuffix(s.AtLeast, "%"), 64)
+	}
+	w.output.PerTarget = !s.Any
+	w.report.Targets, w.report.Timeout = n, s.Timeout
+	w.report.Goal = read.GoalWords(n, w.group.AtLeast, "target")
+	w.note(r.Repeated())
+	if r.List != nil {
+		w.report.Goal = r.List.Goal(w.group.AtLeast, part)
+		w.note(r.List.Note(s))
+	}
+	return nil
+}
+
+// newGroup returns a group with how much is done at once, and how often.
+func newGroup(s *read.Run) *poll.Group {
+	host, programs := read.DefaultParallelHost, runtime.GOMAXPROCS(0)
+	if s.Has("parallel-max") {
+		host, programs = s.Group.Parallel, s.Group.Parallel
+	}
+	host, programs = cmp.Or(s.ParallelMaxHost, host), cmp.Or(s.ParallelMaxHost, programs)
+	g := s.Group
+	g.ParallelPlace = func(place string) int {
+		if argv.HasScheme(place) {
+			return host
+		}
+		return programs
+	}
+	g.Limiter = &poll.Pacer{PerSecond: s.Fleet.PerSecond, Known: s.Fleet.Known, Rand: s.Waits.Rand(0)}
+	g.Rand = s.Waits.Rand(0)
+	return &g
+}
+
+// readGoal returns how many of n targets have to succeed, 0 for all. If the number is open, others
+// may join.
+func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
+	isShare, things := strings.HasSuffix(s.AtLeast, "%"), "targets"
+	if s.Each != "" {
+		things = "elements"
+	}
+	switch {
+	case s.Any && (n > 0 || isOpen):
+		return 1, nil
+	case n == 0 && !isOpen, s.AtLeast == "":
+		return 0, nil
+	case isOpen && !isShare:
+		n = math.MaxInt
+	case n == 0:
+		if _, err := argv.ParseShare(s.AtLeast, 100, things); err != nil {
+			return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
+		}
+		return 0, argv.Usagef("%s %s: the number of elements is not known", s.Origin("at-least"), s.AtLeast).
+			Hint("--expect N says how many there are at least, and --targets FILE which")
+	}
+	if least, err = argv.ParseShare(s.AtLeast, n, things); err != nil {
+		return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
+	}
+	return least, nil
+}

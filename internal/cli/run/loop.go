@@ -1,0 +1,267 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/resume"
+	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// longCommand is how long a command runs until poll says what it waits for.
+	longCommand = 10 * time.Second
+
+	// savingTime is how long remembering the runs of all targets may take, since others may hold
+	// the history, and leastSaving how long also at the deadline and after a signal.
+	savingTime  = 2 * time.Second
+	leastSaving = 100 * time.Millisecond
+)
+
+// An ending is how a run ended.
+type ending struct {
+	how  poll.Ending
+	code ExitCode
+	fate resume.Fate // of the job log
+}
+
+// The endings are what the targets that have ended came to.
+type endings struct {
+	result  ui.Result                // of the last
+	codes   map[poll.Ending]ExitCode // of the first with each ending
+	records []func()                 // of the job log, once all results are written
+}
+
+// run waits, reports what happens and writes the results to stdout.
+func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) {
+	ctx = w.withHost(ctx)
+	inTime, cancel := w.withDeadline(ctx)
+	defer cancel()
+	long := noticeLong(w.reporter)
+	defer long.Stop()
+	var goal *poll.Summary
+	ended := endings{codes: make(map[poll.Ending]ExitCode)}
+	for event := range w.events(ctx, targets) {
+		long.Stop()
+		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand && !w.spec.HTTP.Stream {
+			long.Reset(longCommand)
+		}
+		if w.spec.Slice > 0 {
+			event = resume.WaitOut(inTime, event, w.group == nil)
+		}
+		w.log.Observe(event)
+		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
+		switch event.Kind {
+		case poll.EventEnd:
+			if w.group == nil {
+				event.Outcome = resume.LookAgain(ctx, targets[0].Poller, *event.Outcome)
+			}
+			if err := w.endTarget(ctx, inTime, event, &ended); err != nil {
+				return ending{}, err
+			}
+			continue
+		case poll.EventGoal:
+			goal = event.Summary
+			if w.spec.Slice > 0 && goal.Ending == poll.Succeeded {
+				w.log.CheckAgain(inTime, poll.Group{Parallel: w.group.Parallel, ParallelPlace: w.group.ParallelPlace, Limiter: w.group.Limiter}, goal)
+			}
+			for _, note := range goal.Notes {
+				if w.spec.HTTP.Next == "" {
+					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
+				}
+			}
+			for _, warning := range w.learns[0].Warnings() { // of a list
+				w.reporter.Say(warning)
+			}
+		}
+		w.reporter.Event(event)
+	}
+	return w.conclude(ctx, goal, &ended)
+}
+
+// events yields what happens. A group has its own copies of the targets, which are dropped here.
+func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll.Event] {
+	switch {
+	case w.group == nil:
+		return targets[0].Poller.Events(ctx)
+	case len(targets) == 0: // and none had to be
+		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
+	}
+	return w.group.Events(ctx, func(yield func(poll.Poller) bool) {
+		for i, t := range targets {
+			if targets[i] = nil; !yield(t.Poller) {
+				return
+			}
+		}
+	})
+}
+
+// finalize evaluates the result of a target before its SUCCESS counts.
+func (w *wait) finalize(o poll.Outcome) poll.Outcome {
+	result := w.output.Evaluate(o)
+	result.Outcome.Value = result
+	return result.Outcome
+}
+
+// noticeLong returns a timer that says once of a command that its end is waited for.
+func noticeLong(reporter *ui.Reporter) *time.Timer {
+	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
+		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
+	}))
+}
+
+// endTarget reports how a target ended, and writes the result of one of several. The deadline does not
+// break that off: the guard does, if nobody reads.
+func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
+	if w.group == nil {
+		event.Outcome.Notes = append(event.Outcome.Notes, w.log.Notes(event.Outcome.Ending)...)
+	}
+	result := w.resultOf(inTime, event)
+	event.Outcome = &result.Outcome // the board may keep it
+	code := w.codeOf(event)
+	record := w.log.End(event, int(code)) // on the disk before anybody is told to call again
+	w.reporter.Event(event)
+	how := event.Outcome.Ending
+	if _, known := ended.codes[how]; !known || code == ExitInternal {
+		ended.codes[how] = code
+	}
+	ended.result = result
+	err := w.process.Deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, result, int(code)) })
+	switch {
+	case err != nil:
+		return err
+	case result.AtEnd():
+		ended.records = append(ended.records, record)
+	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
+	default:
+		record()
+	}
+	return nil
+}
+
+// resultOf returns the result of a target that has ended, of which is learned even if its result is of
+// no use.
+func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
+	o := *end.Outcome
+	if o.Ending == poll.CannotRun && w.advice != "" {
+		o.Notes = append(o.Notes, w.advice)
+	}
+	result, isFinal := o.Value.(ui.Result)
+	if !isFinal {
+		result = w.output.Evaluate(o)
+	}
+	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // and not that of a list
+		seen := o
+		if isFinal {
+			seen.Ending = poll.Succeeded
+		}
+		if w.log == nil || o.State.Ended() { // otherwise a later run learns from the operation
+			recorder.End(inTime, seen)
+		}
+		o.Notes = slices.Concat(o.Notes, recorder.Warnings())
+	}
+	result.Outcome.State, result.Outcome.Notes = o.State, o.Notes
+	return result
+}
+
+// codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that
+// of a command which failed, unless a signal to poll comes first.
+func (w *wait) codeOf(end poll.Event) ExitCode {
+	o, code := end.Outcome, outcomeCode(*end.Outcome)
+	if o.Resumed && w.group == nil {
+		if exit := w.log.Exit(end); exit != nil {
+			return ExitCode(*exit)
+		}
+	}
+	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
+		return code
+	}
+	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
+		return ExitCode(*exit)
+	}
+	return code
+}
+
+// conclude ends stdout, and notes what ended. goal is nil for a single wait. The runs are remembered
+// after the result, which does not wait for others who hold the history.
+func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings) (ending, error) {
+	w.reporter.Close()
+	end := w.endingOf(goal, ended)
+	err := w.process.Deliver(ctx, func() error {
+		if goal != nil {
+			return w.reporter.WriteSummary(w.output, *goal, int(end.code))
+		}
+		return w.writeResult(ended.result, end.code)
+	})
+	if err != nil {
+		return ending{}, err
+	}
+	for _, record := range ended.records {
+		record()
+	}
+	if w.group != nil {
+		for _, note := range w.log.Notes(end.how) {
+			w.reporter.AfterEnd(note)
+		}
+	}
+	if end.fate != resume.Over {
+		delete(w.learns, 0) // a later run continues the list
+	}
+	if problem := w.remember(ctx); problem != nil {
+		w.reporter.AfterEnd(problem.Error())
+	}
+	return end, nil
+}
+
+// endingOf returns how all ended: goal is nil for a single wait.
+func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
+	how := ended.result.Outcome.Ending
+	if goal != nil {
+		how = goal.Ending
+	}
+	code := ExitSuccess
+	if how != poll.Succeeded {
+		known, isKnown := ended.codes[how]
+		if code = known; !isKnown { // no target has ended so
+			code = outcomeCode(poll.Outcome{Ending: how, Cause: goal.Cause})
+		}
+		if code <= ExitNotFound && w.log.Err() != nil { // a later run cannot continue the wait
+			code = ExitInternal
+		}
+	}
+	return ending{how, code, w.log.Fate(how)}
+}
+
+// writeResult writes the result of a single wait.
+func (w *wait) writeResult(result ui.Result, code ExitCode) error {
+	o, file := result.Outcome, w.spec.ResultFile
+	if file != "" && (!o.Resumed || o.Observation != nil) {
+		if err := system.WriteFile(file, result.Answer()); err != nil {
+			return &ui.ResultError{Err: err}
+		}
+	}
+	return w.reporter.WriteResult(result, int(code))
+}
+
+// remember keeps the runs for the next, and returns the first problem, which is most often that
+// of all.
+func (w *wait) remember(ctx context.Context) (problem error) {
+	left := max(leastSaving, min(savingTime, time.Until(w.deadline())))
+	if ctx.Err() != nil { // the signal that ended the run does not end this
+		ctx, left = context.WithoutCancel(ctx), leastSaving
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	for _, n := range slices.Sorted(maps.Keys(w.learns)) {
+		problem = cmp.Or(problem, w.learns[n].Save(ctx))
+	}
+	return problem
+}

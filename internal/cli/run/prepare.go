@@ -1,0 +1,220 @@
+// Package run waits for the targets of a [read.Run]: it prepares the wait, reports its events, writes the results, and
+// returns the exit code.
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/learn"
+	"github.com/pollcli/poll/internal/resume"
+	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// Wait waits for the targets of a Run.
+func (p Host) Wait(ctx context.Context, s *read.Run) error {
+	w, err := InTime(ctx, p, s, func() (*wait, error) {
+		w := &wait{spec: s, process: p}
+		p.Guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
+		return w, w.read(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	watching, stop, err := watchProcesses(ctx, s)
+	if err != nil {
+		w.close(resume.Kept)
+		return err
+	}
+	defer stop(nil)
+	end, err := w.run(watching, w.targets)
+	w.close(end.fate)
+	return w.then(ctx, cmp.Or(err, ExitWith(end.code)))
+}
+
+// InTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
+// reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
+func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, error)) (v T, err error) {
+	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
+	defer cancel()
+	if v, err = awaitValue(reading, read); err == nil || argv.IsUsage(err) {
+		return v, err
+	}
+	var failure error
+	again := s.Slice > 0 && CodeOf(err) == ExitTimeout
+	if s.Output.JSON {
+		failure = ui.WriteFailure(p.Streams, int(CodeOf(err)), again, err.Error())
+	}
+	if again {
+		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.Began).Seconds(), err)
+	}
+	return v, errors.Join(err, failure)
+}
+
+// leastPreparing is the minimum time for finding errors in the command line,
+// however short the timeout.
+const leastPreparing = 250 * time.Millisecond
+
+// read reads and checks everything, so that nothing is attempted if something is
+// wrong.
+func (w *wait) read(ctx context.Context) error {
+	s := w.spec
+	if err := cmp.Or(w.readThen(), s.RefuseJoblog()); err != nil {
+		return err
+	}
+	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
+		return errors.New("stdout is not open for writing, so poll attempts nothing")
+	}
+	if s.ResultFile != "" {
+		if err := system.CheckFile(s.ResultFile); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("result-file"), err)
+		}
+	}
+	r := read.NewReader(s, w.process.Env)
+	if err := s.NothingToWaitFor(); err != nil {
+		return err
+	}
+	if err := r.Read(); err != nil {
+		return err
+	}
+	w.advice, w.learns = r.Advice, make(map[int]*learn.Recorder)
+	for i, t := range r.Targets {
+		switch {
+		case t.Learns == nil:
+		case r.List != nil || !r.Several:
+			w.learns[0] = t.Learns
+		default:
+			w.learns[i+1] = t.Learns
+		}
+	}
+	err := w.readOutput(ctx, r.Kinds)
+	switch {
+	case err != nil:
+	case r.Several:
+		err = w.readGroup(r)
+	default:
+		err = w.readAlone(&r.Targets[0].Poller)
+	}
+	if err != nil {
+		return err
+	}
+	w.targets = r.Targets
+	if w.process.Release != nil && slices.Contains(r.Kinds, status.KindCommand) { // the process becomes no other program
+		system.AdoptOrphans()
+	}
+	return w.open(r.Targets)
+}
+
+// readAlone reads what the limits of a group, and the flags for several targets, mean for one.
+func (w *wait) readAlone(p *poll.Poller) error {
+	s := w.spec
+	if s.Timeout > 0 {
+		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
+	}
+	if s.Expect > 1 {
+		return s.TooFew(1)
+	}
+	if s.AtLeast != "" {
+		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
+		}
+	}
+	if rate := s.Fleet.PerSecond; s.Fleet.Known && rate > 0 && (s.Share == "" || s.IsCommand && s.Fleet.Name == "") {
+		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second)/rate)))
+		p.Schedule, p.Throttled = backoff.Max(p.Schedule, spaced), backoff.Max(p.Throttled, spaced)
+	}
+	return nil
+}
+
+// open opens the job log, and what is shared with other processes, and makes the reporter.
+func (w *wait) open(targets []*read.Target) (err error) {
+	s := w.spec
+	isStart := func(t *read.Target) bool { return resume.Starts(t.Poller.Probe) }
+	mayRepeat := s.Resume || s.Slice > 0 || s.Joblog == "" && !slices.ContainsFunc(targets, isStart)
+	if w.log, err = openLog(s, targets); err != nil {
+		return err
+	}
+	continues := w.log.Note()
+	if s.Slice == 0 {
+		w.note(continues)
+	}
+	w.note(s.Warnings()...)
+	w.report.Slice = s.Slice > 0
+	w.report.Again = func() bool { return mayRepeat && w.log.Err() == nil }
+	if w.group == nil && targets[0].Poller.Past != nil {
+		w.report.Timeout = targets[0].Poller.Timeout
+	}
+	w.reporter = ui.New(w.report)
+	for _, t := range targets {
+		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // of its Timeout: that is of one run
+		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
+			c.Stderr = w.reporter.Stderr()
+		}
+	}
+	switch {
+	case s.Slice == 0 || continues == "":
+	case w.report.Face == ui.JSON: // told at the end
+		w.reporter.Say(continues)
+	default: // however quiet the run is
+		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
+	}
+	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
+		w.close(resume.Kept)
+		return err
+	}
+	switch {
+	case w.share == nil:
+	case w.group == nil:
+		targets[0].Poller.Limiter = w.share
+	default:
+		w.group.Limiter = w.share
+	}
+	return nil
+}
+
+// watchProcesses returns a context that is also done as soon as one of the processes of
+// --pid has ended: the wait has failed then. The caller calls stop.
+func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context, stop context.CancelCauseFunc, err error) {
+	watching, stop = context.WithCancelCause(ctx)
+	for _, pid := range s.Pid {
+		ended, err := system.ProcessEnd(pid)
+		if err != nil {
+			stop(nil)
+			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
+		}
+		cause := poll.Permanent(fmt.Errorf("process %d has ended", pid))
+		select {
+		case <-ended: // before the first attempt
+			stop(cause)
+		default:
+			go func() {
+				<-ended
+				stop(cause)
+			}()
+		}
+	}
+	return watching, stop, nil
+}
+
+// close closes what is open. The job log of a slice that is over is removed.
+func (w *wait) close(fate resume.Fate) {
+	w.reporter.Close()
+	if w.share != nil {
+		w.share.Close()
+	}
+	if err := w.log.Close(fate); err != nil {
+		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
+	}
+}

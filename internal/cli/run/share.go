@@ -1,0 +1,77 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/fleet"
+	"github.com/pollcli/poll/status"
+)
+
+// shareSecret is the variable with the secret of those who share. It is no flag: others can
+// see the arguments of a process.
+const shareSecret = "POLL_SHARE_SECRET"
+
+// openShare returns the limiter that --share names. It returns nil without --share, and if only the
+// variable names one and targets are commands without --share-key.
+func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet, error) {
+	isCommand := func(t *read.Target) bool { return t.Kind == status.KindCommand }
+	switch isUnknown := s.Fleet.Name == "" && slices.ContainsFunc(all, isCommand); {
+	case s.Share == "" || isUnknown && s.Rank("share") == argv.Variable:
+		return nil, nil
+	case isUnknown:
+		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
+			Hint("with --share-key NAME, all with the same NAME keep to one limit, such as --share-key aws-cfn")
+	}
+	o := s.Fleet
+	o.Key, o.Secret, o.Note = credentialsOf(all).at, []byte(s.Getenv(shareSecret)), note
+	shared, err := fleet.Open(s.Share, o)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
+			Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
+	}
+	return shared, nil
+}
+
+// credentials are what targets send to each place; those under "" are sent everywhere.
+type credentials map[string][]string
+
+// credentialsOf returns what targets send.
+func credentialsOf(all []*read.Target) credentials {
+	sent := credentials{}
+	for _, t := range all {
+		request, ok := t.Poller.Probe.(*poll.HTTP)
+		if !ok {
+			continue
+		}
+		first, err := request.Resume(nil)
+		if err != nil {
+			continue
+		}
+		secret, place := first.(interface{ Credentials() string }).Credentials(), first.Plan().Origin
+		if t.Socket != "" {
+			machine, _ := os.Hostname() // a container has one of its own
+			secret += fmt.Sprintf(" at %q of %q", t.Socket, machine)
+		}
+		if request.LocationTrusted {
+			place = "" // they go wherever an answer leads
+		}
+		if secret != "" {
+			sent[place] = append(sent[place], secret)
+		}
+	}
+	return sent
+}
+
+// at returns what is sent to a place. It may hold secrets, and is hashed before it goes
+// anywhere.
+func (c credentials) at(place string) string {
+	secrets := slices.Sorted(slices.Values(slices.Concat(c[""], c[place])))
+	return fmt.Sprintf("%q", slices.Compact(secrets))
+}
