@@ -151,7 +151,11 @@ func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict,
 	m := e.meaning
 	hasSuccess := r.Preset != nil || r.reads(Success)
 	if m.Holds == HoldsUnlessRulesSaySuccess && hasSuccess {
-		return r.undecided(Verdict{Reason: cmp.Or(want, m.Reason)}), want != ""
+		reason := cmp.Or(want, m.Reason)
+		if m.Allow&AllowSuccess == 0 && m.WhyNot != "" {
+			reason += ", " + m.WhyNot
+		}
+		return r.undecided(Verdict{Reason: reason}), want != ""
 	}
 	v, otherwise := m.Default()
 	if otherwise != nil && r.reads(NotReady, ".") {

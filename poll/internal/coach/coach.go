@@ -6,10 +6,8 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll/internal/meaning"
@@ -61,7 +59,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
-	if phrase := denied().Find(o.Stderr); phrase != nil && !o.Good() && !isSame {
+	if phrase := meaning.Denied(o.Stderr); phrase != nil && !o.Good() && !isSame {
 		t.hints = append(t.hints, hintOf("denied", phrase))
 	}
 	if o.Advice.Code == status.AdviceOffered && !isSame {
@@ -189,20 +187,6 @@ func missed(a status.Result, o *status.Observation) string {
 	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
 	return "it is true of the other output of the command: write " + other
 }
-
-//go:embed denied.txt
-var deniedText string
-
-// denied matches the phrases of denied.txt.
-var denied = sync.OnceValue(func() *regexp.Regexp {
-	var phrases []string
-	for line := range strings.Lines(deniedText) {
-		if _, phrase, _ := strings.Cut(strings.TrimSpace(line), ": "); line[0] != '#' {
-			phrases = append(phrases, phrase)
-		}
-	}
-	return regexp.MustCompile(strings.Join(phrases, "|"))
-})
 
 //go:embed hints.txt
 var hintText string

@@ -139,6 +139,9 @@ func calledWrongly(stderr []byte) []byte {
 	return nil
 }
 
+// Denied returns the phrase of stderr by which a program reports that its credentials were rejected, nil for none.
+func Denied(stderr []byte) []byte { return patterns()["denied"].Find(stderr) }
+
 //go:embed stderr.txt
 var stderrText string
 

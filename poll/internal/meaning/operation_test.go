@@ -291,7 +291,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		{`until .state == "done"`, `{"id":7}`, `.state is missing, want == "done"`},
 		{`until .state == "done"`, `{"status":"Running","state":"queued"}`, `.state is "queued", want == "done"`},
 		{`error-if .state == "burnt"`, `{"state":"queued"}`, `.state is "queued", which is no known final state: a condition can say what is`},
-		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status is "Running"`},
+		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status // `},
 	} {
 		o := answered(200, test.body)
 		o.Protocol = meaning.HTTP{Monitor: meaning.MonitorAzure}
