@@ -46,11 +46,7 @@ func (Command) Meaning(o *status.Observation) status.Meaning {
 		m.Default = func() (status.Verdict, *status.Verdict) { return unsuccessful(o), nil }
 	default:
 		m.Reason = fmt.Sprintf("exit code %d", *o.Exit)
-		v := status.Verdict{Status: status.Success, Reason: m.Reason}
-		m.Default = verdict(v)
-		if len(o.Body) == 0 { // nothing that a rule could read
-			m.Default = func() (status.Verdict, *status.Verdict) { return v, &v }
-		}
+		m.Default = success(m.Reason, len(o.Body) == 0) // nothing that a rule could read
 	}
 	return m
 }

@@ -84,10 +84,10 @@ func (h HTTP) Succeeded(o *status.Observation) bool {
 	return *o.Code >= 200 && *o.Code <= 299
 }
 
-// Meaning returns the meaning of a response, or of a failure. SUCCESS without a rule comes from result (the result of
+// Meaning returns the meaning of a response, or of a failure. SUCCESS without a rule comes from success (the result of
 // an operation, and the given URL), from followed (the document of an operation) and from azure.
 func (h HTTP) Meaning(o *status.Observation) status.Meaning {
-	m := h.protect(o)
+	m := h.conclusions(o)
 	switch isStray := h.isStray(o); {
 	case o.Failure != nil:
 		failure := status.Plain(o, "")
@@ -112,11 +112,10 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 			m.Holds = status.HoldsRunning
 		}
 	case h.Monitor == MonitorGiven, h.Monitor == MonitorResult:
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, h.result(o)
+		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // nothing that a rule could read
+		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, success(m.Reason, h.Monitor == MonitorResult || isSilent)
 	default:
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, func() (v status.Verdict, otherwise *status.Verdict) {
-			return h.followed(o)
-		}
+		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, h.followed(o)
 	}
 	if h.Monitor == MonitorAzure {
 		h.azure(o, &m)
@@ -142,9 +141,9 @@ func (h HTTP) located(base func() (status.Verdict, *status.Verdict)) func() (sta
 	}
 }
 
-// protect returns the part of the meaning that says which rules may decide.
-func (h HTTP) protect(o *status.Observation) status.Meaning {
-	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, Named: []string{"status", "error", "exit"}, Once: o.Start}
+// conclusions returns the part of the meaning that says which rules may decide.
+func (h HTTP) conclusions(o *status.Observation) status.Meaning {
+	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, Once: o.Start}
 	isRefused := h.RefusedForLoad(o)
 	if o.Code != nil {
 		m.Reason = h.words(*o.Code)
@@ -154,6 +153,8 @@ func (h HTTP) protect(o *status.Observation) status.Meaning {
 	}
 	if o.Good() {
 		m.Allow |= status.AllowRead
+	} else {
+		m.Named = []string{"status", "error", "exit"}
 	}
 	if o.Code == nil {
 		m.Allow |= status.AllowText
@@ -188,13 +189,11 @@ func (h HTTP) isStray(o *status.Observation) bool {
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)
 }
 
-// result returns SUCCESS. An unclear rule for NOT_READY prevents it, unless it is the result of an operation or there
-// is nothing that a rule could read.
-func (h HTTP) result(o *status.Observation) func() (status.Verdict, *status.Verdict) {
-	v := status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
-	isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0
+// success returns SUCCESS for a reason. A doubtful rule for NOT_READY prevents it, unless it is certain.
+func success(reason string, isCertain bool) func() (status.Verdict, *status.Verdict) {
 	return func() (status.Verdict, *status.Verdict) {
-		if h.Monitor == MonitorResult || isSilent {
+		v := status.Verdict{Status: status.Success, Reason: reason}
+		if isCertain {
 			return v, &v
 		}
 		return v, nil

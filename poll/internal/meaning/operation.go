@@ -38,10 +38,12 @@ func Say(s document.Statement) string { return s.Path + " is " + words.Excerpt([
 
 // followed returns the verdict on a successful response from a URL that was followed, and the verdict if rules name
 // what is not ready. Many APIs return the operation itself there, done or not: the document decides.
-func (h HTTP) followed(o *status.Observation) (v status.Verdict, otherwise *status.Verdict) {
-	said := Reported(o)
-	v, other := h.operation(o, said, false), h.operation(o, said, true)
-	return v, &other
+func (h HTTP) followed(o *status.Observation) func() (v status.Verdict, otherwise *status.Verdict) {
+	return func() (v status.Verdict, otherwise *status.Verdict) {
+		said := Reported(o)
+		other := h.operation(o, said, true)
+		return h.operation(o, said, false), &other
+	}
 }
 
 // operation returns the verdict on the document of an operation. Rules may name the documents of an operation that is
