@@ -10,9 +10,7 @@ import (
 // in a gate does not count.
 type clock struct {
 	context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-
+	timer *time.Timer
 	mu    sync.Mutex
 	held  int           // how many requests wait in a gate
 	left  time.Duration // what was left when the clock started last
@@ -21,17 +19,21 @@ type clock struct {
 
 // newClock starts a clock. The caller has to stop the clock.
 func newClock(ctx context.Context, limit time.Duration) (c *clock, stop func()) {
-	c = &clock{left: limit, since: time.Now()}
-	c.Context, c.cancel = context.WithCancelCause(ctx)
-	c.timer = time.AfterFunc(limit, func() { c.cancel(ErrAttemptTimeout) })
+	ctx, cancel := context.WithCancelCause(ctx)
+	c = &clock{Context: ctx, left: limit, since: time.Now()}
+	c.timer = time.AfterFunc(limit, func() { cancel(ErrAttemptTimeout) })
 	return c, func() {
 		c.timer.Stop()
-		c.cancel(nil)
+		cancel(nil)
 	}
 }
 
-// hold stops the clock while one more request waits in a gate. It returns the function that ends the wait.
+// hold stops the clock while one more request waits in a gate. It returns the function that ends the wait. A nil clock limits
+// nothing.
 func (c *clock) hold() (release func()) {
+	if c == nil {
+		return func() {}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held++; c.held == 1 && c.timer.Stop() {
@@ -56,23 +58,4 @@ func (c *clock) Deadline() (time.Time, bool) {
 		return run, !run.IsZero()
 	}
 	return earliest(run, c.since.Add(c.left)), true
-}
-
-type clockKey struct{}
-
-// Value returns the clock for its key.
-func (c *clock) Value(key any) any {
-	if key == (clockKey{}) {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
-// holdClock stops the clock of the attempt that ctx belongs to, if the attempt has a clock. It returns the function that
-// starts the clock again.
-func holdClock(ctx context.Context) (release func()) {
-	if c, ok := ctx.Value(clockKey{}).(*clock); ok {
-		return c.hold()
-	}
-	return func() {}
 }

@@ -88,7 +88,7 @@ func (l *loop) enter(s *source) (leave func(), ok bool) {
 // if the place is closed until after the deadline.
 func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 	w := s.wait
-	for s.isLimited() {
+	for s.limiter != nil && s.place.name != "" {
 		var had time.Time
 		if w.Reserved {
 			had = w.Due
@@ -96,15 +96,10 @@ func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 		var closed string
 		w.Due, closed = s.limiter.Next(s.place.name, had)
 		w.Reserved = true
-		now := time.Now()
-		if !w.Due.After(now) {
+		if !w.Due.After(time.Now()) {
 			break
 		}
-		if ctx.Err() != nil || closed != "" && l.endIfClosed(s, closed, now) {
-			return false
-		}
-		l.emitHeld(s, closed != "", now)
-		if l.stepping {
+		if ctx.Err() != nil || !l.hold(s, closed, time.Now()) || l.stepping {
 			return false
 		}
 		sleepUntil(ctx, w.Due)
@@ -112,33 +107,25 @@ func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 	return ctx.Err() == nil
 }
 
-// isLimited reports whether a limiter decides when the next attempt may go.
-func (s *source) isLimited() bool { return s.limiter != nil && s.place.name != "" }
-
-// emitHeld emits that an attempt which was due has to wait.
-func (l *loop) emitHeld(s *source, isClosed bool, now time.Time) {
-	by := HeldByRate
-	if isClosed {
+// hold emits that an attempt which is due has to wait for the limiter, or because its place is closed for a reason. It
+// reports false if the place is closed until after the deadline.
+func (l *loop) hold(s *source, closed string, now time.Time) bool {
+	defer l.lock()()
+	w, p, by := s.wait, s.place, HeldByRate
+	if closed != "" {
 		by = HeldByGate
+		if w.Due.After(p.opens) {
+			p.opens = w.Due.Add(clockSpread)
+			l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+				Place: &Place{Name: p.name, ClosedUntil: w.Due, Reason: closed}})
+		}
+		if w.isDeadline(w.Due) {
+			s.endClosed(closedFor(p.name, w.Due.Sub(now), closed))
+			return false
+		}
 	}
-	defer l.lock()()
-	l.emitWait(s.wait, by, now)
-}
-
-// endIfClosed reports that the place of a source is closed until the source is due, and whether that is after the
-// deadline.
-func (l *loop) endIfClosed(s *source, reason string, now time.Time) (ends bool) {
-	defer l.lock()()
-	w, p := s.wait, s.place
-	if w.Due.After(p.opens) {
-		p.opens = w.Due.Add(clockSpread)
-		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: w.Due, Reason: reason}})
-	}
-	if ends = w.isDeadline(w.Due); ends {
-		s.endClosed(closedFor(p.name, w.Due.Sub(now), reason))
-	}
-	return ends
+	l.emitWait(w, by, now)
+	return true
 }
 
 // work waits for a worker, and returns the function that releases the worker. An attempt that has become slow releases

@@ -153,10 +153,8 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			}
 		})
 		release := l.start(targets)
-		var broke any
 		go func() {
 			defer close(events)
-			defer func() { broke = recover() }()
 			l.drive()
 			l.emit(l.goal())
 		}()
@@ -173,9 +171,6 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			if e.ofStart {
 				seen <- struct{}{}
 			}
-		}
-		if broke != nil {
-			panic(broke)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/meaning"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -53,17 +52,13 @@ func (s *source) plan(now time.Time) {
 // look makes the attempt, evaluates the response, and reports a refusal or a quota to the limiter.
 func (s *source) look() {
 	w := s.wait
-	var pace request.Pace
-	limited := newPaced(s)
-	if s.limiter != nil { // also of a probe without a place, which may make requests
-		pace = limited
-	}
+	pace := newPaced(s)
 	o, took := w.look(pace, w.tell)
 	if w.stream.isUncounted {
 		w.count(w.complete)
 	}
 	if o.Stopped() {
-		if c, ok := o.Failure.Err.(*closing); ok && w.isPastDeadline(c.Wait) {
+		if c, ok := o.Failure.Err.(*closing); ok && w.isDeadline(time.Now().Add(c.Wait)) {
 			s.endClosed(o.Failure.Reason)
 		} else if ok {
 			o.Hint = &c.Hint
@@ -71,12 +66,12 @@ func (s *source) look() {
 	}
 	w.answered(o, took)
 	if second := w.forResult(); s.list == nil && second != nil {
-		s.wait, limited.wait, w = second, second, second
+		s.wait, w = second, second
 		w.answered(w.look(pace, nil)) // a result has no messages
 		w.last.took += took
 	}
 	if pace != nil {
-		w.Limit = cmp.Or(limited.feedBack(s.place.name, w.last.observation, w.last.verdict), w.Limit)
+		w.Limit = cmp.Or(pace.feedBack(s.place.name, w.last.observation, w.last.verdict), w.Limit)
 	}
 	for _, w := range s.all() {
 		if w.p.Finalize != nil && w.Status == status.Success && w.decided() { // here, since it may take its time
@@ -95,15 +90,19 @@ func (s *source) endClosed(why string) {
 // A paced attempt spaces its requests: each request takes a slot of the limiter. The gate has taken the slot of the
 // first request to the place of the attempt.
 type paced struct {
-	wait    *wait
-	limiter Limiter
-	place   string
+	*source
+	clock   *clock                    // of the attempt, nil for no limit
 	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
 	visited sync.Map                  // the places of the requests of this attempt
 }
 
+// newPaced returns what spaces the requests of an attempt; nil without a limiter. A probe without a place may make requests,
+// too.
 func newPaced(s *source) *paced {
-	p := &paced{wait: s.wait, limiter: s.limiter, place: s.place.name}
+	if s.limiter == nil {
+		return nil
+	}
+	p := &paced{source: s}
 	p.sent.Store(new(s.begun))
 	return p
 }
@@ -114,21 +113,16 @@ type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// isPastDeadline reports whether a wait from now on lasts longer than the deadline allows.
-func (w *wait) isPastDeadline(wait time.Duration) bool {
-	return !w.deadline.IsZero() && wait > time.Until(w.deadline)
-}
-
 // Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
 // until after the deadline. It fails, too, if a redirect leads to a place that is closed for longer than slowAfter:
 // the attempt would count for its own place meanwhile, and hold up targets there that need no redirect. An attempt that
 // has been at that place before, as for another page of a list, waits.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	_, again := p.visited.LoadOrStore(place, true)
-	if place == p.place && !again {
+	if place == p.place.name && !again {
 		return nil
 	}
-	defer holdClock(ctx)()
+	defer p.clock.hold()()
 	ends := p.wait.planned.isHTTP && !again
 	var slot time.Time
 	for {
@@ -140,13 +134,10 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 		case wait <= 0:
 			p.sent.Store(new(time.Now()))
 			return nil
-		case closed != "" && (p.wait.isPastDeadline(wait) || ends && wait > slowAfter):
+		case closed != "" && (p.wait.isDeadline(time.Now().Add(wait)) || ends && wait > slowAfter):
 			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
 		default:
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-			}
+			sleepUntil(ctx, slot)
 		}
 	}
 }
@@ -164,7 +155,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 		v = p.wait.p.Rules.Classify(p.wait.run.ctx, o)
 	}
 	p.feedBack(place, &o, v)
-	return v.Status == status.Throttled && (o.Hint == nil || !p.wait.isPastDeadline(o.Hint.Wait))
+	return v.Status == status.Throttled && (o.Hint == nil || !p.wait.isDeadline(time.Now().Add(o.Hint.Wait)))
 }
 
 // feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless

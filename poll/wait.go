@@ -219,20 +219,25 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // look makes an attempt, and returns how long it took. The evaluation of the response has a
 // time limit of its own. tell is told the messages of a stream. AttemptTimeout limits the attempt, except a stream of
 // an HTTP probe: there it limits each request until the header has come.
-func (w *wait) look(pace request.Pace, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
+func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	var limit time.Duration
 	if !w.run.stepEnd.IsZero() {
 		limit = max(time.Until(w.run.stepEnd), 1)
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	limits := &limits{request.Attempt{Pace: pace, Anew: w.stream.pending}, w.planned.continues}
+	limits := &limits{request.Attempt{Anew: w.stream.pending}, w.planned.continues}
 	if w.planned.isHTTP && w.planned.streams {
 		limits.Timeout = w.p.AttemptTimeout
 	} else if w.p.AttemptTimeout > 0 {
 		clock, stop := newClock(ctx, w.p.AttemptTimeout)
 		defer stop()
-		ctx = clock
+		if ctx = clock; pace != nil {
+			pace.clock = clock
+		}
+	}
+	if pace != nil {
+		limits.Pace = pace
 	}
 	ctx, stop := w.listen(ctx, w.planned.Once)
 	defer stop()
