@@ -20,6 +20,7 @@ type judgement struct {
 	begun       time.Time // of the look, or, for a response of a cache, when it was made at the earliest
 	took        time.Duration
 	isOutdated  bool // see wait.outdated
+	isHeld      bool // the stream was ended, since its verdict has held long enough
 }
 
 // freshFor is how long after its start an operation may not be visible yet: a 404 is not believed.
@@ -82,7 +83,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		j.begun = j.begun.Add(-meaning.Of(o).Age - time.Second) // the Age counts whole seconds
 	}
 	v, outdated := &j.verdict, w.outdated(o, j.begun)
-	j.isOutdated = outdated != ""
+	j.isOutdated, j.isHeld = outdated != "", o.Failure != nil && o.Failure.Err == errConfirm
 	switch {
 	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}

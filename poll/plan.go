@@ -146,6 +146,9 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 			return delay, s.Previous
 		}
 	}
+	if s.last.isHeld { // the next stream has only to say the same again
+		return delay, s.Previous
+	}
 	if left := of.confirmAt.Sub(now); !of.confirmAt.IsZero() && left > 0 {
 		return left + s.passed(now), s.Previous
 	}

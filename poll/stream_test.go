@@ -388,14 +388,14 @@ var hostile = []struct {
 		want:   `400ms succeeded, 3 attempts, 3 messages: .state is "done"`},
 	{name: "SUCCESS for a time", handle: func(s streaming) { s.sse().say(done, "~3s", done, "~3s", done).hold() },
 		change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
-		want:   `5.2s succeeded, 2 attempts, 3 messages: .state is "done"`},
+		want:   `5.1s succeeded, 2 attempts, 3 messages: .state is "done"`},
 	{name: "SUCCESS for a time, with IDs", handle: func(s streaming) {
 		if s.r.Header.Get("Last-Event-ID") == "" {
 			s.sse().say("id: 7\n" + done)
 		}
 		s.hold()
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
-		want: `5.2s succeeded, 2 attempts, 2 messages: .state is "done"`},
+		want: `5.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
 	{name: "SUCCESS twice, a server that is down between, and nothing newer", handle: func(s streaming) {
 		if s.n == 2 {
 			s.w.WriteHeader(http.StatusServiceUnavailable)
