@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
@@ -63,7 +62,7 @@ const (
 type answer struct {
 	columns []column
 	below   string // text below the table
-	plots   []plot.Plot
+	plots   []Plot
 }
 
 // A column is the cells of an answer, one for each row.
@@ -88,13 +87,13 @@ func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) 
 func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
-		text = a.table() + a.below + plot.Screen(o.streams, a.plots...)
+		text = a.table() + a.below + Screen(o.streams, a.plots...)
 	}
 	err := l.Write(ctx, text)
 	if o.svg == "" {
 		return err
 	}
-	if bad := system.WriteFile(o.svg, plot.SVG(a.plots...)); bad != nil {
+	if bad := system.WriteFile(o.svg, SVG(a.plots...)); bad != nil {
 		err = errors.Join(err, fmt.Errorf("write --svg %s: %w", o.svg, bad))
 	}
 	return err

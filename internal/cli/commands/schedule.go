@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
-	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
@@ -99,7 +98,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	var all []row
 	var names []string // of the strategies, by row
-	var lines []plot.Series
+	var lines []Series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
 		rows, err := q.rows(q.resolved().Schedules())
@@ -123,9 +122,9 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	lines := []plot.Series{series(w.Strategy, rows, startOf)}
+	lines := []Series{series(w.Strategy, rows, startOf)}
 	if jittered(rows) {
-		lines = []plot.Series{
+		lines = []Series{
 			series("latest", rows, func(r row) time.Duration { return r.Latest }),
 			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
 			series("mean", rows, startOf),
@@ -197,9 +196,9 @@ func (q *scheduleQuery) totals(rows []row) string {
 }
 
 // timetable returns attempts with a chart. People get bounds only if the waits are random.
-func timetable(title string, rows []row, series ...plot.Series) (a answer) {
-	y := plot.Axis{Name: "time since the start", Seconds: true}
-	a.plots = []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
+func timetable(title string, rows []row, series ...Series) (a answer) {
+	y := Axis{Name: "time since the start", Seconds: true}
+	a.plots = []Plot{{Title: title, X: Axis{Name: "attempt"}, Y: y, Series: series}}
 	a.columns = []column{columnOf("attempt", "attempt", rows, func(r row) (string, any) { return strconv.Itoa(r.Attempt), r.Attempt })}
 	times := func(heading, seconds, key string, of func(row) time.Duration) {
 		if strings.HasPrefix(key, "wait_m") && !jittered(rows) {
@@ -220,10 +219,10 @@ func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
 }
 
-func series(name string, rows []row, of func(row) time.Duration) plot.Series {
-	s := plot.Series{Name: name}
+func series(name string, rows []row, of func(row) time.Duration) Series {
+	s := Series{Name: name}
 	for _, r := range rows {
-		s.Points = append(s.Points, plot.Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
+		s.Points = append(s.Points, Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
 	}
 	return s
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
-	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -147,15 +146,15 @@ func figure(n float64) (string, any) {
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
 // plots draws work and time against the number of clients. Work is the count in the model's publication: retries in a queue, calls under occ.
-func (q *simulation) plots(found []simulate.Result) []plot.Plot {
-	title, x := "contention, model "+string(q.Model)+": ", plot.Axis{Name: "clients"}
-	work := plot.Plot{Title: title + "work", X: x, Y: plot.Axis{Name: "retries"}}
+func (q *simulation) plots(found []simulate.Result) []Plot {
+	title, x := "contention, model "+string(q.Model)+": ", Axis{Name: "clients"}
+	work := Plot{Title: title + "work", X: x, Y: Axis{Name: "retries"}}
 	if q.Model == simulate.ModelOCC {
 		work.Y.Name = "calls"
 	}
-	time := plot.Plot{Title: title + "time until all are done", X: x, Y: plot.Axis{Name: "time", Seconds: true}}
+	time := Plot{Title: title + "time until all are done", X: x, Y: Axis{Name: "time", Seconds: true}}
 	for _, a := range q.Algorithms {
-		works, times := plot.Series{Name: a.Name}, plot.Series{Name: a.Name}
+		works, times := Series{Name: a.Name}, Series{Name: a.Name}
 		for _, r := range found {
 			if r.Algorithm != a.Name || stopped(r) { // its counts mean nothing
 				continue
@@ -164,10 +163,10 @@ func (q *simulation) plots(found []simulate.Result) []plot.Plot {
 			if q.Model == simulate.ModelOCC {
 				count = r.Calls
 			}
-			works.Points = append(works.Points, plot.Point{X: clients, Y: count})
-			times.Points = append(times.Points, plot.Point{X: clients, Y: r.Time / 1000})
+			works.Points = append(works.Points, Point{X: clients, Y: count})
+			times.Points = append(times.Points, Point{X: clients, Y: r.Time / 1000})
 		}
 		work.Series, time.Series = append(work.Series, works), append(time.Series, times)
 	}
-	return []plot.Plot{work, time}
+	return []Plot{work, time}
 }

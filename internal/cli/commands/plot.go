@@ -1,5 +1,4 @@
-// Package plot draws line charts: as SVG, and on a terminal by asciigraph.
-package plot
+package commands
 
 import (
 	"math"

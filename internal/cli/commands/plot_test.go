@@ -1,4 +1,4 @@
-package plot_test
+package commands
 
 import (
 	"encoding/xml"
@@ -9,15 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // line returns a series of points with x = 1, 2, 3 ...
-func line(name string, ys ...float64) plot.Series {
-	s := plot.Series{Name: name}
+func line(name string, ys ...float64) Series {
+	s := Series{Name: name}
 	for i, y := range ys {
-		s.Points = append(s.Points, plot.Point{X: float64(i + 1), Y: y})
+		s.Points = append(s.Points, Point{X: float64(i + 1), Y: y})
 	}
 	return s
 }
@@ -43,25 +42,25 @@ func texts(t *testing.T, svg []byte) []string {
 
 func TestSVG(t *testing.T) {
 	t.Parallel()
-	seconds := plot.Axis{Name: "time", Seconds: true}
+	seconds := Axis{Name: "time", Seconds: true}
 	tests := []struct {
 		name string
-		plot plot.Plot
+		plot Plot
 		want []string
 	}{
-		{"one series", plot.Plot{Title: "a < b & c", X: plot.Axis{Name: "n"}, Series: []plot.Series{line("", 10, 20, 30, 40)}},
+		{"one series", Plot{Title: "a < b & c", X: Axis{Name: "n"}, Series: []Series{line("", 10, 20, 30, 40)}},
 			[]string{"a < b & c", "0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "0", "5", "10", "15", "20", "25", "30", "35", "40", "n"}},
-		{"seconds, with a legend", plot.Plot{Y: seconds, Series: []plot.Series{line("x", 60, 200), line("y", 90, 300)}},
+		{"seconds, with a legend", Plot{Y: seconds, Series: []Series{line("x", 60, 200), line("y", 90, 300)}},
 			[]string{"0", "0.5", "1", "1.5", "2", "0s", "1m", "2m", "3m", "4m", "5m", "time", "x", "y"}},
-		{"far apart", plot.Plot{Y: seconds, Series: []plot.Series{line("x", 0, 1), line("y", 2, 1e6)}},
+		{"far apart", Plot{Y: seconds, Series: []Series{line("x", 0, 1), line("y", 2, 1e6)}},
 			[]string{"0", "0.5", "1", "1.5", "2", "1s", "10s", "1m40s", "16m40s", "2h47m", "1d4h", "11d14h", "time", "x", "y"}},
-		{"all zero", plot.Plot{Series: []plot.Series{line("", 0)}},
+		{"all zero", Plot{Series: []Series{line("", 0)}},
 			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "0", "0.2", "0.4", "0.6", "0.8", "1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, texts(t, plot.SVG(test.plot))); diff != "" {
+			if diff := cmp.Diff(test.want, texts(t, SVG(test.plot))); diff != "" {
 				t.Errorf("texts (-want +have):\n%s", diff)
 			}
 		})
@@ -71,7 +70,7 @@ func TestSVG(t *testing.T) {
 // The corners of the chart are where the axes end.
 func TestSVG_positions(t *testing.T) {
 	t.Parallel()
-	svg := string(plot.SVG(plot.Plot{Series: []plot.Series{{Points: []plot.Point{{0, 0}, {5, 1}, {10, 4}}}}}))
+	svg := string(SVG(Plot{Series: []Series{{Points: []Point{{0, 0}, {5, 1}, {10, 4}}}}}))
 	if want := `points="100.0,490.0 430.0,380.0 760.0,50.0 "`; !strings.Contains(svg, want) {
 		t.Errorf("no %s in\n%s", want, svg)
 	}
@@ -83,11 +82,11 @@ func TestSVG_positions(t *testing.T) {
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	s := &term.Streams{OutIsTerminal: true, OutWidth: func() int { return 44 }, Unicode: true}
-	p := plot.Plot{
-		Title: "two", X: plot.Axis{Name: "n"}, Y: plot.Axis{Name: "time", Seconds: true},
-		Series: []plot.Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0), {Name: "empty"}},
+	p := Plot{
+		Title: "two", X: Axis{Name: "n"}, Y: Axis{Name: "time", Seconds: true},
+		Series: []Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0), {Name: "empty"}},
 	}
-	have := plot.Screen(s, p, plot.Plot{})
+	have := Screen(s, p, Plot{})
 	if lines := strings.Split(have, "\n"); len(lines) != 19 || lines[1] != "two" {
 		t.Errorf("%d lines:\n%s", len(lines), have)
 	}
@@ -97,11 +96,11 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	s.Unicode = false
-	if have = plot.Screen(s, p); !strings.Contains(have, " 4s |") || strings.ContainsRune(have, '┤') {
+	if have = Screen(s, p); !strings.Contains(have, " 4s |") || strings.ContainsRune(have, '┤') {
 		t.Errorf("without Unicode:\n%s", have)
 	}
 	s.OutIsTerminal = false
-	if have = plot.Screen(s, p); have != "" {
+	if have = Screen(s, p); have != "" {
 		t.Errorf("where there is no terminal:\n%s", have)
 	}
 }
