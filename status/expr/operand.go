@@ -254,7 +254,8 @@ func (p *parser) function() *node {
 	case word == "true" || word == "false" || word == "null":
 		return p.constant(parseValue(word), end)
 	case !isOneOf(word, bareFunctions):
-		p.fail(from, "", "a value is missing before %s", word)
+		_, hint, _ := findHint("missing", word)
+		p.fail(from, hint, "a value is missing before %s", word)
 	case !p.piped:
 		p.refuse("bare", word, from)
 	}

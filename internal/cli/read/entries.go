@@ -86,7 +86,7 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 		}
 	}
 	if e, ok := errors.AsType[*targets.Error](err); ok {
-		wrong := argv.Usagef("%w", e).Hint("%s", e.Hint)
+		wrong := argv.Usagef("%w", e).Advise("word "+r.run.Operands[0]).Hint("%s", e.Hint)
 		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
 			wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, ProgramName(r.run.Operands[0]))
 		}

@@ -184,7 +184,9 @@ func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
 	}
-	if !strings.ContainsFunc(operand, isOdd) {
+	_, rest, _ := strings.Cut(operand, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	if !strings.ContainsFunc(operand, isOdd) && !strings.HasSuffix(host, ":") {
 		return nil
 	}
 	wrong, hint := argv.Advice("address " + operand)
@@ -206,6 +208,9 @@ func (p Env) checkCommand(s *Run) error {
 	case slices.Contains(p.Commands, word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)
+	}
+	if wrong, hint := argv.Advice("meant " + strings.Join(s.Operands, " ")); wrong != "" {
+		return argv.Usagef("operand 1 %s", wrong).Hint("%s", hint)
 	}
 	name, program := s.misplaced(), ProgramName(word)
 	if name == "" {
@@ -275,6 +280,7 @@ func (s *Run) NothingToWaitFor() error {
 	}
 	return argv.Usagef("nothing to wait for: give a URL or a command").
 		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("... | poll eval EXPR -     for a document on stdin").
 		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -179,6 +180,26 @@ func isObject(objects, path string) bool {
 
 // hasSuccess reports whether a condition says what is SUCCESS.
 func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
+
+// checkThreshold returns an error for a threshold that was typed, and that the wait cannot reach. A wait with a job
+// log has further runs.
+func checkThreshold(t *Target) error {
+	s, least := t.Run, t.Run.Poller.SuccessThreshold
+	timeout := s.Timeout
+	if own := s.Poller.Timeout; own > 0 && (timeout == 0 || own < timeout) {
+		timeout = own
+	}
+	origin := s.Origin("success-threshold")
+	switch most := s.Poller.MaxAttempts; {
+	case s.IsLogged() || s.Rank("success-threshold") < argv.Typed:
+		return nil
+	case least.Times > most && s.Rank("max-attempts") >= argv.Typed && most > 0 && !s.HTTP.Stream:
+		return argv.Usagef("%s: %d in a row need more attempts than the %d of %s", origin, least.Times, most, s.Origin("max-attempts"))
+	case least.For >= timeout && timeout > 0:
+		return argv.Usagef("%s: %s do not fit into the %s of %s", origin, words.Duration(least.For), words.Duration(timeout), s.Origin("timeout"))
+	}
+	return nil
+}
 
 // checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
 // several, and for a threshold that counts lines if no condition for SUCCESS can match a line.

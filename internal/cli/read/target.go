@@ -167,7 +167,7 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 		return nil, err
 	}
 	t := &Target{Kind: kind, Run: s, IsStream: s.HTTP.Stream, Socket: s.Connect.UnixSocket, Poller: s.Poller}
-	for _, step := range []func(*Target) error{r.readProbe, readAccept, r.readRules, checkStream, r.readSchedule} {
+	for _, step := range []func(*Target) error{r.readProbe, readAccept, r.readRules, checkStream, checkThreshold, r.readSchedule} {
 		if err := step(t); err != nil {
 			return nil, err
 		}
