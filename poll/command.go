@@ -12,30 +12,27 @@ import (
 	"github.com/pollcli/poll/poll/internal/request"
 )
 
-// A Command is a [Probe] that runs a program. Its standard output is the answer, and its
-// exit code says whether the answer is good.
+// A Command is a [Probe] that runs a program. Its standard output is the response, which is successful if the exit code
+// is 0.
 //
-// On Unix the program runs in its own process group, so that it can be stopped with
-// everything it has started. An attempt ends when the program has ended and its outputs
-// are closed. If processes left behind hold an output open, the attempt waits for them
-// for at most Grace and is complete even so; then the group is stopped. A group that holds
-// no output is left alone, and so is a process that has left it, as setsid(1) does.
+// On Unix the program runs in its own process group, so that it can be stopped with all processes that it has
+// started. An attempt ends when the program has ended and its outputs are closed. If other processes hold an output
+// open, the attempt waits for them for at most Grace, and is complete even then; then the group is stopped. A group
+// that holds no output is left alone, and so is a process that has left the group, as by setsid(1).
 //
-// If the context is done before the program has ended, the group is stopped, and the
-// observation has a Failure. A group that is stopped gets SIGTERM and SIGCONT, then SIGKILL
-// if a member is left after Grace.
+// If the context is done before the program has ended, the group is stopped, and the observation has a Failure. A
+// group that is stopped gets SIGTERM and SIGCONT, then SIGKILL if a member is left after Grace.
 //
-// On Windows the program leads a process group, which is asked to end by Ctrl-Break, and runs
-// in a job object, which is terminated after Grace with all that the program has started; at
-// once if no console is shared by which to ask. Nothing can leave the job. cmd.exe gets what
-// follows its /c or /k as it is written, and the arguments of a batch file are quoted so that
-// none is run; one with a quote or a line break is refused.
+// On Windows the program leads a process group, which gets Ctrl-Break to end. It runs in a job object, which is
+// terminated after Grace with all processes that the program has started, or at once without a shared console. No
+// process can leave the job. cmd.exe gets the text after its /c or /k as it is written. The arguments of a batch file
+// are quoted so that no argument is run; an argument with a quote or a line break is rejected.
 //
-// If the calling process is killed or crashes during the attempt, the program gets SIGTERM on
-// Linux, and ends with all that it has started on Windows.
+// If the calling process is killed or crashes during the attempt, the program gets SIGTERM on Linux, and ends with all
+// processes that it has started on Windows.
 //
-// An attempt does not change the Command, so several runs may use it at once. No reason
-// or error contains an argument of the command, and its Target at most the first.
+// An attempt does not change the Command, so several runs may use it at once. No reason or error contains an argument
+// of the command, and its Target at most the first.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
 	// without a slash is looked up in PATH, one with a slash is relative to Dir.
@@ -49,10 +46,9 @@ type Command struct {
 	// Stdin is the standard input of every attempt; nil means empty.
 	Stdin []byte
 	// Foreground leaves the program in the caller's process group, like timeout(1) with
-	// its option of that name. It may then use the terminal, for which another one waits
-	// until the attempt is stopped; only the program itself is stopped, not what it has
-	// started. On Windows all of them are, without being asked:
-	// Ctrl-C reaches them as it reaches the caller.
+	// its option of that name. The program may then use the terminal. A program in another group waits for the
+	// terminal until the attempt is stopped. Only the program itself is stopped, and not the processes that it has
+	// started. On Windows all of them are stopped, without Ctrl-Break: Ctrl-C reaches them as it reaches the caller.
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
 	// stopped, and the longest wait for outputs that are held open after the program has
@@ -61,11 +57,10 @@ type Command struct {
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
 	MaxBody int64
-	// Stream judges each message of the outputs as it comes, a line of standard output or of
-	// standard error, or a JSON document of several lines. One that decides the wait ends the
-	// program, and what it has started, at once; it is the answer. Otherwise the program is run again once it has
-	// ended, after a wait; only rules that read $exit are asked about its end. The wait
-	// needs a rule for SUCCESS.
+	// Stream evaluates each message of the outputs when it comes: a line of standard output or of standard error, or a
+	// JSON document of several lines. A message that decides the wait is the response, and ends the program with
+	// all processes that it has started. Otherwise the program is run again after its end and a wait; only rules
+	// that read $exit are evaluated on its end. The wait needs a rule for SUCCESS.
 	Stream bool
 	// Stderr gets the program's standard error as it comes, from another goroutine; nil
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
@@ -85,7 +80,7 @@ func (c Command) Plan() Plan {
 	return Plan{Name: c.Target(), Origin: c.origin(), Invalid: process.Command(c).Check(), streams: c.Stream, lines: c.Stream}
 }
 
-// A commandProbe runs a program again. Its session knows the processes that earlier attempts have left behind.
+// A commandProbe runs a program again. Its session reaps the processes that earlier attempts have left running.
 type commandProbe struct {
 	*process.Session
 	origin string
@@ -99,9 +94,9 @@ func (p commandProbe) Check(ctx context.Context, a Attempt) Report {
 	return Report{Observation: o, Next: p}
 }
 
-// Target returns the name of the program and the word behind it, such as "kubectl get". It
-// leaves out a word that may hold a secret: a flag, a word with any of =:@ or another mark,
-// and one that looks like a token. Of further words any may be a password.
+// Target returns the name of the program and its first argument, such as "kubectl get". It leaves out an argument that
+// may hold a secret: a flag, an argument with any of =:@ or another mark, and an argument that looks like a token.
+// Any further argument may be a password.
 func (c Command) Target() string {
 	name := c.origin()
 	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= maxName {

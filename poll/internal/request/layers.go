@@ -110,7 +110,7 @@ type layer interface {
 	do(ctx context.Context, next call) *answer
 }
 
-// layers returns the outermost layer of a session: the client, and around it the layers that
+// layers returns the outermost layer of an operation: the client, and around it the layers that
 // its request asks for.
 func layers(c *client, next *pager) layer {
 	all := layer(c)

@@ -1,14 +1,15 @@
-// Package request makes the HTTP requests of a wait. It judges nothing.
+// Package request makes the HTTP requests of a wait. It evaluates no rules.
 //
-// A [Session] starts an operation, and follows the URLs that answers name. Its calls go
-// through layers, which take a call and return an answer. From the outside in:
+// An [Operation] is a request with the connection of one wait. It starts an operation, and follows the URLs that
+// responses name. The [Position], a value, is where the operation stands. The calls of an Operation go through
+// layers, each of which takes a call and returns an answer. From the outside in:
 //
 //	pages        reads the further pages of a list
 //	renewed      renews header fields
-//	conditional  has an answer confirmed that has not changed (304)
-//	client       follows redirects, and keeps credentials where they belong
+//	conditional  lets the server confirm an answer that has not changed (304)
+//	client       follows redirects, and keeps credentials with their origin
 //
-// Those that a request does not ask for are left out ([layers]).
+// [layers] leaves out the layers that a request does not need.
 package request
 
 import (
