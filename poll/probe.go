@@ -11,34 +11,32 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Attempt tells a probe which attempt it makes. A probe that uses another probe passes it the Attempt, or
+// An Attempt describes the attempt that a probe is to make. A probe that checks another probe passes the Attempt on, or
 // a changed copy: the requests of an [HTTP] then wait for the [Limiter].
 type Attempt struct {
 	Number   int           // from 1
 	Elapsed  time.Duration // since the start of the run
 	Previous status.Status // of the previous attempt; None for the first
-	// LastLook is true when there may be no time left for another attempt.
+	// LastLook is true if there may not be enough time for another attempt.
 	LastLook bool
 	// NoCache is true if a response that a cache had before may not count: the operation was started, or the
 	// attempt confirms another. An [HTTP] then sends "Cache-Control: no-cache".
 	NoCache bool
-	// Accept is that of the wait's Rules.
+	// Accept is the field of the wait's Rules.
 	Accept []int
-	// Tell, unless it is nil, evaluates a message of a stream, and reports whether the attempt
-	// has to end with it: the message decides the wait, or nobody listens any more. The
-	// observation that Check returns then does not count. Tell must be called by one
-	// goroutine at a time, and not after the attempt. A single wait yields its events on
-	// that goroutine; if their consumer minds, Check itself has to call Tell.
+	// Tell, unless it is nil, evaluates a message of a stream, and reports whether the attempt has to end: the message
+	// decides the wait, or the consumer of the events has left. The observation that Check returns then does not
+	// count. Tell must be called by one goroutine at a time, and not after the attempt. A single wait yields its
+	// events on this goroutine. If their consumer needs its own goroutine, Check itself has to call Tell.
 	//
-	// If no message has decided, the end of the attempt says nothing of the operation,
-	// unless it is an error that cannot pass. The next attempt comes after a wait with
-	// jitter, and the schedule begins anew.
+	// If no message has decided, the end of the attempt means nothing for the operation, unless it is an error that
+	// cannot pass. The next attempt comes after a wait with jitter, and the schedule starts anew.
 	Tell func(status.Observation) (decided bool)
 
 	limits *limits // nil outside a wait
 }
 
-// limits are what a wait sets for the requests of an attempt.
+// limits are the settings of a wait for the requests of an attempt.
 type limits struct {
 	request.Attempt      // Pace, Timeout and Anew
 	continues       bool // the wait continues with Report.Next of an HTTP
@@ -55,11 +53,11 @@ func (a Attempt) tell() func(status.Observation) (enough bool) {
 // A Probe checks an operation once.
 //
 // Check returns when the response is complete, or soon after ctx is done. Failures are part of the
-// observation. Check never changes the Probe: what is different in the next attempt, such as the URL to
-// follow, is in [Report.Next]. Several waits can use one Probe at once.
+// observation. Check never changes the Probe: [Report.Next] is the probe of the next attempt, which may follow another
+// URL. Several waits can use one Probe at once.
 type Probe interface {
 	Check(ctx context.Context, a Attempt) Report
-	// Plan returns what a wait has to know before the attempt.
+	// Plan returns the facts that a wait needs before the attempt.
 	Plan() Plan
 }
 
@@ -68,9 +66,9 @@ type Report struct {
 	status.Observation
 	// Next is the probe of the next attempt; nil means the same probe.
 	Next Probe
-	// Position is the JSON form of the position of Next, from which [Plan.Resume] of the configured probe
-	// makes it again in a later run. It holds no header and no credentials, which belong to the configured
-	// probe. Nil means that a later run can as well use the configured probe.
+	// Position is the JSON form of the position of Next. In a later run, [Plan.Resume] of the configured probe
+	// makes the same probe of it. Position holds no header and no credentials, which belong to the configured
+	// probe, except for cookies. Nil means that a later run can as well use the configured probe.
 	Position json.RawMessage
 	// Result is the probe that returns the result of the operation, if the Observation means SUCCESS and
 	// the result is in another document; nil if the Observation has the result. The first Check of Result
@@ -79,19 +77,19 @@ type Report struct {
 	Result Probe
 }
 
-// A Plan is what a wait has to know before an attempt. The zero value is that of a probe that can be checked
-// any number of times.
+// A Plan has the facts that a wait needs before an attempt. The zero value means that a probe can be checked any
+// number of times.
 type Plan struct {
 	// Name names the target in events, without secrets.
 	Name string
-	// Origin is what the attempt puts load on, for the limits of a [Group]: the scheme, host and port of a
-	// URL, the program of a command.
+	// Origin names the server or program that the attempt uses, for the limits of a [Group]: the scheme, host and
+	// port of a URL, the program of a command.
 	Origin string
 	// Once is true if the attempt starts the operation. Such an attempt comes at once, and the wait keeps in
 	// its State that the operation may have started before it is made.
 	Once bool
-	// Invalid is the reason why no attempt can succeed, without secrets; nil for none. For a
-	// program that cannot be run it is a [*status.Failure].
+	// Invalid is the reason why no attempt can succeed, without secrets; nil if an attempt can. The reason for a
+	// program that cannot be run is a [*status.Failure].
 	Invalid error
 	// Resume returns the probe at a [Report.Position] of an earlier run. An error means that the position
 	// cannot be used. Nil means that the probe has no positions.
@@ -124,7 +122,7 @@ func (f ProbeFunc) Check(ctx context.Context, a Attempt) Report {
 // Plan returns the zero Plan.
 func (f ProbeFunc) Plan() Plan { return Plan{} }
 
-// impossible is a probe of which no attempt can succeed.
+// impossible is a probe whose attempts cannot succeed.
 type impossible struct {
 	name string
 	err  error

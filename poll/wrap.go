@@ -12,14 +12,14 @@ import (
 // Plan of p, and the function is around the probes of later attempts and of the result, too: a start is sent once,
 // and a later run resumes the operation.
 //
-// The function returns what next has returned, changed as need be. An Observation made anew, as by
-// [Observe] without an error, is the one that next returned last with another body: a 202 stays a 202,
-// and a failure a failure. Its Body is the whole response then: the further pages are left out, and a list
-// without Known and Expect is not complete. If the function has not called next, the Observation is evaluated
-// as that of a [ProbeFunc].
+// The function returns the Observation of next, or a changed copy. It may return a new Observation, as [Observe] makes
+// without an error. This stands for the last Observation of next with another body: a 202 stays a 202, and a failure
+// stays a failure. Its Body is the whole response then: the further pages are left out, and a list without Known and
+// Expect is not complete. If the function has not called next, its Observation is evaluated like the Observation of a
+// [ProbeFunc].
 //
-// The messages of a stream are not given to the function: a function that is to get them puts a function of its own
-// in the place of Tell before it calls next.
+// The function does not get the messages of a stream. A function that needs them replaces Tell of the Attempt before
+// it calls next.
 //
 // The function may be called from several goroutines if p is used by several waits. It may call next from
 // several goroutines: the calls are made one after the other, so that a start is sent once. The context of the
