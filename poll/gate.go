@@ -159,13 +159,3 @@ func (g *gate) work(ctx context.Context) (stop func(), err error) {
 		held = nil
 	}, nil
 }
-
-// sleepUntil sleeps until a time, at most until ctx is done.
-func sleepUntil(ctx context.Context, at time.Time) {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}

@@ -191,3 +191,13 @@ func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) 
 	}
 	return closed
 }
+
+// sleepUntil sleeps until a time, at most until ctx is done.
+func sleepUntil(ctx context.Context, at time.Time) {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
