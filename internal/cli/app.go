@@ -64,7 +64,7 @@ func (p app) subcommands() []subcommand {
 		{"history", func() *argv.Command { return commands.History(p.Streams) }},
 		{"schedule", func() *argv.Command { return commands.Schedule(p.Streams) }},
 		{"tune", commands.Tune},
-		{"simulate", func() *argv.Command { return commands.Simulate() }},
+		{"simulate", func() *argv.Command { return commands.Simulate(p.Streams) }},
 	}
 }
 

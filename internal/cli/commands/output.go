@@ -12,13 +12,15 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
 
 // An output is where a command's table and charts go.
 type output struct {
-	format string // "" for text
-	svg    string // a file, or ""
+	streams *term.Streams
+	format  string // "" for text
+	svg     string // a file, or ""
 }
 
 // outputTable returns the flags that fill an output. charts describes the file of --svg.
@@ -85,7 +87,7 @@ func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) 
 func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
-		text = a.table() + a.below
+		text = a.table() + a.below + Screen(o.streams, a.plots...)
 	}
 	err := l.Write(ctx, text)
 	if o.svg == "" {

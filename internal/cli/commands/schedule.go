@@ -17,9 +17,9 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// Schedule returns the command that shows when attempts would come.
+// ScheduleCommand returns the command that shows when attempts would come.
 func Schedule(s *term.Streams) *argv.Command {
-	q := &scheduleQuery{streams: s}
+	q := &scheduleQuery{output: output{streams: s}}
 	return &argv.Command{
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
@@ -38,7 +38,6 @@ const (
 // A scheduleQuery is the settings of poll schedule.
 type scheduleQuery struct {
 	output
-	streams  *term.Streams
 	waits    read.Waits
 	past     read.Learning
 	count    *int           // of attempts

@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// Tune returns the command that chooses a factor.
+// TuneCommand returns the command that chooses a factor.
 func Tune() *argv.Command {
 	t := &tuning{base: backoff.DefaultBase}
 	return &argv.Command{
