@@ -1,7 +1,7 @@
 package status
 
-// Advice is what can be done about a verdict, as data. The program that reports
-// the verdict puts it into words.
+// Advice is a remedy for a verdict, as data. The program that reports
+// the verdict makes a text of it.
 type Advice struct {
 	Code AdviceCode
 	Text string // a condition with AdviceFinalStates, flags with AdviceFollow, a status with AdviceAccept, a header with AdviceOffered

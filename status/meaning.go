@@ -9,16 +9,16 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Protocol knows what the responses of one kind of probe mean. A probe sets the Protocol of its observations.
+// A Protocol knows the meaning of the responses of one kind of probe. A probe sets the Protocol of its observations.
 type Protocol interface {
 	// Succeeded reports whether a response without a Failure is successful.
 	Succeeded(o *Observation) bool
-	// Meaning returns what may be concluded from an observation. It is called after the observation is final.
+	// Meaning returns the meaning of an observation. [Rules.Classify] calls it: a wrapper may change the Body before.
 	Meaning(o *Observation) Meaning
 }
 
-// A Meaning is what a protocol makes of an observation: the verdict without a matching rule, and the rules that may
-// decide. The zero value allows no SUCCESS.
+// A Meaning has the verdict on an observation if no rule matches, and selects the rules that may decide. The zero value
+// allows no SUCCESS.
 type Meaning struct {
 	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. The second verdict
 	// is for rules that name only what is not ready; nil means that a doubtful rule for NOT_READY prevents SUCCESS.
@@ -45,8 +45,8 @@ type Meaning struct {
 
 	// Once is true if the attempt cannot be repeated: an ERROR is final.
 	Once bool
-	// DeadEnd is the reason why no attempt can follow a response without a final verdict, "" if one can. Advice is
-	// what can be done about that.
+	// DeadEnd is the reason why no attempt can follow a response without a final verdict; "" if an attempt can. Advice is
+	// a remedy.
 	DeadEnd string
 	Advice  Advice
 }
@@ -73,8 +73,8 @@ const (
 	HoldsUnlessRulesSaySuccess              // rules that describe SUCCESS: without a match nothing is decided
 )
 
-// meaning returns the meaning of an observation. Whatever the protocol is, no rule counts on a missing element
-// except rules about $gone, and only rules about $exit count on the end of a stream.
+// meaning returns the meaning of an observation. For each protocol, only rules about $gone count on a missing
+// element, and only rules about $exit on the end of a stream.
 func (o *Observation) meaning() (m Meaning) {
 	isPlain := o.Failure != nil || o.Kind == KindCustom && o.Code == nil && o.Exit == nil
 	switch {
@@ -124,7 +124,7 @@ func Plain(o *Observation, reason string) Meaning {
 	return m
 }
 
-// excludes reports whether a rule is not evaluated, whatever its result would be.
+// excludes reports whether a rule must not be evaluated, and leaves no result.
 func (m *Meaning) excludes(rule *Rule) bool {
 	return rule.Status == Success && m.Allow&AllowSuccess == 0 && m.WhyNot == "" || rule.Here && m.Allow&AllowAbsence == 0
 }
@@ -135,7 +135,7 @@ func (m *Meaning) reads(rule *Rule) bool {
 }
 
 // counts reports whether a rule may draw conclusions from a response. A rule about the document of a response that is
-// not successful does not count, unless it names something that tells such a response from others.
+// not successful counts only if it also names a property of such responses.
 func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 	x, has := rule.Expr, func(a Allow) bool { return m.Allow&a != 0 }
 	isFree := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || has(AllowNotReady))

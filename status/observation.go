@@ -7,26 +7,25 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Kind says what was probed.
+// A Kind is the kind of a probe.
 type Kind uint8
 
 // The kinds of probe.
 const (
-	KindCustom  Kind = iota // whatever a custom probe looks at
+	KindCustom  Kind = iota // a custom probe
 	KindCommand             // a program
 	KindHTTP                // a URL
 	KindTCP                 // an address
 )
 
-// String names what is probed: "a URL".
+// String returns the kind in words: "a URL".
 func (k Kind) String() string {
 	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
 }
 
-// An Observation is what one attempt saw: plain data, not yet judged.
+// An Observation is the response to one attempt, or the failure of the attempt. It is plain data.
 //
-// A custom probe sets Body, the document that the rules read, or Failure, and leaves Kind
-// alone.
+// A custom probe sets Body, the document that the rules read, or Failure. It sets no Kind.
 type Observation struct {
 	Kind Kind
 
@@ -34,23 +33,23 @@ type Observation struct {
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
-	// Unchanged is how long the answers have been the same, from the first that was so, in whole
-	// milliseconds. The run sets it, too; an expression calls it $unchanged.
+	// Unchanged is the time in whole milliseconds since the first of the last responses that are equal. The run sets
+	// it, too; an expression calls it $unchanged.
 	Unchanged time.Duration
 	// Target is the name of the target, which the run sets, too. An expression calls it
 	// $name.
 	Target string
 
-	// Body is the answer: the response body, or the command's stdout.
+	// Body is the body of the response, or the command's stdout.
 	Body []byte
-	// Size is the length of the whole answer in bytes, as far as it was read. If it is
-	// more than len(Body), the answer was longer than the limit and Truncated is true.
+	// Size is the length of the whole body in bytes, as far as the probe has read it. If Size is
+	// more than len(Body), the body was longer than the limit and Truncated is true.
 	Size      int64
 	Truncated bool
 
-	// Within is the answer, or the page of it, that Body is an element of. Nil means that
-	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
-	// "."; Body then is JSON, as [expr.Each] has it.
+	// Within is the document, or the page, with the list that has Body as an element. Nil means that
+	// Body is the whole document. An expression calls Within $json, the text of Within $body, and Body
+	// "."; Body is then the JSON that [expr.Each] returns.
 	Within *expr.Doc
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
 	// ended it; nil if the run ended it, and for other probes.
@@ -63,42 +62,38 @@ type Observation struct {
 	// shows the order. Nil means that nothing came on stderr: Body is the output then.
 	Output []byte
 
-	// Code and Header are the status code and the header of an HTTP answer, nil if
-	// there was none.
+	// Code and Header are the status code and the header of an HTTP response, nil without a response.
 	Code   *int
 	Header http.Header
 
 	// Event is the name of a server-sent event, "" for anything else. An expression calls it $event.
 	Event string
 
-	// Failure says why there is no complete answer, nil if there is one.
+	// Failure is the reason why there is no complete response, nil for a complete response.
 	Failure *Failure
 
 	// Hint is the wait that the server asked for, nil if it asked for none.
 	Hint *Hint
-	// Quota is what the answer's header says is left of a rate limit, nil if it says
-	// nothing.
+	// Quota is the rest of a rate limit by the header of the response, nil if the header has none.
 	Quota *Quota
 
-	// Remarks are details that decide nothing, such as an absurd header that was
-	// ignored or a URL that was followed.
+	// Remarks are details that decide nothing, such as an absurd header that the probe has
+	// ignored or a URL that it has followed.
 	Remarks []string
 
 	// Protocol knows the meaning of the response; nil for a custom probe.
 	Protocol Protocol
 
-	// Pages are the further pages of a response that is a list on several, without Body,
-	// which is the first.
+	// Pages are the further pages of a list. Body is the first page.
 	Pages [][]byte
 	// LeftOut is true if a function around the probe has left out the further pages.
 	LeftOut bool
-	// Page is the number, from 1, of the page that failed, and with which the whole response
-	// failed: the other fields are about that page. It is 0 if no page failed.
+	// Page is the number, from 1, of the page that failed; 0 if no page failed. The whole response has then failed, and
+	// the other fields are about that page.
 	Page int
 	// Complete is true if the last page has no elements and names itself as the next page.
 	Complete bool
-	// Presence says whether the element is in the response. Unless it is Present, there is no
-	// Body.
+	// Presence tells whether the element is in the response. If it is not Present, there is no Body.
 	Presence Presence
 
 	// StderrCut is true if there was more on stderr.
@@ -110,13 +105,13 @@ type Observation struct {
 	OutputCut bool
 
 	// Message is true for a message of a stream. Ended is true for the end of a stream:
-	// a failure, or the exit code of a command, whose Body is then its last line.
+	// a failure, or the exit code of a command with the last line as Body.
 	Message, Ended bool
 	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
 	Part bool
 
-	// Doubt says why a successful response may not be about what was requested, such as a page that a
-	// redirect led to; "" for no doubt. A rule can still decide.
+	// Doubt is the reason why a successful response may not be the requested document, such as a page after a
+	// redirect; "" for no doubt. A rule can still decide.
 	Doubt string
 
 	// Start is true for the response to the request that starts the operation. Result is true for the result of
@@ -124,7 +119,7 @@ type Observation struct {
 	Start, Result bool
 	// Next is the origin and path of the next request, if the response led to another URL; "" otherwise.
 	Next string
-	// Advice is what can be done about the response, whatever its verdict is.
+	// Advice is a remedy for a mistake in the request, for each verdict.
 	Advice Advice
 
 	// Accept are the codes of a successful response; nil means those of the protocol. [Rules.Classify] sets them.
@@ -135,7 +130,7 @@ type Observation struct {
 	Matched map[string]bool
 }
 
-// A Presence says whether an element is in a response.
+// A Presence tells whether an element is in a response.
 type Presence uint8
 
 // The presences.
@@ -154,8 +149,8 @@ func (o *Observation) Gap() string {
 	return "the answer is longer than the part of it that poll keeps"
 }
 
-// absence says in words that what is observed is an element that the answer does not hold, ""
-// if it is none or the answer holds it.
+// absence returns the reason for NOT_READY of an element that is not in the response, "" if the element is in the
+// response, or if the observation is not about an element.
 func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
@@ -163,7 +158,7 @@ func (o *Observation) absence() string {
 	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
 }
 
-// element is the element as a document.
+// element returns the element as a document.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
 	if o.Presence == UnknownPresence {

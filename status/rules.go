@@ -59,7 +59,7 @@ func constant(condition string) error {
 // quotedField matches a path that was quoted like a text.
 var quotedField = words.Pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
-// ruled returns the statuses that rules are for, in the order in which the rules are asked.
+// ruled returns the statuses that rules can have, in the order of evaluation.
 func ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
 
 // RuleName returns the name of the rules for s: "until" for Success, "" for None.
@@ -70,20 +70,20 @@ func (s Status) RuleName() string {
 // String returns the origin and the expression: `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
-// Rules map an observation onto a verdict. The zero value judges by status codes
-// and exit codes alone.
+// Rules are evaluated on an observation, and return a verdict. Without rules the verdict is that of the response
+// itself.
 type Rules struct {
-	// Own are the user's rules, asked before all others.
+	// Own are the user's rules, evaluated before the Preset.
 	Own []Rule
-	// Preset says what the answers of an API mean, nil for none. It is asked after Own.
+	// Preset has the rules for the responses of an API, nil for no preset.
 	Preset *Preset
 	// Accept are the HTTP statuses, or the exit codes, of successful responses. They are all of them: with
 	// [200, 429] neither 204 nor 503 is successful. Nil means HTTP 2xx and exit code 0.
 	Accept []int
-	// Strict makes a good answer that no rule matches an ERROR.
+	// Strict makes a successful response that no rule matches an ERROR.
 	Strict bool
-	// Detail are expressions for the answer's own words. The first value that is a text is added
-	// to the reason of a verdict that is not SUCCESS, in place of that of a rule's Detail.
+	// Detail are expressions for a message in the response. The first value that is a text is added
+	// to the reason of a verdict that is not SUCCESS, in place of the text of a rule's Detail.
 	Detail []*expr.Expr
 
 	err error // of a condition of ErrorIf
@@ -152,34 +152,32 @@ func validate(rules []Rule) error {
 	return nil
 }
 
-// Classify judges o. The first of these that applies decides:
+// Classify returns the verdict on o. The first of these decides:
 //
-//  1. The probe cannot work (certificate not trusted, redirect loop, program
-//     that cannot be run, a start whose answer was lost): ERROR. For a certificate or a
-//     redirect loop, the rules in Own that name $error are asked first.
-//  2. Own: those for THROTTLED, then those for ERROR, SUCCESS and NOT_READY.
-//  3. Preset, in the same order; then the rules for the Azure status document,
-//     if one is followed.
-//  4. The answer itself, by the table in the package documentation.
+//  1. Own: the rules for THROTTLED, then those for ERROR, SUCCESS and NOT_READY.
+//  2. Preset, in the same order.
+//  3. The [Meaning] of the response itself. If the probe cannot work (a certificate that is not trusted, a redirect
+//     loop, a program that cannot be run, a start whose response was lost), it is an ERROR. Only rules in Own
+//     that name $error can then decide, and only for a certificate or a redirect loop.
 //
-// A rule for SUCCESS or ERROR that reads the answer is asked only about a good one, unless it names
-// $status or $error; for a command $exit, $stdout, $stderr, $body or $error. If a rule in Own for
-// SUCCESS names $exit, all rules for ERROR are asked. A rule in Preset for [NotReady] is like
-// these for a command; for a URL it is asked about any answer but that to a request which was refused
-// for load. A rule for SUCCESS counts on a response that is not successful only if its result is
-// affirmed (see [expr.Result.Affirmed]), or if the rule names $exit, $status or $error. For a command that
-// has ended only $exit is enough. A rule whose result is unknown does not match, but one in Own for [NotReady]
-// keeps a wait going that has no rule for SUCCESS.
+// The Meaning selects the rules that may decide. For the probes of package poll:
 //
-// A 404, a 410 or a failure after a redirect to another page, or at the URL of an object that a start has
-// created, makes no SUCCESS: where a rule takes it for one, it is NOT_READY.
+//   - A rule for SUCCESS or ERROR that reads the document is evaluated only on a successful response, unless it names
+//     $status or $error; for a command $exit, $stdout, $stderr, $body or $error. If a rule in Own for SUCCESS names
+//     $exit, all rules for ERROR are evaluated.
+//   - A rule in Preset for [NotReady] is evaluated on each response, except on the output of a command that failed, and
+//     on a response to a request that was refused for load.
+//   - A rule for SUCCESS counts on a response that is not successful only if its result is affirmed (see
+//     [expr.Result.Affirmed]), or if the rule names $exit, $status or $error. For a command that has ended only $exit is
+//     enough.
+//   - A 404, a 410 or a failure after a redirect to another page, or at the URL of an object that a start has
+//     created, is not SUCCESS by any rule: a rule that matches makes it NOT_READY.
+//   - An element that is not in the response is NOT_READY, unless it is gone and a rule that names $gone matches.
 //
-// An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
-// $gone matches: no other rule is asked.
+// A rule whose result is unknown does not match. A rule in Own for [NotReady] whose result is unknown keeps a wait
+// going that has no rule for SUCCESS.
 //
-// Once ctx is done, Classify abandons rules that take long.
-//
-// Rules that are not valid make an ERROR.
+// When ctx is done, Classify abandons rules that take long. Rules that are not valid make an ERROR.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if err := r.Validate(); err != nil {
 		return Verdict{Status: Error, Reason: err.Error(), Final: true}
@@ -190,7 +188,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	e.admitted = r.Admits(&o)
 	v, byRules := r.decide(&e, &o)
 	if r.Detail != nil && v.Status != Success && !v.Abandoned {
-		e.environment(&o) // which no rule may have asked for
+		e.environment(&o) // perhaps no rule was evaluated
 		v.Reason = e.detailed(v.Reason, r.Detail)
 	}
 	if byRules && !strings.Contains(v.Reason, m.Where) {
@@ -243,7 +241,7 @@ func (v *Verdict) isTimeless() bool {
 type Result struct {
 	expr.Result
 	Rule *Rule
-	// Env is what the rule can read.
+	// Env has the variables of the rule.
 	Env *expr.Env
 	// Evaluated is false if the rule must not decide about the response, or if an earlier rule has matched. Result is
 	// then empty.
@@ -257,24 +255,24 @@ type Result struct {
 	Late bool
 }
 
-// An evaluation asks rules about one observation.
+// An evaluation evaluates rules on one observation.
 type evaluation struct {
 	ctx      context.Context
-	env      *expr.Env // made when the first rule is asked
+	env      *expr.Env // made for the first rule
 	meaning  *Meaning
 	admitted bool // rules for ERROR may read the document
 	results  []Result
 
-	isPart  bool     // it is about an object in an answer
-	isMany  bool     // which has several
-	none    bool     // the answer has no object
-	words   string   // why a preset has not decided
-	objects []Object // what it says of each object
+	isPart  bool     // it is about one of the objects in the response
+	isMany  bool     // the response has several objects
+	none    bool     // the response has no object
+	words   string   // the reason why a preset has not decided
+	objects []Object // the verdicts of the preset
 
-	detail []*expr.Expr // in place of those of rules, nil for none
+	detail []*expr.Expr // replaces the Detail of rules, if it is not nil
 }
 
-// detailed adds the answer's own words to a reason that does not have them.
+// detailed adds the message of the response to a reason that does not have it.
 func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	if words := FirstText(detail, e.env); words != "" && !strings.Contains(reason, words) {
 		return strings.TrimPrefix(reason+": "+words, ": ")
@@ -282,7 +280,7 @@ func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	return reason
 }
 
-// firstMatch asks rules in the order of their kinds until one matches.
+// firstMatch evaluates rules in the order of their statuses until a rule matches.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
@@ -290,7 +288,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 				continue
 			}
 			switch one := e.evaluate(o, &rules[i]); {
-			case one.Matched() && status == Success && e.none: // by what it reads beside an object
+			case one.Matched() && status == Success && e.none: // the rule reads nothing of an object
 			case one.Matched():
 				e.addLate(one.Rule, rules[i+1:])
 				return e.matched(o, one), true
@@ -333,7 +331,7 @@ func (e *evaluation) evaluate(o *Observation, rule *Rule) Result {
 	return one
 }
 
-// environment returns what rules can see of o. It is made when the first is asked.
+// environment returns the variables of rules, the same for all rules.
 func (e *evaluation) environment(o *Observation) *expr.Env {
 	if e.env == nil {
 		e.env = Environment(o)
@@ -342,8 +340,8 @@ func (e *evaluation) environment(o *Observation) *expr.Env {
 	return e.env
 }
 
-// Admits reports whether an answer is judged by what it holds: if it is good, or a rule of the user for
-// SUCCESS names the exit code that a command may have.
+// Admits reports whether rules for ERROR may read the document: the response is successful, or a rule of the user for
+// SUCCESS names the exit code of the command.
 func (r Rules) Admits(o *Observation) bool {
 	return o.Good() || o.Exit != nil && r.reads(Success, "exit")
 }
@@ -372,7 +370,7 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// FirstText returns the first value that is a text, on one line, "" for none.
+// FirstText returns the first value that is a text, on one line. It returns "" without a text.
 func FirstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" {
@@ -403,8 +401,8 @@ func (e *evaluation) want() string {
 	return strings.Join(words[:min(2, len(words))], "; ")
 }
 
-// doubt says in words why a rule for NOT_READY may have missed its case, where no other rule keeps an
-// answer from being a SUCCESS: it could not decide, or names nearly what the answer has.
+// doubt returns the reason why a rule for NOT_READY should perhaps have matched: its result is unknown, or it names
+// nearly a member of the document. It returns "" without such a rule.
 func (e *evaluation) doubt(o *Observation) string {
 	for _, one := range e.results {
 		if one.Rule.Status != NotReady || !one.Evaluated || one.isExcused(o) {
@@ -436,7 +434,7 @@ func (one Result) hasNoField() bool {
 	return slices.Equal(one.Rule.Expr.Eval(&empty).Explain().Lines, one.Explain().Lines)
 }
 
-// Environment returns what an expression can see of o.
+// Environment returns the variables of an expression for o.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
 		Exit:    o.Exit,

@@ -1,5 +1,5 @@
-// Package coach makes the hints and notes of a wait after an attempt. It reads the results of rules and the
-// observation, and never changes a verdict's status. Evaluating rules makes no text beyond the reason.
+// Package coach makes the hints and notes of a wait, after an attempt. It reads the results of the rules and the
+// observation. It never changes the status of a verdict.
 package coach
 
 import (
@@ -21,16 +21,16 @@ type Coach struct {
 	counts []ruleCount
 
 	hints     []string // about the last response, or about the elements of the last list
-	passed    []string // those about messages of a stream, which remain
-	told      []string // those that FirstHints has returned
+	passed    []string // hints about messages of a stream: they remain
+	told      []string // the hints that FirstHints has returned
 	explained int      // number of results that hints are made of
-	isOver    bool     // the next observation is of another response
+	isOver    bool     // the next call of Add begins another response
 	wasGood   bool     // the last response was successful
 	hasPages  bool     // a list has further pages that were not read
 	hasAccept bool     // the wait has a list of accepted codes
 }
 
-// A ruleCount is what a Coach remembers of one rule.
+// A ruleCount has the facts about one rule over all attempts.
 type ruleCount struct {
 	rule           *status.Rule
 	asked, decided bool
@@ -43,9 +43,9 @@ const (
 	maxTold      = 10  // hints before the end of a wait: a document may have other members each time
 )
 
-// Add counts the results of the rules behind the verdict v on o, makes the hints about o, and drops
-// the results from v. The hints replace those about the response before. A response that only leads to
-// another URL, and an element that is not in its list, are not counted: the rules are not about them.
+// Add adds notes to the verdict v on o, counts the results of v, makes the hints about o, and drops
+// the results from v. The hints replace the hints about the response before. A response that only leads to
+// another URL is not counted, nor is an element that is not in its list: the rules are not about these.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	notes(o, v)
 	results := v.Results
@@ -92,7 +92,7 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	return c
 }
 
-// explain makes the hints about a response that a rule does not match. For a rule that was not
+// explain adds the hints about a response that a rule does not match. For a rule that was not
 // evaluated, the hints come from the rule alone.
 func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	why := a.Explain()
@@ -144,8 +144,8 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	return []string{hintOf("error", path)}
 }
 
-// acceptToo returns the value of --accept that makes the exit code of a command which printed something
-// that of a successful response, "" if the response is successful, or not whole.
+// acceptToo returns the value of --accept by which a command that printed something is successful. It returns "" if the
+// response is successful, or not whole.
 func acceptToo(o *status.Observation) string {
 	if o.Exit == nil || o.Failure != nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
 		return ""
@@ -211,9 +211,9 @@ func (t *Coach) FirstHints() []string {
 // Hints returns the hints about the last response.
 func (t *Coach) Hints() []string { return slices.Clone(t.hints) }
 
-// Notes says which rules were never tested, or always unknown, and why. The rules
-// of a preset are for answers of several shapes, so they are noted only if none of
-// them could ever decide.
+// Notes returns a note about each rule that was never evaluated, or whose results were all unknown. The rules
+// of a preset are for responses of several shapes, so there is one note about them, and only if no rule of the preset
+// could decide.
 func (t *Coach) Notes(kind status.Kind) (notes []string) {
 	done := map[string]bool{} // presets of which a rule was decided or noted
 	for _, c := range t.counts {

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// notes adds the notes about a verdict: why a match, or a SUCCESS without a rule, may not mean what it seems to.
+// notes adds the notes about a verdict: a match, or a SUCCESS without a rule, may be a mistake.
 func notes(o *status.Observation, v *status.Verdict) {
 	if v.Rule == "" {
 		v.Notes = append(v.Notes, withoutRule(o, v)...)
@@ -65,7 +65,7 @@ func unmet(results []status.Result, met status.Result) (notes []string) {
 
 // withoutRule returns notes about a verdict without a rule.
 func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
-	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks say where, or why not
+	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the place, or the reason
 	switch {
 	case v.Status == status.Error && isLed:
 		return o.Remarks

@@ -27,14 +27,14 @@ type HTTP struct {
 
 	// Origin is the scheme, host and port that returned the response; "" without a response.
 	Origin string
-	// Redirect is the place to which a redirect led, such as /login, "" for none. Elsewhere is true if that is another
-	// origin.
+	// Redirect is the place after a redirect, such as /login; "" without a redirect. Elsewhere is true if the place is at
+	// another origin.
 	Redirect  string
 	Elsewhere bool
 	// Moved is true if a redirect led to another page: of another origin, another path (except for a
 	// slash at its end) or another query (except for more parameters); or if the redirected request got no
-	// credentials, unlike the first request. That the page is not there, or does not hold something, says
-	// nothing of the requested page.
+	// credentials, unlike the first request. If that page does not exist, or has no such member, the requested page may
+	// still exist, or have the member.
 	Moved bool
 	// Date is the time of the response by its server's clock, zero if the server sent none. Age is the time
 	// since then, as a cache reports it; 0 if the response did not come from a cache. Started has the Dates of the
@@ -108,7 +108,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, verdict(status.Verdict{Reason: m.Reason + ", " + m.WhyNot})
 	case *o.Code == http.StatusAccepted:
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, verdict(notReady(m.Reason))
-		if slices.Contains([]Monitor{MonitorLocation, MonitorResult, MonitorSeeOther}, h.Monitor) { // the code itself says so
+		if slices.Contains([]Monitor{MonitorLocation, MonitorResult, MonitorSeeOther}, h.Monitor) { // the code means that the operation runs
 			m.Holds = status.HoldsRunning
 		}
 	case h.Monitor == MonitorGiven, h.Monitor == MonitorResult:
@@ -141,7 +141,7 @@ func (h HTTP) located(base func() (status.Verdict, *status.Verdict)) func() (sta
 	}
 }
 
-// conclusions returns the part of the meaning that says which rules may decide.
+// conclusions returns the part of the meaning that selects the rules.
 func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, Once: o.Start}
 	isRefused := h.RefusedForLoad(o)
@@ -182,8 +182,8 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	return m
 }
 
-// isStray reports whether a response says that something is not there, or there is no response, and the
-// request was not for the given page: it was for another page after a redirect, or for the created object.
+// isStray reports whether a page does not exist, or there is no response, and the page is not the given page: it is
+// another page after a redirect, or the created object.
 func (h HTTP) isStray(o *status.Observation) bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)
@@ -247,7 +247,7 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 		Advice: h.followAdvice(o)}
 }
 
-// followAdvice is advice to name the URL to follow, such as one that the response names.
+// followAdvice returns the advice to name the URL to follow, with the URLs in the response.
 func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	urls := document.URLs(o.Body, "")
 	if o.Header.Get("Location") != "" {
@@ -259,9 +259,9 @@ func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	return status.Advice{Code: status.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}
 }
 
-// RefusedForLoad reports whether an HTTP response says that the request was not
-// served because of load: 429, 503 with a hint or any Retry-After, and 403 with these, an
-// exhausted rate limit or GitHub's words about its secondary one.
+// RefusedForLoad reports whether the server rejected the request because of load: 429, 503 with a hint or any
+// Retry-After, and 403 with a hint, any Retry-After, an exhausted rate limit or GitHub's message about its secondary
+// rate limit.
 func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	if o.Code == nil || o.Good() {
 		return false

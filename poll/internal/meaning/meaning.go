@@ -1,6 +1,6 @@
-// Package meaning knows what the responses of poll's own probes mean: the verdict without a matching rule, and the
-// rules that may decide. Each protocol has one function Meaning. Whether a response can be a false SUCCESS is answered
-// there.
+// Package meaning has the protocols of poll's own probes: HTTP with Azure's documents, commands, and connections. Each
+// protocol has one method Meaning, which returns the verdict if no rule matches, and selects the rules that may decide.
+// To find out whether a response can be a false SUCCESS, read that method.
 //
 // Without a matching rule, the verdicts are:
 //

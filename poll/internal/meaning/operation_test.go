@@ -51,6 +51,8 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{azure, `{"id":7}`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
 		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
 
+		{followed, `{"status":"completed","result":{"status":"active"}}`, status.NotReady, `.result.status is "active"`, ".result.status"},
+
 		// final
 		{followed, `{"status":{"phase":"Succeeded"}}`, status.Success, `.status.phase is "Succeeded"`, ""},
 		{followed, `{"status":"Update_Complete"}`, status.Success, "", ""},
