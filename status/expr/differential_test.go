@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/itchyny/gojq"
@@ -20,10 +21,9 @@ var pairs = flag.Int("pairs", 5000, "pairs of expression and document for TestDi
 
 // TestDifferential compares random conditions with gojq on random documents.
 //
-// Where poll means to differ from jq, the generator writes for gojq what poll
-// means, by the functions of strictJQ; so everything that is left must be equal,
-// but for two things that are counted: what poll refuses to compile because it
-// would always be true, and what jq stops at while Kleene's logic decides.
+// Where poll differs from jq on purpose, the generator uses the functions of strictJQ for gojq. Everything else
+// must be equal, except for two cases that are counted: poll does not compile a condition that would always be
+// true, and Kleene's logic may decide after an error of jq.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -122,163 +122,53 @@ func truthOf(v any) expr.Tri {
 	return expr.True
 }
 
+// strictJQ defines in jq the differences of poll: an order between different types, equality of different types, and
+// a comparison with null are errors, as is a text that says no. null has nothing, as in jq 1.6.
+const strictJQ = `
+def _known: if . == null then error("null") else . end;
+def _truth: if . == "" or . == "0" or . == "false" then error("text") else . end;
+def _index($n): if . == null then null elif type != "array" then error("index") else .[$n] end;
+def _has($key): if . == null then false elif [type, ($key | type)] | IN(["object", "string"], ["array", "number"]) then has($key) else error("has") end;
+def _alike(a; b): a as $a | b as $b |
+	if $a != null and $b != null and ($a | type) != ($b | type) then error("equal") else $a == $b end;
+def _order($op; a; b): a as $a | b as $b | ($a | type) as $type |
+	if $type != ($b | type) or ($type | IN("number", "string") | not) then error("order")
+	elif $op == "<" then $a < $b elif $op == "<=" then $a <= $b elif $op == ">" then $a > $b else $a >= $b end;
+def _element(x): x as $x |
+	if any(.[]; . == $x) then true
+	elif $x != null and any(.[]; . != null) and all(.[]; . == null or type != ($x | type)) then error("types")
+	else false end;
+def _in(a; list): a as $a | list | if type == "array" then _element($a) else error("in") end;
+def _contains(x): x as $x |
+	if type == "array" then _element($x) elif type == "string" and ($x | type) == "string" then contains($x) else error("contains") end;
+def _affix($name; a; b): a as $a | b as $b |
+	if ($a | type) != "string" or ($b | type) != "string" then error("affix")
+	elif $name == "startswith" then $a | startswith($b) else $a | endswith($b) end;
+`
+
+var strictFunctions = sync.OnceValues(func() (*gojq.Query, error) { return gojq.Parse(strictJQ + ".") })
+
 // runJQ returns the one result of a jq program, and the error that stopped it.
 func runJQ(doc, src string) (result any, stopped, err error) {
+	strict, err := strictFunctions()
+	if err != nil {
+		return nil, nil, err
+	}
 	query, err := gojq.Parse(src)
 	if err != nil {
 		return nil, nil, err
 	}
-	code, err := gojq.Compile(query, strictJQ()...)
-	if err != nil {
-		return nil, nil, err
-	}
+	query.FuncDefs = strict.FuncDefs
 	var input any
 	if err := json.Unmarshal([]byte(doc), &input); err != nil {
 		return nil, nil, err
 	}
-	result, ok := code.Run(input).Next()
+	result, ok := query.Run(input).Next()
 	if !ok {
 		return nil, nil, errors.New("no result")
 	}
-	if stopped, ok := result.(error); ok {
-		return nil, stopped, nil
-	}
-	return result, nil, nil
-}
-
-// strictJQ are functions that do in gojq what poll does where it differs from jq.
-func strictJQ() []gojq.CompilerOption {
-	stop := func(what string) any { return errors.New(what) }
-	return []gojq.CompilerOption{
-		// An order between different types.
-		gojq.WithFunction("_order", 3, 3, func(_ any, args []any) any {
-			op, a, b := args[0].(string), args[1], args[2]
-			if kindOf(a) != kindOf(b) || kindOf(a) != "number" && kindOf(a) != "string" {
-				return stop("order")
-			}
-			return map[string]bool{
-				"<": gojq.Compare(a, b) < 0, "<=": gojq.Compare(a, b) <= 0,
-				">": gojq.Compare(a, b) > 0, ">=": gojq.Compare(a, b) >= 0,
-			}[op]
-		}),
-		// The index of a string, which is gojq's own.
-		gojq.WithFunction("_index", 1, 1, func(v any, args []any) any {
-			list, isList := v.([]any)
-			switch n := args[0].(int); {
-			case v == nil:
-				return nil
-			case !isList:
-				return stop("index")
-			case n < 0 && n+len(list) >= 0:
-				return list[n+len(list)]
-			case n >= 0 && n < len(list):
-				return list[n]
-			}
-			return nil
-		}),
-		// Nothing is known of null.
-		gojq.WithFunction("_known", 0, 0, func(v any, _ []any) any {
-			if v == nil {
-				return stop("null")
-			}
-			return v
-		}),
-		// A text that says no is neither true nor false.
-		gojq.WithFunction("_truth", 0, 0, func(v any, _ []any) any {
-			if v == "" || v == "0" || v == "false" {
-				return stop("text")
-			}
-			return v
-		}),
-		// null has nothing, as in jq 1.6.
-		gojq.WithFunction("_has", 1, 1, func(v any, args []any) any {
-			switch v := v.(type) {
-			case nil:
-				return false
-			case map[string]any:
-				if key, ok := args[0].(string); ok {
-					_, ok := v[key]
-					return ok
-				}
-			case []any:
-				if n, ok := args[0].(int); ok {
-					return 0 <= n && n < len(v)
-				}
-			}
-			return stop("has")
-		}),
-		// A member of a list.
-		gojq.WithFunction("_contains", 1, 1, func(v any, args []any) any {
-			switch v := v.(type) {
-			case string:
-				if s, ok := args[0].(string); ok {
-					return strings.Contains(v, s)
-				}
-			case []any:
-				return hasElement(v, args[0])
-			}
-			return stop("contains")
-		}),
-		gojq.WithFunction("_affix", 3, 3, func(_ any, args []any) any {
-			a, ok := args[1].(string)
-			b, also := args[2].(string)
-			if !ok || !also {
-				return stop("affix")
-			}
-			if args[0] == "startswith" {
-				return strings.HasPrefix(a, b)
-			}
-			return strings.HasSuffix(a, b)
-		}),
-		gojq.WithFunction("_in", 2, 2, func(_ any, args []any) any {
-			list, ok := args[1].([]any)
-			if !ok {
-				return stop("in")
-			}
-			return hasElement(list, args[0])
-		}),
-		// Equality between different types, of which null is none.
-		gojq.WithFunction("_alike", 2, 2, func(_ any, args []any) any {
-			if args[0] != nil && args[1] != nil && kindOf(args[0]) != kindOf(args[1]) {
-				return stop("equal")
-			}
-			return gojq.Compare(args[0], args[1]) == 0
-		}),
-	}
-}
-
-// hasElement reports whether a list has an element. It returns an error if the list has values, and all are of
-// other types.
-func hasElement(list []any, v any) any {
-	isOther, isAlike := false, false
-	for _, element := range list {
-		if gojq.Compare(element, v) == 0 {
-			return true
-		}
-		isSame := kindOf(element) == kindOf(v)
-		isAlike = isAlike || isSame
-		isOther = isOther || !isSame && element != nil && v != nil
-	}
-	if isOther && !isAlike {
-		return errors.New("types")
-	}
-	return false
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case string:
-		return "string"
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case []any:
-		return "array"
-	case map[string]any:
-		return "object"
-	}
-	return "number"
+	stopped, _ = result.(error)
+	return result, stopped, nil
 }
 
 // A generator makes random documents, and random conditions in poll's and in
