@@ -19,7 +19,7 @@ type Preset struct {
 	Name string
 	// Object says which parts of an answer are objects; nil if the answer is the only one. A rule's "."
 	// is the object, and $json the answer. An element of a list that is judged by itself is an object.
-	Object *expr.Objects
+	Object *expr.Each
 	// ID are the values that name one of several objects, such as .kind and .metadata.name.
 	ID []*expr.Expr
 	// Rules are about the answer, which is asked once: they read nothing of an object, but $exit for
@@ -109,7 +109,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	env := e.environment(o)
 	objects, none := []*expr.Doc{env.Element}, ""
 	if p.Object != nil && o.Within == nil {
-		objects, none = p.Object.Of(env.Doc)
+		objects, _, none = p.Object.Elements(env.Doc)
 	}
 	if len(objects) == 0 {
 		none = strings.TrimSuffix("no objects yet: "+none, ": ")

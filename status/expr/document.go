@@ -16,68 +16,68 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxDepth is the deepest nesting of lists and objects in an answer that is read. Some
-// parsers stop at 256, some at 10,000; gjson stops nowhere, and a body of nothing but "["
-// would exhaust the stack.
+// maxDepth is the deepest nesting of lists and objects in a document. Some parsers stop at 256 levels, some
+// at 10,000. gjson has no limit, and a body of nothing but "[" would exhaust the stack.
 const maxDepth = 1000
 
-// A Doc is an answer read as JSON. It is checked once, at its first use, however many
-// expressions share it. It is safe for concurrent use.
+// A Doc is a response read as JSON. The text is checked once, at the first use of the Doc, for all
+// expressions. A Doc is safe for concurrent use.
 type Doc struct {
 	text    string
 	name    string // of a member of an object
 	check   sync.Once
 	root    value    // the document, if it is the only one
 	lines   []string // the documents
-	problem string   // why it is not one document
+	problem string   // the reason why the text is not one document
 	unread  bool     // the problem is not in the text
 
 	decode sync.Once
-	tree   any // the document as gojq takes it
+	tree   any // the document in the form of gojq
 }
 
-// emptyBody is the problem of an answer without a document.
+// emptyBody is the problem of a text without a document.
 const emptyBody = "the body is empty"
 
-// NewDoc returns the document of an answer. The body must not be changed while
-// the Doc, or a value read from it, is in use. A byte order mark at its start is
-// skipped; it may say that the body is UTF-16. Colors are removed, and a prefix that keeps browsers
-// from running the document as a script is skipped.
+// guards are the prefixes that keep browsers from running a document as a script. Gerrit, Angular, Google and
+// Facebook send them.
+var guards = [...]string{")]}',", ")]}'", "while(1);", "for(;;);"}
+
+// NewDoc returns the document of a response. The body must not be changed while the Doc, or a value
+// read from the Doc, is in use. NewDoc removes colors, and a prefix that keeps browsers from running the
+// document as a script. A byte order mark is skipped, and a body with the mark of UTF-16 is decoded.
 func NewDoc(body []byte) *Doc {
 	text := decodeText(body)
-	for _, guard := range []string{")]}',", ")]}'", "while(1);", "for(;;);"} { // of Gerrit, Angular, Google, Facebook
-		if rest, isGuarded := strings.CutPrefix(text, guard); isGuarded {
-			text = rest
-		}
+	for _, guard := range guards {
+		text = strings.TrimPrefix(text, guard)
 	}
 	return &Doc{text: text}
 }
 
-// element returns an element, of an object with its name, as a document. It is not checked again.
-func element(v value, name string) *Doc {
+// newElement returns an element of a document as a document that needs no check. The name is "" except for
+// a member of an object.
+func newElement(v value, name string) *Doc {
 	raw := v.json()
 	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
 	d.check.Do(func() {})
 	return d
 }
 
-// Unreadable returns the document of an answer that cannot be JSON for a reason outside
-// its text, such as "the body was cut at 64 MiB". Every path on it is unknown for that
-// reason.
+// Unreadable returns a document that cannot be read for a reason outside its text, such as "the body was
+// cut at 64 MiB". Every path on the document is unknown for that reason.
 func Unreadable(reason string) *Doc {
 	d := &Doc{problem: reason, unread: true}
 	d.check.Do(func() {})
 	return d
 }
 
-// Name returns the key of an element that is a member of an object, joined by slashes to those
-// of the objects around that. It is "" for an element of a list, and for an answer.
+// Name returns the key of an element that is a member of an object, after the keys of the objects around
+// the element, joined by slashes. Name returns "" for an element of a list, and for a response.
 func (d *Doc) Name() string { return d.name }
 
-// Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
+// Bytes returns the text of the document in UTF-8, without a byte order mark. The bytes must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
-// value is the document as one value, unknown if it is not exactly one.
+// value returns the only document of the text, or an unknown value.
 func (d *Doc) value() value {
 	if d == nil {
 		return unknown("there is no answer")
@@ -88,7 +88,8 @@ func (d *Doc) value() value {
 	return d.root
 }
 
-// decoded is the document as gojq takes it, which does not change it; nil if it is unknown.
+// decoded returns the document in the form of gojq, which does not change the tree. It returns nil if the
+// document is unknown.
 func (d *Doc) decoded() any {
 	d.decode.Do(func() {
 		if v := d.value(); v.kind != kindUnknown {
@@ -98,7 +99,7 @@ func (d *Doc) decoded() any {
 	return d.tree
 }
 
-// all is the list of the documents, unknown if they cannot be read.
+// all returns the list of the documents, which is unknown if they cannot be read.
 func (d *Doc) all() value {
 	if v := d.value(); v.kind == kindUnknown && (d == nil || d.lines == nil) {
 		return v
@@ -106,7 +107,7 @@ func (d *Doc) all() value {
 	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 }
 
-// read checks the text.
+// read checks the text, and sets either root and lines or the problem.
 func (d *Doc) read() {
 	switch {
 	case isTooDeep(d.text, maxDepth):
@@ -118,7 +119,7 @@ func (d *Doc) read() {
 	}
 }
 
-// isTooDeep reports whether lists and objects in a text are nested too deep, if it is JSON.
+// isTooDeep reports whether a JSON text nests lists and objects deeper than max levels.
 func isTooDeep(s string, max int) bool {
 	if strings.Count(s, "[")+strings.Count(s, "{") <= max {
 		return false
@@ -145,39 +146,38 @@ func isTooDeep(s string, max int) bool {
 // isJSON reports whether a text is one JSON value that is not nested too deep.
 func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 
-// readLines reads several documents, each on lines of its own, and describes the flaw of the
-// first malformed one.
+// readLines reads several documents that begin on lines of their own. For a malformed document it
+// describes the first flaw.
 func (d *Doc) readLines() {
-	decoder := json.NewDecoder(strings.NewReader(d.text))
+	decoder, at := json.NewDecoder(strings.NewReader(d.text)), 0
+	var err error
 	for end := 0; ; end = int(decoder.InputOffset()) {
-		at := len(d.text) - len(strings.TrimLeft(d.text[end:], " \t\r\n"))
+		at = len(d.text) - len(strings.TrimLeft(d.text[end:], " \t\r\n"))
 		var raw json.RawMessage
-		err := decoder.Decode(&raw)
-		if err == nil && (end == 0 || strings.Contains(d.text[end:at], "\n")) {
-			d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
-			continue
+		if err = decoder.Decode(&raw); err != nil || end > 0 && !strings.Contains(d.text[end:at], "\n") {
+			break
 		}
-		switch wrong, _ := errors.AsType[*json.SyntaxError](err); {
-		case err == io.EOF && d.lines != nil:
-			d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
-			return
-		case err == io.EOF:
-			d.problem = emptyBody
-		case wrong != nil:
-			word := strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn") // which began as a constant
-			d.problem = d.flawed(max(at, len(word)))
-		case err != nil:
-			d.problem = d.flawed(len(d.text))
-		default:
-			d.problem = d.flawed(at)
-		}
-		d.lines = nil
-		return
+		d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
 	}
+	wrong, isSyntax := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case err == io.EOF && d.lines != nil:
+		d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
+		return
+	case err == io.EOF:
+		d.problem = emptyBody
+		return
+	case isSyntax:
+		word := strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn") // the start of a malformed constant
+		at = max(at, len(word))
+	case err != nil:
+		at = len(d.text)
+	}
+	d.problem, d.lines = d.flaw(at), nil
 }
 
-// flawed says that the text is not JSON, and shows the place at an offset.
-func (d *Doc) flawed(at int) string {
+// flaw returns the problem of a text that is not JSON at an offset.
+func (d *Doc) flaw(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
@@ -191,13 +191,13 @@ func (d *Doc) flawed(at int) string {
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }
 
-// decodeText returns a text as UTF-8 without its byte order mark and its colors. It makes no copy of
-// a text without colors: an answer may have 64 MiB, and this package never writes to it. A text in
-// UTF-16, as programs of Windows write it, is known by that mark. What is no character becomes U+FFFD.
+// decodeText returns a text as UTF-8 without a byte order mark and colors. A text with the mark of UTF-16, as
+// Windows programs write it, is decoded, and U+FFFD replaces what is malformed there. Any other text without
+// colors is not copied: a response may have 64 MiB, and this package never writes to the text.
 func decodeText(b []byte) string {
 	s := viewString(b)
 	if strings.HasPrefix(s, "\xfe\xff") || strings.HasPrefix(s, "\xff\xfe") {
-		b, _ = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(b) // which knows no errors
+		b, _ = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(b) // never fails
 		s = viewString(b)
 	}
 	s = strings.TrimPrefix(s, "\ufeff")
@@ -210,5 +210,5 @@ func decodeText(b []byte) string {
 // colors matches the sequences that set colors and styles in a terminal (SGR: ECMA-48, section 8.3.117).
 var colors = words.Pattern(`\x1b\[[0-9;:]*m`)
 
-// viewString is the text of b without a copy; b must not be changed.
+// viewString returns b as a string without a copy. The bytes must not be changed.
 func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

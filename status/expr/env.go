@@ -11,16 +11,16 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An Env is what an expression can read of one attempt. It is not changed, and must not be
-// changed while a [Result] of it is in use.
+// An Env holds everything that an expression can read of one attempt. An Env must not be changed while a
+// [Result] of it is in use.
 type Env struct {
-	// Doc is the answer as JSON. Nil makes every path unknown.
+	// Doc is the response as JSON. Nil makes every path unknown.
 	Doc *Doc
-	// Element is what "." means, if that is an element of Doc, or was one; $json is then Doc.
-	// Nil means that "." is Doc, too. Inside any, all and count, where "." is what they go through,
-	// $element is still the same.
+	// Element is ".", if that is an element of Doc, or of the Doc of an earlier attempt. $json is Doc. If
+	// Element is nil, "." is Doc, too. Inside any, all and count, where "." is an element of their list,
+	// $element is Element.
 	Element *Doc
-	// Gone is $gone: the element was in earlier answers, and is no longer.
+	// Gone is $gone: an earlier response held the element, and this response does not.
 	Gone bool
 
 	// Exit is $exit, the exit code of a command. Nil if there is none.
@@ -30,30 +30,29 @@ type Env struct {
 	// Header is $header, the HTTP response header. Nil if there is none.
 	Header http.Header
 
-	// Body is $body, the answer as text. Stdout and Stderr are $stdout and $stderr, what
-	// a command wrote. Trailing newlines are dropped, as the shell's $(...) does. If one
-	// of Body and Stdout is nil, the other stands in for it, but with a Status there is
-	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
-	// Exit or Status) is set, and missing otherwise.
+	// Body is $body, the response as text. Stdout and Stderr are $stdout and $stderr, the outputs of a
+	// command. Trailing newlines are dropped, as the shell's $(...) does. If Body or Stdout is nil, the
+	// other field replaces it, except that a response with a Status has no $stdout unless Stdout is set.
+	// A text that is still nil is empty if Exit is set, and missing otherwise. For Body, Status counts
+	// as Exit does.
 	Body, Stdout, Stderr []byte
-	// Output is $output: both outputs of a command in order of arrival. If it is nil,
+	// Output is $output: both outputs of a command in order of arrival. If Output is nil,
 	// $output is $stdout.
 	Output []byte
-	// BodyCut is true if Body and Stdout are only the beginning of the answer, OutputCut if Output is only
-	// its beginning, and StderrCut if Stderr is only the end of what was written. What they do not hold
-	// may have been there: that is unknown, not false.
+	// BodyCut is true if Body and Stdout are only the beginning of the response. OutputCut is true if Output
+	// is only the beginning of the output. StderrCut is true if Stderr is only the end of stderr. A
+	// condition about the lost part is unknown, not false.
 	BodyCut, StderrCut, OutputCut bool
-	// StderrOpen is true if the end of what was written to stderr is missing from Stderr. With StderrCut,
-	// Stderr is the middle.
+	// StderrOpen is true if Stderr lacks the end of stderr. With StderrCut, Stderr is the middle.
 	StderrOpen bool
 
-	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
-	// is null if Error is "". If it is set, a nil field above is unknown, not missing, for
+	// Error is $error, the reason why an attempt got no response, such as "refused". $error
+	// is null if Error is "". If Error is set, a nil field above is unknown, not missing, for
 	// the reason of Doc: "$status != 503" is not true of a connection that was refused.
 	Error string
 
-	// Context, once done, abandons an evaluation that takes long: the outcome is then
-	// unknown, see [Result.Abandoned]. Nil never does.
+	// Context, once done, ends an evaluation that takes long. The outcome is then unknown, see
+	// [Result.Abandoned]. A nil Context never ends an evaluation.
 	Context context.Context
 
 	// Event is $event, the name of a server-sent event, missing if it is "".
@@ -61,87 +60,128 @@ type Env struct {
 
 	Attempt   int           // $attempt, counted from 1
 	Elapsed   time.Duration // $elapsed, since the start of the run
-	Unchanged time.Duration // $unchanged, since the answer last changed
+	Unchanged time.Duration // $unchanged, since the last change of the response
 
 	// Name is $name, the name of the target, missing if it is "".
 	Name string
 }
 
-// dot is the document that "." is.
-func (env *Env) dot() *Doc {
-	return cmp.Or(env.Element, env.Doc)
+// dot returns the document that "." is.
+func (env *Env) dot() *Doc { return cmp.Or(env.Element, env.Doc) }
+
+// respondent returns the word of the rows of hints.txt for the source of the response.
+func (env *Env) respondent() string {
+	switch {
+	case env.Exit != nil:
+		return "command"
+	case env.Status != nil:
+		return "request"
+	}
+	return "answer"
 }
 
-// answered names the kind of answer, as the rows of hints.txt do.
-func (env *Env) answered() string {
-	return or(env.Exit != nil, "command", or(env.Status != nil, "request", "answer"))
+// The variables are documents, or facts about the attempt. $ENV is not a variable here.
+const (
+	variables = documents + facts
+	documents = " json element "
+	facts     = " exit status header body stdout stderr output error attempt elapsed unchanged gone isjson event name "
+)
+
+// read returns the value of a variable, and for ".." the list of the documents. field is the field of $header. The value
+// of a variable that does not apply is missing, and unknown if there was no response.
+func (env *Env) read(name, field string) value {
+	v := env.variable(name, field)
+	if v.kind == kindMissing && env.Error != "" {
+		return env.Doc.value()
+	}
+	return v
 }
 
-// variable reads a variable, of $header a field. It is missing if it does not apply. known is false
-// if there is no such variable; $json and $element, which are paths, and $ENV are none of them.
-func (env *Env) variable(name, field string) (v value, known bool) {
-	beginning := or(env.BodyCut, "beginning", "")
+func (env *Env) variable(name, field string) value {
+	isCommand, isRequest, body := env.Exit != nil, env.Status != nil, cut{end: env.BodyCut}
 	switch name {
+	case "..":
+		return env.Doc.all()
+	case "json":
+		return env.Doc.value()
+	case "element":
+		return env.dot().value()
 	case "exit":
-		return optional(env.Exit), true
+		return optional(env.Exit)
 	case "status":
-		return optional(env.Status), true
+		return optional(env.Status)
 	case "header":
 		if values := env.Header.Values(field); len(values) > 0 {
-			return value{kind: kindString, str: fieldValue(values), hidden: true}, true
+			return value{kind: kindString, str: fieldText(values), hidden: true}
 		}
-		return missing(), true
+		return missing()
 	case "body":
-		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil, beginning), true
+		return output(env.Body, env.Stdout, body, isCommand || isRequest)
 	case "stdout":
-		instead := or(env.Status == nil, env.Body, nil)
-		return output(env.Stdout, instead, env.Exit != nil && env.Status == nil, beginning), true
+		if isRequest {
+			return output(env.Stdout, nil, body, false)
+		}
+		return output(env.Stdout, env.Body, body, isCommand)
 	case "stderr":
-		return output(env.Stderr, nil, env.Exit != nil, env.stderrKept()), true
+		return output(env.Stderr, nil, cut{env.StderrCut, env.StderrOpen}, isCommand)
 	case "output":
 		if env.Output == nil {
 			return env.variable("stdout", "")
 		}
-		return output(env.Output, nil, true, or(env.OutputCut, "beginning", "")), true
+		return output(env.Output, nil, cut{end: env.OutputCut}, true)
 	case "error":
-		return or(env.Error == "", parseValue("null"), text(env.Error)), true
+		return textOr(env.Error, parseValue("null"))
 	case "attempt":
-		return integer(env.Attempt), true
+		return integer(env.Attempt)
 	case "elapsed":
-		return seconds(env.Elapsed), true
+		return seconds(env.Elapsed)
 	case "unchanged":
-		return seconds(env.Unchanged), true
+		return seconds(env.Unchanged)
 	case "gone":
-		return boolean(env.Gone), true
-	case "isjson":
-		isJSON := env.Doc.value()
-		if env.Doc == nil || !env.Doc.unread {
-			isJSON = or(env.Error != "", missing(), boolean(isJSON.kind != kindUnknown))
-		}
-		return isJSON, true
+		return boolean(env.Gone)
 	case "event":
-		return or(env.Event == "", missing(), text(env.Event)), true
+		return textOr(env.Event, missing())
 	case "name":
-		return or(env.Name == "", missing(), text(env.Name)), true
+		return textOr(env.Name, missing())
 	}
-	return missing(), false
+	v := env.Doc.value() // of $isjson
+	if env.Error != "" || env.Doc != nil && env.Doc.unread {
+		return v
+	}
+	return boolean(v.kind != kindUnknown)
 }
 
-// fieldValue returns the value of a header field that a response may have several times (RFC 9110 section
+// fieldText returns the values of a header field that a response may have several times (RFC 9110, section
 // 5.3). A value that is repeated counts once.
-func fieldValue(values []string) string {
+func fieldText(values []string) string {
 	if len(values) > 1 {
 		values = slices.Compact(slices.Clone(values))
 	}
 	return strings.Join(values, ", ")
 }
 
-// stderrKept names the part of stderr that is kept, "" for all of stderr.
-func (env *Env) stderrKept() string {
-	if env.StderrOpen {
-		return or(env.StderrCut, "middle", "beginning")
+// A cut is the loss of the start or the end of a text.
+type cut struct{ start, end bool }
+
+// kept returns the name of the part of a text that is kept, "" for the whole text.
+func (c cut) kept() string {
+	return map[cut]string{{start: true}: "end", {end: true}: "beginning", {start: true, end: true}: "middle"}[c]
+}
+
+// output returns a text or, if that is nil, the other one. If both are nil, the value is empty after a response, and
+// otherwise missing. Trailing newlines are dropped unless the end of the text is lost.
+func output(b, other []byte, lost cut, responded bool) value {
+	if b == nil {
+		b = other
 	}
-	return or(env.StderrCut, "end", "")
+	if b == nil && !responded {
+		return missing()
+	}
+	s := decodeText(b)
+	if !lost.end {
+		s = strings.TrimRight(s, "\r\n")
+	}
+	return value{kind: kindString, str: s, lost: lost}
 }
 
 func optional(n *int) value {
@@ -151,27 +191,16 @@ func optional(n *int) value {
 	return integer(*n)
 }
 
+// textOr returns a text as a value, and another value for the empty text.
+func textOr(s string, empty value) value {
+	if s == "" {
+		return empty
+	}
+	return text(s)
+}
+
 func seconds(d time.Duration) value {
 	v := number(words.Number(words.InSeconds(d)))
 	v.shown = words.Short(d)
-	return v
-}
-
-// output is b, or instead if b is nil, as text without trailing newlines. If both are
-// nil, it is empty after an answer and otherwise missing. partial says which part is kept: a newline
-// at the end of a part is not the end of the text, and stays.
-func output(b, instead []byte, answered bool, partial string) value {
-	if b == nil {
-		b = instead
-	}
-	if b == nil && !answered {
-		return missing()
-	}
-	s := decodeText(b)
-	if partial == "" || partial == "end" {
-		s = strings.TrimRight(s, "\r\n")
-	}
-	v := text(s)
-	v.partial = partial
 	return v
 }

@@ -2,275 +2,240 @@ package expr
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
-
-	"github.com/pollcli/poll/internal/words"
+	"unicode/utf8"
 )
 
-// An evaluator evaluates one expression for one environment. Copies of it evaluate the parts; a
-// copy may have another "." and another account.
-type evaluator struct {
-	src     string
-	env     *Env
-	inner   bool   // "." is dot, not the document
-	dot     value  // what "." is
-	subject string // the source of dot, if it comes from a pipe
-
-	steps      *int     // taken since the context was looked at
-	why        *account // explains the condition that is evaluated, nil to explain nothing
-	prefix     string   // of each line: the source of the value that is piped in, ".status | "
-	negated    bool     // the condition is to be false
-	hints      *hints   // notes the paths that lead nowhere, nil for none
-	nullIsList bool     // a null is an empty list
-}
-
-// abandoned is the panic of an evaluation that its context ends.
-type abandoned struct{}
-
-// check abandons an evaluation whose context is done. It looks every 1000 steps; one that goes through
-// kilobytes counts as so many. So a short evaluation is never abandoned.
-func (e *evaluator) check(bytes int) {
-	const every = 1000
-	if *e.steps += 1 + bytes>>10; *e.steps < every {
-		return
-	}
-	if *e.steps = 0; e.env.Context != nil && e.env.Context.Err() != nil {
-		panic(abandoned{})
-	}
-}
-
-// text is the source of a node, which may be a dot that is not written.
+// text returns the source of a node, which may be an unwritten dot.
 func (e *evaluator) text(n *node) string { return cmp.Or(n.text(e.src), ".") }
 
-// current is the value of ".".
-func (e *evaluator) current() value {
-	if e.inner {
-		return e.dot
-	}
-	v := e.env.dot().value()
-	v.positive = !v.isEmpty()
-	return v
-}
-
-// eval evaluates a node. It is a condition where the evaluator explains it, and else an
-// operand.
-func (e *evaluator) eval(n *node) (v value) {
+// eval returns the value of a node.
+func (e *evaluator) eval(n *node) value {
 	e.check(0)
 	switch n.op {
+	case opLiteral:
+		return n.literal
+	case opPath:
+		return e.walk(n.path)
 	case opNot:
 		return e.not(n.kids[0])
-	case opAnd, opOr:
-		return e.logic(n)
 	case opCompare:
-		return e.compare(n)
+		return e.compare(n).result
 	case opPipe:
 		return e.pipe(n)
-	case opLiteral:
-		v = n.literal
-	case opPath:
-		v = e.walk(n.path)
-	case opVariable:
-		v = e.env.read(n.name, n.field, e.text(n))
 	case opAlternative:
-		if v = e.unhinted().eval(n.kids[0]); v.truth() == False {
-			v = e.unhinted().eval(n.kids[1])
+		if v := e.unhinted().eval(n.kids[0]); v.truth() != False {
+			return v
 		}
+		return e.unhinted().eval(n.kids[1])
 	case opCall:
-		if isOneOf(n.name, " any all count ") {
-			return e.quantify(n)
-		}
-		v = e.call(n)
+		return e.call(n)
+	case opJQ:
+		return e.jq(n.program)
 	}
-	e.sayTruth(n, v)
-	return v
-}
-
-// read reads a variable, which is unknown if there was no answer.
-func (env *Env) read(name, field, source string) value {
-	v, _ := env.variable(name, field)
-	if v.kind == kindMissing && env.Error != "" {
-		return env.Doc.value()
-	}
-	if v.kind == kindMissing {
-		v.missed = source
-	}
-	v.positive = !v.isEmpty() && !isOneOf(name, " attempt elapsed unchanged name gone ")
-	return v
-}
-
-// silent returns the evaluator for an operand, which is not explained by itself.
-func (e *evaluator) silent() *evaluator {
-	if e.why == nil {
-		return e
-	}
-	inner := *e
-	inner.why = nil
-	return &inner
-}
-
-// unhinted returns the evaluator for a value that may be missing on purpose.
-func (e *evaluator) unhinted() *evaluator {
-	inner := *e.silent()
-	inner.hints = nil
-	return &inner
-}
-
-// with returns the evaluator for which another value is ".", which comes from subject.
-func (e *evaluator) with(dot value, subject string) *evaluator {
-	inner := *e
-	inner.inner, inner.dot, inner.subject = true, dot, subject
-	return &inner
+	return e.logic(n)
 }
 
 func (e *evaluator) not(x *node) value {
-	inner := *e
-	inner.negated = !e.negated
-	v := inner.eval(x)
+	v := e.opposed().eval(x)
 	if v.truth() == Unknown {
 		return v.undecided()
 	}
-	return boolean(v.truth() == False).of(v)
+	return boolean(v.truth() == False).derivedFrom(v)
 }
 
-// logic is Kleene's: one false settles "and", one true settles "or", and otherwise an unknown
-// operand leaves the whole unknown. What is settled by nothing but missing paths may be settled
-// better by a later operand.
+// opposed returns the evaluator for a condition after not.
+func (e evaluator) opposed() *evaluator {
+	e.negated = !e.negated
+	return &e
+}
+
+// logic is Kleene's: one false operand settles "and", one true operand settles "or". Otherwise an unknown operand
+// leaves the whole unknown. If missing paths alone settle the whole, a later operand may settle it better.
 func (e *evaluator) logic(n *node) value {
-	settles := or(n.op == opOr, True, False)
-	var by [3]value // what the operands of an outcome are together, of Unknown the first
-	var has [3]bool
-	var outcomes []Tri
+	var t tally
+	if n.op == opOr {
+		t.settles = True
+	}
 	for _, kid := range n.kids {
-		v := e.silent().eval(kid)
+		v := e.eval(kid)
 		outcome := v.truth()
-		if e.why != nil {
-			outcomes = append(outcomes, outcome)
+		if outcome != Unknown || t.counts[Unknown] == 0 { // of unknown operands the first gives the reason
+			t.add(v, evidence.and)
 		}
-		switch all := &by[outcome]; {
-		case !has[outcome]:
-			*all, has[outcome] = v, true
-		case outcome == settles:
-			all.hidden, all.evidence = all.hidden || v.hidden, all.evidence.either(v.evidence, false)
-		case outcome != Unknown:
-			*all = all.of(v)
-		}
-		if outcome == settles && e.why == nil && !v.isAbsent() && (v.positive || settles == False) {
+		if outcome == t.settles && !v.isAbsent() && (v.positive || t.settles == False) {
 			break
 		}
 	}
-	e.sayOperands(n, outcomes)
-	switch {
-	case has[settles]:
-		return boolean(settles == True).of(by[settles])
-	case has[Unknown]:
-		return by[Unknown].undecided()
+	decisive := t.settles
+	if t.counts[decisive] == 0 {
+		if t.counts[Unknown] > 0 {
+			return t.values[Unknown].undecided()
+		}
+		decisive = 1 - t.settles
 	}
-	return boolean(settles == False).of(by[1-settles])
+	return boolean(decisive == True).derivedFrom(t.values[decisive])
 }
 
-// pipe evaluates the right side with the value of the left one as ".".
+// pipe evaluates the right side with the value of the left side as ".".
 func (e *evaluator) pipe(n *node) value {
-	left, right := n.kids[0], n.kids[1]
-	isFunction := right.op == opCall && !isOneOf(right.name, " any all count exists ")
-	if isFunction && right.name == "not" {
-		return e.not(left)
-	}
-	v := e.silent().eval(left)
+	v := e.eval(n.kids[0])
 	if v.kind == kindUnknown {
-		e.sayUnknown(left, v)
 		return v
 	}
-	inner := e.with(v, e.text(left))
-	if isFunction {
-		result := inner.call(right)
-		e.sayTruth(n, result)
-		return result
-	}
-	end := left.to + strings.IndexByte(e.src[left.to:], '|')
-	inner.prefix += strings.TrimSpace(e.src[n.from:end]) + " | "
-	return inner.eval(right)
+	return e.with(v, e.text(n.kids[0])).eval(n.kids[1])
 }
 
-func (e *evaluator) compare(n *node) value {
+// call applies a function to ".", or to its path.
+func (e *evaluator) call(n *node) value {
+	switch {
+	case n.name == "exists":
+		return e.exists(n.kids[0])
+	case !n.isFunction():
+		return e.quantify(n, false).whole
+	}
+	v := e.root(&path{})
+	if v.kind == kindUnknown {
+		return v
+	}
+	result, problem := e.apply(n, v)
+	switch {
+	case v.lost != (cut{}):
+		problem = needsAll(v.lost)
+	case v.isNothing() && n.name != "has":
+		problem = needsValue
+	}
+	if problem != "" {
+		result = typeError(e.subject, v, e.text(n)+" "+problem)
+	}
+	result = result.derivedFrom(v)
+	result.positive = result.positive && !(n.name == "has" && result.isEmpty())
+	return result
+}
+
+// exists distinguishes null from missing. A path through a value of a wrong type does not exist. Without a
+// readable document, or without a response, the result is unknown.
+func (e *evaluator) exists(n *node) value {
+	v := e.unhinted().eval(n)
+	if v.kind == kindUnknown && e.root(n.path).kind == kindUnknown {
+		return v
+	}
+	is := boolean(v.kind > kindMissing)
+	is.positive = v.positive
+	return is
+}
+
+// quantify evaluates the condition of any, all or count for each element, until the outcome is settled or, if all is
+// true, for all elements.
+func (e *evaluator) quantify(n *node, all bool) *tally {
+	list, condition := n.kids[0].path, n.kids[1]
+	t := &tally{settles: map[string]Tri{"any": True, "all": False, "count": Unknown}[n.name]}
+	walking, inner := *e, e.with(value{}, "")
+	w := &walker{evaluator: &walking, path: list}
+	w.visit = func(at place, element value) (more bool) {
+		v := element
+		if v.kind != kindUnknown {
+			element.positive = true
+			inner.dot = &element
+			v = inner.eval(condition)
+		}
+		if t.addElement(at, element, v); t.total == 3 { // the hints of some elements are enough
+			walking.hints, inner.hints = nil, nil
+		}
+		return all || n.name == "count" || v.truth() != t.settles || v.isAbsent()
+	}
+	w.walk(place{}, e.root(list), list.steps)
+	t.whole = t.outcome(w.problem)
+	return t
+}
+
+// A comparison is a comparison of two values, and its result.
+type comparison struct {
+	left, right value
+	result      value
+	problem     string // the reason why known values cannot be compared
+	isAbsent    bool   // one of the values is null, missing or absent, and not on purpose
+}
+
+// compare compares the values of two operands. The result is an operand that is unknown.
+func (e *evaluator) compare(n *node) (c comparison) {
 	left, right := n.kids[0], n.kids[1]
-	operands := e.silent()
+	operands := e
 	if e.asksForNull(left, left.literal) || e.asksForNull(right, right.literal) {
 		operands = e.unhinted()
 	}
-	a := operands.eval(left)
-	if a.least > 0 && n.sign[0] == '>' && right.op == opLiteral {
-		least := integer(a.least)
-		least.found = true
-		if enough, _ := e.compareValues(n, least, right.literal); enough { // whatever the other elements are
-			a = least
+	c.left = operands.eval(left)
+	if c.left.least > 0 && n.sign[0] == '>' && right.op == opLiteral {
+		least := integer(c.left.least)
+		least.ground = onValue
+		if enough, _ := e.compareValues(n, least, right.literal); enough { // whatever the unknown elements are
+			c.left = least
 		}
 	}
-	if a.kind == kindUnknown {
-		e.sayUnknown(left, a)
-		return a
+	if c.result = c.left; c.left.kind == kindUnknown {
+		return c
 	}
-	b := operands.eval(right)
-	if b.kind == kindUnknown {
-		e.sayUnknown(right, b)
-		return b
+	c.right = operands.eval(right)
+	if c.result = c.right; c.right.kind != kindUnknown {
+		e.compareKnown(n, &c)
 	}
+	return c
+}
+
+// compareKnown compares two known values. A comparison with a missing or null value is unknown, as in SQL.
+func (e *evaluator) compareKnown(n *node, c *comparison) {
+	a, b := c.left, c.right
 	holds, problem := e.compareValues(n, a, b)
-	onPurpose := e.asksForNull(left, a) || e.asksForNull(right, b)
-	if !onPurpose && (a.isNothing() || b.isNothing()) {
-		return e.compareAbsent(n, a, b, holds)
+	onPurpose := e.asksForNull(n.kids[0], a) || e.asksForNull(n.kids[1], b)
+	lost := cmp.Or(a.lost, b.lost)
+	if holds && a.shows(n.sign) {
+		lost = b.lost
 	}
-	isThere := holds && isOneOf(n.sign, " contains =~ "+or(a.partial == "end", "endswith ", or(a.partial == "beginning", "startswith ", "")))
-	if partial := or(isThere, b.partial, cmp.Or(a.partial, b.partial)); partial != "" {
-		problem = cmp.Or(problem, onlyKept(partial))
+	if lost != (cut{}) {
+		problem = cmp.Or(problem, needsAll(lost))
 	}
-	if problem == needsAlike {
-		e.sayComparison(n, a, b, Unknown)
-		return typeError(e.text(left), a, n.sign+" "+problem)
-	}
-	if problem != "" {
-		return e.compareUnlike(n, problem, a, b)
+	switch c.problem = problem; {
+	case !onPurpose && (a.isNothing() || b.isNothing()):
+		c.isAbsent = true
+		side, nothing := n.kids[0], a
+		if !a.isNothing() {
+			side, nothing = n.kids[1], b
+		}
+		c.result = unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.lack())
+		c.result.evidence = evidence{ground: onAbsence, missed: e.text(side)}
+		if holds != e.negated {
+			e.hints.addNull(c.result.missed)
+		}
+		return
+	case problem != "":
+		side, v := c.misfit(n)
+		c.result = typeError(e.text(side), v, n.sign+" "+problem)
+		return
 	}
 	for _, side := range []*value{&a, &b} {
-		if onPurpose && side.isNull() {
-			side.missed, side.lacks = "", false
+		if onPurpose && side.isNull() && side.isAbsent() {
+			side.ground = onNothing
 		}
 	}
-	v := boolean(holds).of(a, b)
-	v.positive = v.positive && holds == (n.sign[0] != '!')
-	e.sayComparison(n, a, b, or(holds, True, False))
-	return v
+	c.result = boolean(holds).derivedFrom(a, b)
+	c.result.positive = c.result.positive && holds == (n.sign[0] != '!')
+	if !holds && e.hints != nil && e.lineThatMatches(n, a, b) != "" {
+		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
+	}
 }
 
-// compareAbsent is the value of a comparison with a missing or null value, which is unknown as in SQL.
-// holds says how it would come out for a null.
-func (e *evaluator) compareAbsent(n *node, a, b value, holds bool) value {
-	side, nothing := n.kids[0], a
-	if !a.isNothing() {
-		side, nothing = n.kids[1], b
+// misfit returns the side of a comparison that has the problem.
+func (c *comparison) misfit(n *node) (side *node, v value) {
+	isRight := n.sign == "in" && c.problem != needsAlike || c.problem == needsText && c.left.kind == kindString ||
+		c.problem == needsOrder && n.kids[0].op == opLiteral
+	if isRight {
+		return n.kids[1], c.right
 	}
-	v := unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.lack())
-	v.missed = e.text(side)
-	if holds != e.negated {
-		e.hintAtNull(v)
-	}
-	if a.isNull() {
-		e.sayComparison(n, a, b, Unknown)
-	} else {
-		e.say(v.detail)
-	}
-	return v
-}
-
-// hintAtNull adds the hint that asks for a missing value.
-func (e *evaluator) hintAtNull(v value) {
-	if e.hints != nil && !strings.ContainsAny(v.missed, "#|@( ") {
-		e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
-	}
+	return n.kids[0], c.left
 }
 
 // asksForNull reports whether the value of a node is a null, or a list in which null is, that is
-// written in the condition: also by // null, if its left side is missing.
+// written in the condition. It may also be written after //, if the left side is missing.
 func (e *evaluator) asksForNull(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -282,49 +247,80 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	return v.kind == kindNull || v.kind == kindArray && hasNull
 }
 
-// compareUnlike is the value of a comparison of two known values that do not go together.
-func (e *evaluator) compareUnlike(n *node, problem string, a, b value) value {
-	side, v := e.text(n.kids[0]), a
-	if n.sign == "in" || problem == needsText && a.kind == kindString || problem == needsOrder && n.kids[0].op == opLiteral {
-		side, v = e.text(n.kids[1]), b
+// lineThatMatches returns the first line of several that alone makes a comparison of text true, "" for none.
+func (e *evaluator) lineThatMatches(n *node, left, right value) string {
+	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
+		return ""
 	}
-	problem = n.sign + " " + problem
-	e.say(fmt.Sprintf("%s is %s (%s): %s", side, v.preview(), v.kind.noun(), problem))
-	return typeError(side, v, problem)
+	for line := range strings.Lines(left.str) {
+		line = strings.TrimSpace(line)
+		if holds, _ := e.compareValues(n, text(line), right); holds {
+			return line
+		}
+	}
+	return ""
 }
 
-// call applies a function to ".", or to its path.
-func (e *evaluator) call(n *node) value {
-	if n.name == "exists" {
-		return e.exists(n.kids[0])
+// apply applies a function to a known value. If that fails, problem is the reason.
+func (e *evaluator) apply(n *node, v value) (result value, problem string) {
+	switch n.name {
+	case "length":
+		switch v.kind {
+		case kindString:
+			return integer(utf8.RuneCountInString(v.str)), ""
+		case kindNumber: // its absolute value
+			return number(strings.TrimPrefix(v.raw, "-")), ""
+		case kindArray, kindObject:
+			return integer(e.count(v)), ""
+		}
+		return v, "needs text, a number, a list or an object"
+	case "type":
+		return text(v.kind.String()), ""
+	case "not":
+		return boolean(v.truth() == False), ""
+	case "tostring":
+		switch {
+		case v.kind == kindString:
+			return v, ""
+		case len(v.raw) > maxResult:
+			return v, "needs a smaller value"
+		}
+		return text(marshal(v.decoded())), ""
+	case "tonumber":
+		if v.kind == kindString && isJSON(v.str) {
+			v = parseValue(v.str)
+		}
+		if v.kind == kindNumber {
+			return v, ""
+		}
+		return v, "makes no number of it"
+	case "has":
+		key := n.kids[0].literal
+		isKey := v.kind == kindObject && key.kind == kindString || v.kind == kindArray && key.kind == kindNumber
+		if !isKey && !v.isNull() {
+			return v, "needs an object for a key, or a list for a number"
+		}
+		return boolean(isKey && e.member(v, cmp.Or(key.str, key.raw)).kind != kindMissing), ""
 	}
-	v := e.current()
-	if v.kind == kindUnknown {
-		return v
-	}
-	result, problem := e.apply(n, v)
 	switch {
-	case v.partial != "":
-		problem = onlyKept(v.partial)
-	case v.isNothing() && n.name != "has":
-		problem = needsValue
+	case v.kind != kindString:
+		return v, needsText
+	case n.name == "ascii_downcase":
+		return text(mapLetters(v.str, 'A', 'Z', 'a'-'A')), ""
+	case n.name == "ascii_upcase":
+		return text(mapLetters(v.str, 'a', 'z', 'A'-'a')), ""
+	case isJSON(v.str):
+		return parseValue(v.str), ""
 	}
-	if problem != "" {
-		result = typeError(e.subject, v, e.text(n)+" "+problem)
-	}
-	result = result.of(v)
-	result.positive = result.positive && !(n.name == "has" && result.isEmpty())
-	return result
+	return v, "makes no JSON of it"
 }
 
-// exists tells null from missing. A path that cannot be followed because of a wrong type does not
-// exist; without a readable document, or an answer, the result is unknown.
-func (e *evaluator) exists(n *node) value {
-	v := e.unhinted().eval(n)
-	if v.kind == kindUnknown && (n.op != opPath || e.root(n.path).kind == kindUnknown) {
-		return v
-	}
-	is := boolean(v.kind > kindMissing)
-	is.positive = v.positive
-	return is
+// mapLetters moves the letters from first to last by an offset.
+func mapLetters(s string, first, last, by rune) string {
+	return strings.Map(func(r rune) rune {
+		if first <= r && r <= last {
+			return r + by
+		}
+		return r
+	}, s)
 }

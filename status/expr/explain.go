@@ -3,167 +3,195 @@ package expr
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An account explains an outcome: a line for each comparison or other part that decided it, in the
-// order of the source, and notes on what is odd about it. An evaluation writes it as it goes.
-type account struct{ lines, notes []string }
-
-// say adds a line to the account, if there is one.
-func (e *evaluator) say(line string) {
-	if e.why != nil {
-		e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line))
-	}
+// An explainer explains the outcome of a condition: by a line for each comparison or other part that decided the
+// outcome, in the order of the source, and by notes on what is odd about the outcome. It evaluates the parts
+// once more.
+type explainer struct {
+	*evaluator
+	why    *Explanation
+	prefix string // of each line: the source of the value that is piped in, ".status | "
 }
+
+// of returns the explainer for the parts that an evaluator evaluates.
+func (x explainer) of(e *evaluator) explainer {
+	x.evaluator = e
+	return x
+}
+
+// say adds a line.
+func (x explainer) say(line string) { x.why.Lines = append(x.why.Lines, words.OneLine(x.prefix+line)) }
 
 // note adds a note.
-func (e *evaluator) note(note string) {
-	e.why.notes = append(e.why.notes, words.OneLine(e.prefix+note))
+func (x explainer) note(note string) { x.why.Notes = append(x.why.Notes, words.OneLine(x.prefix+note)) }
+
+// explain explains a condition.
+func (x explainer) explain(n *node) {
+	switch {
+	case n.op == opNot:
+		x.of(x.opposed()).explain(n.kids[0])
+	case n.op == opAnd || n.op == opOr:
+		x.operands(n)
+	case n.op == opCompare:
+		x.comparison(n)
+	case n.op == opPipe:
+		x.pipe(n)
+	case n.op == opCall && isOneOf(n.name, quantifiers):
+		x.quantifier(n)
+	default:
+		x.truth(n, x.eval(n))
+	}
 }
 
-// sayOperands explains the operands that decided: the true ones of a true "or", the others of an "and"
-// that is not true. If none decided, it explains all.
-func (e *evaluator) sayOperands(n *node, outcomes []Tri) {
-	if e.why == nil {
-		return
-	}
-	inner := *e
-	inner.hints = nil // the first evaluation has noted them
-	decides := func(outcome Tri) bool { return (outcome == True) == (n.op == opOr) }
-	decided := slices.ContainsFunc(outcomes, decides)
-	for i, kid := range n.kids {
-		if !decided || decides(outcomes[i]) {
-			inner.eval(kid)
+// operands explains the operands that decided: the true operands of a true "or", or the operands of an "and"
+// that are not true. If no operand decided, it explains all.
+func (x explainer) operands(n *node) {
+	var deciding []*node
+	for _, kid := range n.kids {
+		if isTrue := x.eval(kid).truth() == True; isTrue == (n.op == opOr) {
+			deciding = append(deciding, kid)
 		}
 	}
+	if deciding == nil {
+		deciding = n.kids
+	}
+	for _, kid := range deciding { // the first evaluation has collected their hints
+		x.of(x.unhinted()).explain(kid)
+	}
 }
 
-// verdict adds a line that shows a value and, unless it is the wanted one, the wanted one.
-func (e *evaluator) verdict(t Tri, subject, is, wanted string) {
-	if t == Unknown || (t == True) == e.negated {
+// pipe explains the right side, in which the value of the left side is ".".
+func (x explainer) pipe(n *node) {
+	left, right := n.kids[0], n.kids[1]
+	v := x.eval(left)
+	inner := x.of(x.evaluator.with(v, x.text(left)))
+	switch {
+	case v.kind == kindUnknown:
+		x.unknown(left, v)
+	case right.isFunction():
+		x.truth(n, inner.eval(right))
+	default:
+		end := left.to + strings.IndexByte(x.src[left.to:], '|')
+		inner.prefix += strings.TrimSpace(x.src[n.from:end]) + " | "
+		inner.explain(right)
+	}
+}
+
+// verdict adds a line with a value. If the condition is not met, the line ends with the wanted value.
+func (x explainer) verdict(t Tri, subject, is, wanted string) {
+	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
 	}
-	e.say(subject + " is " + is)
+	x.say(subject + " is " + is)
 }
 
-// sayUnknown explains a node whose value is unknown.
-func (e *evaluator) sayUnknown(n *node, v value) {
-	e.say(e.text(n) + " is unknown: " + v.detail)
+// unknown explains a node whose value is unknown.
+func (x explainer) unknown(n *node, v value) {
+	x.say(x.text(n) + " is unknown: " + v.detail)
 }
 
-// sayTruth explains a value that is used as a condition.
-func (e *evaluator) sayTruth(n *node, v value) {
-	name, wanted := e.text(n), "a value"
+// truth explains a value that is used as a condition.
+func (x explainer) truth(n *node, v value) {
+	wanted := "a value"
 	switch {
-	case e.why == nil:
-		return
 	case v.kind == kindUnknown:
-		e.sayUnknown(n, v)
+		x.unknown(n, v)
 		return
 	case v.kind == kindBool:
-		wanted = strconv.FormatBool(!e.negated)
-	case e.negated:
+		wanted = strconv.FormatBool(!x.negated)
+	case x.negated:
 		wanted = "null, false or missing"
 	}
-	e.verdict(v.truth(), name, v.preview(), wanted)
-	e.noteOdd(n, v)
-}
-
-// noteOdd notes what is odd about a value that decided, unless the condition compares the value, too.
-func (e *evaluator) noteOdd(n *node, v value) {
-	note, _, _ := findHint("odd", e.text(n)+" is "+v.preview())
-	if note == "" || e.negated {
-		return
-	}
-	isCompared, _ := regexp.MatchString(regexp.QuoteMeta(e.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, e.src)
-	if !isCompared {
-		e.note(note)
+	is := v.preview()
+	x.verdict(v.truth(), x.text(n), is, wanted)
+	if note, _, _ := findRow("odd", x.text(n)+" is "+is); note != "" && !x.negated && !x.isCompared(n) {
+		x.note(note)
 	}
 }
 
-// sayComparison explains "left op right" as a statement about one side.
-func (e *evaluator) sayComparison(n *node, left, right value, t Tri) {
-	if e.why == nil && e.hints == nil {
-		return
+// isCompared reports whether the source of a node stands before an operator, too.
+func (x explainer) isCompared(n *node) bool {
+	is, _ := regexp.MatchString(regexp.QuoteMeta(x.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, x.src)
+	return is
+}
+
+// comparison explains "left op right" as a statement about one side.
+func (x explainer) comparison(n *node) {
+	left, right := n.kids[0], n.kids[1]
+	switch c := x.compare(n); {
+	case c.left.kind == kindUnknown:
+		x.unknown(left, c.left)
+	case c.right.kind == kindUnknown:
+		x.unknown(right, c.right)
+	case c.isAbsent && !c.left.isNull():
+		x.say(c.result.detail)
+	case !c.isAbsent && c.problem != "" && c.problem != needsAlike:
+		side, v := c.misfit(n)
+		x.say(fmt.Sprintf("%s is %s (%s): %s %s", x.text(side), v.preview(), v.kind.noun(), n.sign, c.problem))
+	default:
+		x.statement(n, &c)
 	}
-	line := e.lineThatMatches(n, left, right)
-	if line != "" && t == False && e.hints != nil {
-		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
-	}
-	if e.why == nil {
-		return
-	}
-	subject, other, sign := e.text(n.kids[0]), e.text(n.kids[1]), n.sign
+}
+
+func (x explainer) statement(n *node, c *comparison) {
+	left, right, t := c.left, c.right, c.result.truth()
+	subject, other, sign := x.text(n.kids[0]), x.text(n.kids[1]), n.sign
 	isSame := (t == True) != (sign[0] == '!')
-	if e.negated {
-		sign = opposite(sign)
+	if x.negated {
+		sign = opposites[sign]
 	}
-	wanted := sign + " " + other
-	if n.kids[1].op != opLiteral {
+	is, wanted, isWritten := left.preview(), sign+" "+other, n.kids[1].op == opLiteral
+	if !isWritten {
 		wanted += ", which is " + right.preview()
-	} else if !isSame && left.preview() != right.preview() && strings.EqualFold(left.preview(), right.preview()) {
+	} else if !isSame && is != right.preview() && strings.EqualFold(is, right.preview()) {
 		wanted += ", in another case"
 	}
-	if isSame && (right.hidden || left.hidden && n.kids[1].op != opLiteral) { // one tells the other
-		e.say(e.text(n) + " is " + t.String())
+	if isSame && (right.hidden || left.hidden && !isWritten) { // one side shows the other
+		x.say(x.text(n) + " is " + t.String())
 		return
 	}
-	shown := left.preview()
-	if line != "" && t == True {
-		subject, shown = "a line of "+subject, preview(line)
+	note, _, _ := findRow("compared", subject+" "+sign+" "+other+" is "+is)
+	if line := x.lineThatMatches(n, left, right); line != "" && t == True {
+		subject, is = "a line of "+subject, preview(line)
 	}
-	e.verdict(t, subject, shown, wanted)
-	if note, _, _ := findHint("compared", e.text(n.kids[0])+" "+sign+" "+other+" is "+left.preview()); note != "" {
-		e.note(note)
+	x.verdict(t, subject, is, wanted)
+	if note != "" {
+		x.note(note)
 	}
 }
 
-// lineThatMatches returns the first line of several that alone makes a comparison of text true, "" for none.
-func (e *evaluator) lineThatMatches(n *node, left, right value) string {
-	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
-		return ""
-	}
-	for line := range strings.Lines(left.str) {
-		line = strings.TrimSpace(line)
-		if holds, _ := e.compareValues(n, text(line), right); holds {
-			return line
-		}
-	}
-	return ""
-}
-
-// sayQuantifier explains any and all by the element that decided.
-func (e *evaluator) sayQuantifier(n, condition *node, t *tally, v value) {
-	if e.why == nil {
-		return
-	}
-	is := e.text(n) + " is " + v.truth().String()
+// quantifier explains any and all by the element that decided.
+func (x explainer) quantifier(n *node) {
+	t := x.quantify(n, true)
+	v := t.whole
+	is := x.text(n) + " is " + v.truth().String()
 	switch {
 	case n.name == "count":
-		e.sayTruth(n, v)
+		x.truth(n, v)
 	case v.kind == kindUnknown:
-		e.sayUnknown(n, v)
+		x.unknown(n, v)
 	case t.total > 0:
-		at := t.at + ": " + e.element(condition, t.element)
-		e.say(fmt.Sprintf("%s at %s (%d of %s)", is, at, t.counts[t.decided], words.Count(t.total, "item")))
+		items := words.Count(t.total, "item")
+		x.say(fmt.Sprintf("%s at %s: %s (%d of %s)", is, t.at.label, x.element(n, t.element), t.counts[t.decisive], items))
 	default:
-		e.say(is + ": the list is empty")
-		if (v.truth() == True) != e.negated {
-			e.note(is + " because the list is empty")
+		x.say(is + ": the list is empty")
+		if (v.truth() == True) != x.negated {
+			x.note(is + " because the list is empty")
 		}
 	}
 }
 
 // element explains the condition for one element, in one line.
-func (e *evaluator) element(condition *node, element value) string {
-	inner := *e.with(element, "")
-	inner.why, inner.prefix, inner.negated, inner.hints = &account{}, "", false, nil
-	inner.eval(condition)
-	e.why.notes = append(e.why.notes, inner.why.notes...)
-	return inner.why.lines[0]
+func (x explainer) element(n *node, element value) string {
+	e := x.unhinted().with(element, "")
+	e.negated = false
+	inner := explainer{evaluator: e, why: new(Explanation)}
+	inner.explain(n.kids[1])
+	x.why.Notes = append(x.why.Notes, inner.why.Notes...)
+	return inner.why.Lines[0]
 }

@@ -189,6 +189,7 @@ func TestReads(t *testing.T) {
 		`any($json.a[]; exists(.b))`:    ". json []",
 		`exists($json.a)`:               ". json",
 		`any($json.a[]; any(.b[]; .c))`: ". json []",
+		`.a | any`:                      ". object []",
 		`..0.a == .b`:                   ". object json",
 		`"a" == $ENV.SHA`:               "ENV",
 		`true`:                          "",
@@ -244,4 +245,31 @@ func TestWithoutVariables(t *testing.T) {
 func hintsOf(r expr.Result) string {
 	near, others := r.Explain().Hints()
 	return strings.Join(append(near, others...), ";;")
+}
+
+// Requires returns the texts of which .kind is one whenever the condition is true.
+func TestRequires(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`.kind == "Pod"`: "Pod",
+		`.a == 1 and (.kind in ["Pod", "Job"] and .b)`:             "Pod Job",
+		`.kind == "Pod" or .a == 1`:                                "",
+		`not .kind == "Pod"`:                                       "",
+		`.kind != "Pod"`:                                           "",
+		`.kind == 1`:                                               "",
+		`.kind in ["Pod", 1]`:                                      "",
+		`.kind in ["Pod", null]`:                                   "",
+		`.kind == .a`:                                              "",
+		`.spec.kind == "Pod"`:                                      "",
+		`(.spec | .kind == "Pod") and .a`:                          "",
+		`any(.items[]; .kind == "Pod")`:                            "",
+		`jq: .kind == "Pod"`:                                       "",
+		`(.kind == "Pod" or .a) and .kind in ["Job"] and .b`:       "Job",
+		`(.kind // "Pod") == "Pod" and .apiVersion == "v1"`:        "",
+		`.apiVersion startswith "apps/" and .kind == "ReplicaSet"`: "ReplicaSet",
+	} {
+		if have := strings.Join(mustCompile(t, source).Requires(".kind"), " "); have != want {
+			t.Errorf("%s: have %q, want %q", source, have, want)
+		}
+	}
 }

@@ -3,13 +3,11 @@ package expr
 import (
 	"cmp"
 	_ "embed"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"github.com/itchyny/gojq"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -17,29 +15,29 @@ import (
 //go:embed hints.txt
 var hintText string
 
-// A row of hints.txt corrects a habit from another language.
-type hintRow struct {
+// A row of hints.txt has the message and the hint for the texts that match a pattern.
+type row struct {
 	about         string
-	pattern       func() *regexp.Regexp // compiled when it is needed
+	pattern       func() *regexp.Regexp // compiled at its first use
 	message, hint string
 }
 
-var hintTable = sync.OnceValue(func() (rows []hintRow) {
+var rows = sync.OnceValue(func() (rows []row) {
 	for line := range strings.Lines(hintText) {
 		cells := append(strings.Split(line, "::"), "", "")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if !strings.HasPrefix(line, "#") && cells[1] != "" {
-			rows = append(rows, hintRow{cells[0], words.Pattern(cells[1]), cells[2], cells[3]})
+			rows = append(rows, row{cells[0], words.Pattern(cells[1]), cells[2], cells[3]})
 		}
 	}
 	return rows
 })
 
-// findHint returns the texts of the first row about something whose pattern matches a text.
-func findHint(about, text string) (message, hint string, found bool) {
-	for _, row := range hintTable() {
+// findRow returns the message and the hint of the first row about something whose pattern matches a text.
+func findRow(about, text string) (message, hint string, found bool) {
+	for _, row := range rows() {
 		if row.about != about {
 			continue
 		}
@@ -54,92 +52,25 @@ func findHint(about, text string) (message, hint string, found bool) {
 	return "", "", false
 }
 
-// check fails at an offset if a row about something matches a text.
-func (p *parser) check(about, text string, at int) {
-	if message, hint, found := findHint(about, text); found && message != "" {
-		p.fail(at, hint, "%s", message)
-	}
-}
-
-// refuse fails at an offset, in the words that the table has for a text.
-func (p *parser) refuse(about, text string, at int) {
-	p.check(about, text, at)
-	r, _ := utf8.DecodeRuneInString(text)
-	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
-}
-
-// refuseIf refuses a text at an offset if it is wrong.
-func (p *parser) refuseIf(wrong bool, about, text string, at int) {
-	if wrong {
-		p.refuse(about, text, at)
-	}
-}
-
-// unexpected refuses a token that cannot follow an operand.
-func (p *parser) unexpected() {
-	p.check("unexpected", p.src[p.pos:], p.pos)
-	p.refuse("sign", p.src[p.pos:], p.pos)
-}
-
-// recover takes the *Error that a parser ended with. A row about "whole" replaces its message and
-// hint.
-func (p *parser) recover(err *error) {
-	switch problem := recover().(type) {
-	case nil:
-	case *Error:
-		if message, hint, found := findHint("whole", p.src); found && !p.list {
-			problem.Message, problem.Hint = cmp.Or(message, problem.Message), cmp.Or(hint, problem.Hint)
-		}
-		if *err = problem; !p.list && !isJQ(p.src) {
-			problem.letJQ()
-		}
-	default:
-		panic(problem)
-	}
-}
-
-// letJQ adds to the error of an expression that jq can decide, if it can. What is wrong in both
-// languages, such as text that is always true, or has several values, is not for jq.
-func (e *Error) letJQ() {
-	if _, _, found := findHint("not jq", e.Message+" -- "+e.Source); found {
-		return
-	}
-	query, err := gojq.Parse(e.Source)
-	if err != nil || !decides(lastStage(query)) {
-		return
-	}
-	if _, err = Compile(jqPrefix+e.Source, WithEnviron(func(string) (string, bool) { return "any", true })); err == nil {
-		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq decide: write jq: before it", "; or ")
-	}
-}
-
-// decides reports whether a program, whose last stage is given, may give true or false.
-func decides(last *gojq.Query) bool {
-	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
-	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
-}
-
 // Limits on the members of an object in hints.
 const (
-	maxMembers      = 1000 // looked at
+	maxMembers      = 1000 // compared
 	maxMembersShown = 5
 	maxMemberName   = 40 // in characters
 )
 
-// hints are suggestions for paths that lead nowhere in an answer: a member with a similar name, or
-// the members that there are. They show names of members, never their values.
+// The hints of an evaluation are suggestions for paths that lead nowhere in a response. They show names of
+// members, never values.
 type hints struct {
 	near []string // did you mean .state?
 	has  []string // the document has: state, progress
 }
 
-// noteMissing notes a step that leads nowhere from an object.
-func (e *evaluator) noteMissing(p *path, object value, s *step) {
-	if e.hints == nil || object.kind != kindObject || object.hidden || s.pattern != "" {
-		return
-	}
+// addMember adds the member that was meant by a missing key of an object or, if no key is near, the keys of the object.
+// The object is at the path before the key, or is the whole.
+func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, value]) {
 	var names []string
-	for name := range e.each(object) {
+	for name := range members {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -147,9 +78,8 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 			break
 		}
 	}
-	before := p.before(s, e.src)
-	if meant := nearestMember(s.key, names); meant != "" {
-		e.hints.near = append(e.hints.near, words.OneLine("did you mean "+memberPath(before, meant)+"?"))
+	if near := nearestMember(key, names); near != "" {
+		h.near = append(h.near, words.OneLine("did you mean "+memberPath(before, near)+"?"))
 		return
 	}
 	if len(names) > maxMembersShown {
@@ -158,28 +88,49 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 	for i, name := range names {
 		names[i] = words.Shorten(name, maxMemberName)
 	}
-	whole := or(e.inner, "an element", or(e.env.Element != nil, "the element", "the document"))
 	if len(names) > 0 {
-		e.hints.has = append(e.hints.has, words.OneLine(cmp.Or(before, e.subject, whole)+" has: "+strings.Join(names, ", ")))
+		h.has = append(h.has, words.OneLine(cmp.Or(before, whole)+" has: "+strings.Join(names, ", ")))
 	}
 }
 
-// nearestMember is the name that was meant, "" if none is near.
+// addNull adds the test for the missing value of a path.
+func (h *hints) addNull(missed string) {
+	if h != nil && !strings.ContainsAny(missed, "#|@( ") {
+		h.has = append(h.has, "if it may be missing: ("+words.OneLine(missed)+" // null)")
+	}
+}
+
+// missingWord matches the line for a path without a dot that leads nowhere. The group is its first word.
+var missingWord = words.Pattern(`^(\pL\w+)\S* is (?:missing|unknown: the body)`)
+
+// nearVariable returns the name of the variable that a missing word probably means, "" if no name of a variable is near.
+func nearVariable(line string) string {
+	if m := missingWord().FindStringSubmatch(line); m != nil {
+		if name := words.Nearest(m[1], strings.Fields(facts)); name != "" && name[0] == m[1][0] {
+			return name
+		}
+	}
+	return ""
+}
+
+// nearestMember returns the name that a word probably means, "" if no name is near.
 func nearestMember(word string, names []string) string {
 	short := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > maxMemberName })
 	if i := slices.IndexFunc(short, func(name string) bool { return strings.EqualFold(name, word) }); i >= 0 {
 		return short[i]
 	}
 	if len(word) < 3 || len(word) > maxMemberName {
-		return "" // nearly everything is near
+		return "" // nearly every name is near
 	}
 	return words.Nearest(word, short)
 }
 
-// memberPath spells the path of a member.
+// plainName matches a name that needs no quotes in a path.
+var plainName = words.Pattern(`^[\pL_][\pL\pNd_]*$`)
+
+// memberPath returns the path of a member of the object at a path.
 func memberPath(before, name string) string {
-	p := &parser{src: name}
-	if p.startsName(0) && p.word(0) == name {
+	if plainName().MatchString(name) {
 		return before + "." + name
 	}
 	return cmp.Or(before, ".") + "[" + preview(name) + "]"

@@ -14,47 +14,57 @@ import (
 )
 
 const (
-	// jqPrefix begins an expression that is run by gojq.
+	// jqPrefix begins an expression that is a program in jq.
 	jqPrefix = "jq:"
-	// jqTime is how long a program may take.
+	// jqTime is the time limit of a program.
 	jqTime = 10 * time.Second
 )
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// jq compiles a program in jq. It reads its input, the variables, and the variables of the environment
-// that it names: no files, modules or further inputs.
-func (p *parser) jq(condition bool) (code *gojq.Code, variables []string) {
-	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
-	source, start := p.src[at:], p.space(at)
-	if len(source) > maxSource || start == len(p.src) {
-		p.fail(at, `write one such as .state == "done"`, "jq: the program is empty, or longer than %d KiB", maxSource>>10)
-	}
-	query, err := gojq.Parse(source)
-	if parseError, _ := errors.AsType[*gojq.ParseError](err); parseError != nil {
-		start = at + max(parseError.Offset-len(parseError.Token), 0)
-	} else if op := lastStage(query).Op; op >= gojq.OpAssign && condition {
-		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
-	} else if code, variables, err = p.jqCompile(query, at); err == nil {
-		isOfObject := slices.Contains(variables, "$element") || !jqWithoutDocument().MatchString(source)
-		if isOfObject {
-			p.note("object")
-		}
-		if isOfObject || slices.Contains(variables, "$json") {
-			p.note(".")
-			p.note("other members")
-		}
-		return code, variables
-	}
-	kind, name, _ := strings.Cut(err.Error(), " not defined: ")
-	if name, _, _ = strings.Cut(name, "/"); kind == "function" || kind == "variable" {
-		start = max(start, at+strings.Index(source, name))
-	}
-	p.refuse("jq error", words.OneLine(err.Error()), start)
-	return nil, nil
+// A program is a compiled program in jq.
+type program struct {
+	code          *gojq.Code
+	variables     []string // their names, with $
+	isCondition   bool
+	readsDocument bool
+	readsSecrets  bool // headers, or the environment
 }
 
-// lastStage is the part of a program behind its last pipe, which makes the value.
+// jq compiles a program in jq. The program can read its input, the variables, and the variables of the
+// environment that it names, but no files, modules or further inputs.
+func (p *parser) jq(isCondition bool) *node {
+	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
+	source, start := p.src[at:], p.space(at)
+	p.rejectIf(len(source) > maxSource || start == len(p.src), "length", "jq", at)
+	query, err := gojq.Parse(source)
+	x := &program{isCondition: isCondition}
+	if parseError, _ := errors.AsType[*gojq.ParseError](err); parseError != nil {
+		start = at + max(parseError.Offset-len(parseError.Token), 0)
+	} else if op := lastStage(query).Op; op >= gojq.OpAssign && isCondition {
+		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
+	} else {
+		err = p.compileJQ(x, query, at)
+	}
+	if err != nil {
+		kind, name, _ := strings.Cut(err.Error(), " not defined: ")
+		if name, _, _ = strings.Cut(name, "/"); kind == "function" || kind == "variable" {
+			start = max(start, at+strings.Index(source, name))
+		}
+		p.reject("jq error", words.OneLine(err.Error()), start)
+	}
+	isOfObject := slices.Contains(x.variables, "$element") || !jqWithoutDocument().MatchString(source)
+	if isOfObject {
+		p.note("object")
+	}
+	if x.readsDocument = isOfObject || slices.Contains(x.variables, "$json"); x.readsDocument {
+		p.note(".", "other members")
+	}
+	x.readsSecrets = slices.Contains(p.reads, "ENV") || slices.Contains(p.reads, "header")
+	return &node{op: opJQ, to: len(p.src), program: x}
+}
+
+// lastStage returns the part of a program after its last pipe, which yields the value.
 func lastStage(query *gojq.Query) *gojq.Query {
 	switch term := query.Term; {
 	case query.Op == gojq.OpPipe:
@@ -65,27 +75,27 @@ func lastStage(query *gojq.Query) *gojq.Query {
 	return query
 }
 
-// jqCompile compiles a program with the variables that it reads: without one of them it does not
-// compile.
-func (p *parser) jqCompile(query *gojq.Query, at int) (code *gojq.Code, variables []string, err error) {
+// compileJQ compiles a program with the variables that the program reads. gojq names a variable that is missing
+// in the error.
+func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 	for {
-		code, err = gojq.Compile(query, gojq.WithVariables(variables), p.jqEnviron(at))
+		x.code, err = gojq.Compile(query, gojq.WithVariables(x.variables), p.jqEnviron(at))
 		name, isMissing := strings.CutPrefix(fmt.Sprint(err), "variable not defined: $")
-		if _, known := (&Env{}).variable(name, ""); !isMissing || !known && !isOneOf(name, jsonVariables) {
-			return code, variables, err
+		if !isMissing || !isOneOf(name, variables) {
+			return err
 		}
 		p.note(name)
-		variables = append(variables, "$"+name)
+		x.variables = append(x.variables, "$"+name)
 	}
 }
 
-// environVariable is how a program names a variable of the environment.
+// environVariable matches each use of the environment in a program. The group is the name of the variable.
 var environVariable = words.Pattern(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
 
-// jqEnviron gives a program the variables of the environment that it names. The loader is called for
-// each time that it reads the environment, which has to be by a name.
+// jqEnviron returns the option with the variables of the environment that a program names. gojq calls the loader
+// for each part of the program that reads the environment. A part without a name is an error.
 func (p *parser) jqEnviron(at int) gojq.CompilerOption {
-	asked := 0
+	calls := 0
 	return gojq.WithEnvironLoader(func() (environ []string) {
 		for _, m := range environVariable().FindAllStringSubmatchIndex(p.src[at:], -1) {
 			if m[2] > 0 {
@@ -93,94 +103,115 @@ func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 				environ = append(environ, name+"="+p.lookUp(name, at+m[2]))
 			}
 		}
-		if asked++; asked > len(environ) {
+		if calls++; calls > len(environ) {
 			p.lookUp("", p.space(at))
 		}
 		return environ
 	})
 }
 
-// jqWithoutDocument matches a program that cannot read the document, so that it can decide where
-// that is unreadable: one that begins with $name |, or that has nothing but variables, constants and
-// operators, and functions behind a pipe.
+// jqWithoutDocument matches a program that cannot read the document, and so can decide if the document is
+// unreadable. It begins with $name |, or it has nothing but variables, constants and operators, and functions
+// after a pipe.
 var jqWithoutDocument = words.Pattern(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
 	`(?:true|false|null|and|or)\b|\|\s*[a-z]\w*(?:\("[^"\\]*"\))?)+$)`)
 
-// jq runs a program. As a condition only true and false decide.
-func (e *evaluator) jq(x *Expr) (v value) {
+// hintAtJQ adds to the error of an expression that jq can decide. A mistake in both languages, such as a text
+// that is always true, is not for jq.
+func (e *Error) hintAtJQ() {
+	if _, _, found := findRow("not jq", e.Message+" -- "+e.Source); found || isJQ(e.Source) {
+		return
+	}
+	query, err := gojq.Parse(e.Source)
+	if err != nil || !decides(lastStage(query)) {
+		return
+	}
+	p := &parser{src: jqPrefix + e.Source, environ: func(string) (string, bool) { return "any", true }}
+	if p.try(func() { p.jq(true) }) == nil {
+		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq decide: write jq: before it", "; or ")
+	}
+}
+
+// decides reports whether a program with a last stage may yield true or false.
+func decides(last *gojq.Query) bool {
+	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
+	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
+}
+
+// jq runs a program. If it is a condition, only true and false decide.
+func (e *evaluator) jq(x *program) value {
 	ctx, cancel := context.WithTimeout(cmp.Or(e.env.Context, context.Background()), jqTime)
 	defer cancel()
-	input, root := any(nil), e.env.dot().value()
-	if root.kind != kindUnknown {
+	var input any
+	if root := e.env.dot().value(); root.kind != kindUnknown {
 		input = e.env.dot().decoded()
-	} else if x.Reads(".") {
+	} else if x.readsDocument {
 		return root
 	}
 	var values []any
 	for _, name := range x.variables {
-		given, problem := e.jqVariable(name[1:])
+		given, problem := e.given(name[1:])
 		if problem != "" {
 			return unknown(problem)
 		}
 		values = append(values, given)
 	}
-	iter := x.jq.RunWithContext(ctx, input, values...)
-	v = jqValue(iter, x.Reads("ENV", "header"))
+	v := onlyValue(x.code.RunWithContext(ctx, input, values...), x.readsSecrets)
 	if v.kind == kindUnknown && e.env.Context != nil && e.env.Context.Err() != nil {
 		panic(abandoned{})
-	} else if x.condition && v.kind != kindBool && v.kind != kindUnknown {
-		v = unknown("it gives " + v.kind.noun() + ", and only true and false decide; compare it, with != null if it is enough that it is there")
+	}
+	if x.isCondition && v.kind != kindBool && v.kind != kindUnknown {
+		return unknown("it gives " + v.kind.noun() + ", and only true and false decide; compare it, with != null if it is enough that it is there")
 	}
 	return v
 }
 
-// jqVariable is the value of a variable for gojq, or the problem with it. Names of headers are also
-// there in lower case.
-func (e *evaluator) jqVariable(name string) (given any, problem string) {
-	v := e.env.read(name, "", "")
-	switch {
-	case name == "json":
-		v = e.env.Doc.value()
-	case name == "element":
-		v = e.env.dot().value()
-	case name == "header" && e.env.Error == "":
+// given returns a variable in the form of gojq, or the problem with the variable. $header also holds the names of
+// the fields in lower case.
+func (e *evaluator) given(name string) (given any, problem string) {
+	if name == "header" && e.env.Error == "" {
 		fields := map[string]any{}
 		for name, values := range e.env.Header {
 			if len(values) > 0 {
-				all := fieldValue(values)
-				fields[name], fields[strings.ToLower(name)] = all, all
+				text := fieldText(values)
+				fields[name], fields[strings.ToLower(name)] = text, text
 			}
 		}
 		return fields, ""
 	}
-	if v.kind == kindUnknown || v.partial != "" {
-		return nil, cmp.Or(v.detail, "only the "+v.partial+" of $"+name+" is kept")
+	v := e.env.read(name, "")
+	if v.lost != (cut{}) {
+		return nil, "only the " + v.lost.kept() + " of $" + name + " is kept"
+	}
+	if v.kind == kindUnknown {
+		return nil, v.detail
 	}
 	return v.decoded(), ""
 }
 
-// jqValue is the only value that a program gives. What gojq says of an error may hold a part
-// of a value, and so of what is hidden.
-func jqValue(iter gojq.Iter, hidden bool) (v value) {
-	given, some := iter.Next()
+// onlyValue returns the value that a program yields, unless it yields several. The error of a program may hold a
+// part of a value, and is not shown if the program reads secrets.
+func onlyValue(results gojq.Iter, secret bool) value {
+	given, ok := results.Next()
+	if !ok {
+		return unknown("it gives no value")
+	}
 	err, failed := given.(error)
-	if some && !failed {
-		second, several := iter.Next()
-		if err, failed = second.(error); several && !failed {
+	if !failed {
+		second, isSecond := results.Next()
+		if err, failed = second.(error); isSecond && !failed {
 			return unknown("it gives several values; any(...), all(...), first(...) or [...] make one of them")
 		}
 	}
 	switch {
-	case !some:
-		return unknown("it gives no value")
-	case failed && errors.Is(err, context.DeadlineExceeded):
+	case !failed:
+		v := parseValue(marshal(given))
+		v.hidden = secret
+		return v
+	case errors.Is(err, context.DeadlineExceeded):
 		return unknown(fmt.Sprintf("it took longer than %s", jqTime))
-	case failed && hidden:
+	case secret:
 		return unknown("it stopped with an error, which is not shown: it may hold a variable of the environment, or a header")
-	case failed:
-		return unknown("it stopped: " + err.Error())
 	}
-	v = parseValue(marshal(given))
-	v.hidden = hidden
-	return v
+	return unknown("it stopped: " + err.Error())
 }

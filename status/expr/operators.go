@@ -6,33 +6,11 @@ import (
 	"maps"
 	"math/big"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pollcli/poll/internal/words"
 )
 
-// The operators. Those that compare by a sign stand in pairs, each with its negation.
-const (
-	comparingSigns = " == != < >= > <= =~ !~ "
-	comparingWords = " in contains startswith endswith "
-)
-
-var operator = words.Pattern(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
-
-// opposite returns the negation of an operator that compares, "" for another operator.
-func opposite(sign string) string {
-	signs := strings.Fields(comparingSigns)
-	if i := slices.Index(signs, sign); i >= 0 {
-		return signs[i^1]
-	}
-	return or(isOneOf(sign, comparingWords), "not "+sign, "")
-}
-
-func isOrder(sign string) bool { return sign[0] == '<' || sign[0] == '>' }
-
-// Why values cannot be used, behind the name of what uses them.
+// The reasons why a value cannot be used, after the name of an operator or a function.
 const (
 	needsValue = "needs a value"
 	needsText  = "needs text"
@@ -40,21 +18,27 @@ const (
 	needsAlike = "needs values of the same type"
 )
 
-func onlyKept(part string) string {
-	return "needs more than the " + part + ", which is all that is kept"
+// needsAll returns the reason why a part of a text cannot be used.
+func needsAll(lost cut) string {
+	return "needs more than the " + lost.kept() + ", which is all that is kept"
 }
 
-// compareValues returns whether a comparison of two known values holds. Unless that can be said,
-// problem says why not.
+// compareValues reports whether a comparison of two known values holds. If that is unknown, problem is the
+// reason.
 func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem string) {
-	switch sign := n.sign; {
+	sign := n.sign
+	isOrder := sign[0] == '<' || sign[0] == '>'
+	switch {
 	case sign == "==" || sign == "!=":
-		return e.equal(a, b) == (sign == "=="), or(areAlike(a, b), "", needsAlike)
-	case isOrder(sign) && a.kind == kindNumber && b.kind == kindNumber:
-		return ordered(sign, compareNumbers(a.raw, b.raw)), ""
-	case isOrder(sign) && a.kind == kindString && b.kind == kindString:
-		return ordered(sign, strings.Compare(a.str, b.str)), ""
-	case isOrder(sign):
+		if holds = e.equal(a, b) == (sign == "=="); !areAlike(a, b) {
+			problem = needsAlike
+		}
+		return holds, problem
+	case isOrder && a.kind == kindNumber && b.kind == kindNumber:
+		return isOrdered(sign, compareNumbers(a.raw, b.raw)), ""
+	case isOrder && a.kind == kindString && b.kind == kindString:
+		return isOrdered(sign, strings.Compare(a.str, b.str)), ""
+	case isOrder:
 		return false, needsOrder
 	case sign == "in" && b.kind != kindArray:
 		return false, "needs a list"
@@ -66,20 +50,29 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 		return false, "needs text or a list"
 	case a.kind != kindString || b.kind != kindString:
 		return false, needsText
-	case sign == "=~" || sign == "!~":
-		at := e.find(n.pattern, a.str)
-		lacksStart, lacksEnd := isOneOf(a.partial, " middle end "), isOneOf(a.partial, " beginning middle ")
-		isOpen := at != nil && (lacksStart && at[0] == 0 || lacksEnd && at[1] == len(a.str))
-		return (at != nil && !isOpen) == (sign == "=~"), "" // the part that is not kept may belong to it
+	case sign == "contains":
+		return strings.Contains(a.str, b.str), ""
 	case sign == "startswith":
 		return strings.HasPrefix(a.str, b.str), ""
 	case sign == "endswith":
 		return strings.HasSuffix(a.str, b.str), ""
 	}
-	return strings.Contains(a.str, b.str), ""
+	at := e.find(n.pattern, a.str)
+	isOpen := at != nil && (a.lost.start && at[0] == 0 || a.lost.end && at[1] == len(a.str)) // the lost part may belong to the match
+	return (at != nil && !isOpen) == (sign == "=~"), ""
 }
 
-// find returns where a pattern matches. In a long text that is checked like a long evaluation.
+// shows reports whether a comparison that holds for the kept part of a text holds for the whole text.
+func (v value) shows(sign string) bool {
+	return sign == "contains" || sign == "=~" || sign == "endswith" && !v.lost.end || sign == "startswith" && !v.lost.start
+}
+
+// isOrdered reports whether <, <=, > or >= holds for an order of -1, 0 or 1.
+func isOrdered(sign string, order int) bool {
+	return order == 0 && len(sign) == 2 || order < 0 && sign[0] == '<' || order > 0 && sign[0] == '>'
+}
+
+// find returns where a pattern matches. A match of a long text is abandoned like a long evaluation.
 func (e *evaluator) find(pattern *regexp.Regexp, s string) []int {
 	const long = 1 << 20
 	if len(s) < long {
@@ -99,30 +92,28 @@ func (t *checkedText) ReadRune() (rune, int, error) {
 	return t.Reader.ReadRune()
 }
 
-// ordered reports whether <, <=, > or >= holds for an order of -1, 0 or 1.
-func ordered(sign string, order int) bool {
-	return order == 0 && len(sign) == 2 || order < 0 && sign[0] == '<' || order > 0 && sign[0] == '>'
-}
-
-// has reports whether a list has an element. If the list has values, and all are of other types, problem is
-// needsAlike.
+// has reports whether a list has an element. If the list only has values of other types, problem is needsAlike.
 func (e *evaluator) has(list, v value) (is bool, problem string) {
-	isAlike, isOther := false, false
+	hasAlike, hasOther := false, false
 	for _, element := range e.each(list) {
 		if e.equal(element, v) {
 			return true, ""
 		}
-		isAlike, isOther = isAlike || areAlike(element, v) && !element.isNull(), isOther || !areAlike(element, v)
+		isAlike := areAlike(element, v)
+		hasAlike, hasOther = hasAlike || isAlike && !element.isNull(), hasOther || !isAlike
 	}
-	return false, or(isOther && !isAlike, needsAlike, "")
+	if hasOther && !hasAlike {
+		problem = needsAlike
+	}
+	return false, problem
 }
 
-// areAlike reports whether two values are of the same type, or one is null or missing: a comparison with
-// null tests whether there is a value.
+// areAlike reports whether two values can be compared. They have the same type, or a value is null or missing: a
+// comparison with null tests whether there is a value.
 func areAlike(a, b value) bool { return a.kind == b.kind || a.isNull() || b.isNull() }
 
-// equal reports whether two values are equal. Null equals missing, types must be the
-// same, numbers are compared exactly, and the order of keys does not count.
+// equal reports whether two values are equal. Null equals missing. Values of different types are not equal.
+// Numbers are compared exactly, and the order of keys does not count.
 func (e *evaluator) equal(a, b value) bool {
 	e.check(len(a.raw))
 	switch {
@@ -150,8 +141,8 @@ func (e *evaluator) equal(a, b value) bool {
 	return !more
 }
 
-// compareNumbers orders two JSON numbers: exactly where float64 does not tell them apart, up to
-// 150 digits.
+// compareNumbers returns the order of two JSON numbers. If float64 does not distinguish the numbers, the
+// comparison is exact for up to 150 digits.
 func compareNumbers(a, b string) int {
 	x, _ := strconv.ParseFloat(a, 64)
 	y, _ := strconv.ParseFloat(b, 64)

@@ -1,174 +1,39 @@
 package expr
 
 import (
-	"fmt"
+	"encoding/json"
 	"regexp"
 	"regexp/syntax"
-	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
-// maxSource is the longest expression, in bytes. It bounds how deep its parts nest, too.
-const maxSource = 16 << 10
-
-// An op is what a node does.
-type op uint8
-
-const (
-	opLiteral op = iota
-	opPath
-	opVariable
-	opNot
-	opAnd
-	opOr
-	opCompare
-	opAlternative // a // b
-	opPipe        // the last stage is the right side
-	opCall
-)
-
-// A node is a part of a parsed expression.
-type node struct {
-	op       op
-	from, to int     // where it stands in the source, without parentheses around it
-	grouped  bool    // it stands in parentheses
-	kids     []*node // operands; of a function its arguments
-
-	literal value          // opLiteral
-	path    *path          // opPath
-	name    string         // opVariable, opCall
-	field   string         // opVariable: of $header
-	sign    string         // opCompare
-	ofDot   bool           // opCompare: its left side is an unwritten dot
-	pattern *regexp.Regexp // opCompare, opCall
-}
-
-// text is the source of a node without parentheses around it.
-func (n *node) text(src string) string { return src[n.from:n.to] }
-
-// A parser is a recursive descent over the grammar in the package comment. It ends with a
-// panic of the first *Error.
-type parser struct {
-	src     string
-	pos     int // of the next token
-	end     int // of the last one
-	environ func(name string) (value string, ok bool)
-
-	piped bool     // on the right side of a pipe, where bare functions may stand
-	inner bool     // where "." is not the document: there, or in any(...)
-	list  bool     // .. alone is the list of the documents
-	reads []string // see Expr.Reads
-}
-
-// note adds one of the names that Expr.Reads knows. $output is both outputs.
-func (p *parser) note(what string) {
-	if what == "output" {
-		p.note("stdout")
-		p.note("stderr")
-	}
-	if !slices.Contains(p.reads, what) {
-		p.reads = append(p.reads, what)
-	}
-}
-
-// begin checks the length of the source, and goes to the first token.
-func (p *parser) begin() {
-	if len(p.src) > maxSource {
-		p.fail(0, "", "the expression is longer than %d KiB", maxSource>>10)
-	}
-	if p.skip(); p.pos == len(p.src) {
-		p.fail(0, `write one such as .state == "done", or .items for the path of a list`, "the expression is empty")
-	}
-}
-
-// fail ends the parsing.
-func (p *parser) fail(at int, hint, format string, args ...any) {
-	at = min(max(at, 0), len(p.src))
-	panic(&Error{
-		Source: p.src, Offset: at, Column: utf8.RuneCountInString(p.src[:at]) + 1,
-		Message: fmt.Sprintf(format, args...), Hint: hint,
-	})
-}
-
-// at is the byte at offset i, 0 past the end.
-func (p *parser) at(i int) byte {
-	if i < len(p.src) {
-		return p.src[i]
-	}
-	return 0
-}
-
-// take ends a token at an offset, and goes to the next one.
-func (p *parser) take(end int) {
-	p.pos, p.end = end, end
-	p.skip()
-}
-
-// skip goes on after white space.
-func (p *parser) skip() { p.pos = p.space(p.pos) }
-
-// space is the offset after white space.
-func (p *parser) space(i int) int {
-	return len(p.src) - len(strings.TrimLeft(p.src[min(i, len(p.src)):], " \t\r\n"))
-}
-
-// word is the run of letters and digits at offset i.
-func (p *parser) word(i int) string {
-	rest := p.src[min(i, len(p.src)):]
-	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, isWord))]
-}
-
-// isWord reports whether a character can be part of a word.
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// operatorAt is the operator at offset i, and its spelling in the source; "" if there is none.
-// Words count as operators, as they do behind an operand.
-func (p *parser) operatorAt(i int) (sign, source string) {
-	switch word := p.word(i); {
-	case word == "and":
-		return "&&", word
-	case word == "or":
-		return "||", word
-	case isOneOf(word, comparingWords):
-		return word, word
-	}
-	sign = operator().FindString(p.src[i:])
-	if next := p.at(i + len(sign)); sign != "" && strings.IndexByte("=<>", next) >= 0 && !strings.Contains("();,", sign) {
-		p.refuse("sign", p.src[i:], i)
-	}
-	return sign, sign
-}
-
-// accept skips an operator if it is next.
-func (p *parser) accept(operator string) bool {
-	sign, source := p.operatorAt(p.pos)
-	if sign != operator {
-		return false
-	}
-	p.take(p.pos + len(source))
-	return true
-}
-
-// node makes a node that ends with the last token.
+// node returns a node that ends with the last token.
 func (p *parser) node(op op, from int, kids ...*node) *node {
 	return &node{op: op, from: from, to: max(from, p.end), kids: kids}
 }
 
 func (p *parser) pipe() *node {
-	from, piped, inner := p.pos, p.piped, p.inner
+	from, piped := p.pos, p.piped
 	n := p.alternative()
 	for p.accept("|") {
-		p.piped, p.inner = true, true
+		p.piped = true
 		right := p.alternative()
-		if right.ofDot {
+		switch {
+		case right.ofDot:
 			right.kids[0], right.from, right.ofDot, n = n, from, false, right
-		} else {
+		case right.op == opCall && right.name == "not":
+			n = p.node(opNot, from, n)
+		default:
 			n = p.node(opPipe, from, n, right)
 		}
 	}
-	p.piped, p.inner = piped, inner
+	p.piped = piped
 	return n
 }
 
@@ -181,16 +46,15 @@ func (p *parser) alternative() *node {
 	}
 	right := p.alternative()
 	for _, n := range []*node{left, right} {
-		if !n.grouped && !n.ofDot && slices.Contains([]op{opNot, opAnd, opOr, opCompare}, n.op) {
-			p.fail(at, "put the condition, or the //, in parentheses", "// beside a condition needs parentheses")
-		}
+		isCondition := n.op == opNot || n.op == opAnd || n.op == opOr || n.op == opCompare && !n.ofDot
+		p.rejectIf(isCondition && !n.grouped, "grouping", "//", at)
 	}
 	return p.node(opAlternative, from, left, right)
 }
 
 func (p *parser) and() *node { return p.chain(opAnd, "&&", p.not) }
 
-// chain parses operands that are joined by one operator of logic.
+// chain parses operands that one operator of logic joins.
 func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	from := p.pos
 	kids := []*node{operand()}
@@ -209,20 +73,20 @@ func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	return p.node(op, from, kids...)
 }
 
-// apart refuses two comparisons of a value with two constants, of which one always holds, or that never both hold.
+// apart rejects two comparisons of a value with different constants, if always one of them holds, or if they never
+// hold together.
 func (p *parser) apart(op op, a, b *node) {
-	sign := map[bool]string{true: "!=", false: "=="}[op == opOr]
-	isSame := a.op == opCompare && b.op == opCompare && a.sign == sign && b.sign == sign &&
-		a.kids[0].text(p.src) == b.kids[0].text(p.src)
-	if !isSame || a.kids[1].op != opLiteral || b.kids[1].op != opLiteral || a.kids[1].literal.json() == b.kids[1].literal.json() {
+	sign := "=="
+	if op == opOr {
+		sign = "!="
+	}
+	isSame := a.op == opCompare && b.op == opCompare && a.sign == sign && b.sign == sign
+	if !isSame || a.kids[0].text(p.src) != b.kids[0].text(p.src) || a.kids[1].op != opLiteral || b.kids[1].op != opLiteral {
 		return
 	}
-	value := a.kids[0].text(p.src)
-	list := fmt.Sprintf("%s in [%s, %s]", value, a.kids[1].text(p.src), b.kids[1].text(p.src))
-	if op == opOr {
-		p.fail(a.from, "write not ("+list+")", "this is always true: %s is never both", value)
-	}
-	p.fail(a.from, "write "+list, "this is never true: %s is never both", value)
+	x, y := a.kids[1], b.kids[1]
+	text := sign + " " + a.kids[0].text(p.src) + " in [" + x.text(p.src) + ", " + y.text(p.src) + "]"
+	p.rejectIf(x.literal.json() != y.literal.json(), "apart", text, a.from)
 }
 
 func (p *parser) not() *node {
@@ -235,18 +99,17 @@ func (p *parser) not() *node {
 	operand := p.not
 	if isNot {
 		p.take(from + len("not"))
-	} else if p.take(from + 1); p.at(p.pos) != '!' {
+	} else if p.take(from + len("!")); p.at(p.pos) != '!' {
 		operand = p.operand
 	}
 	x := operand()
-	if sign, _ := p.operatorAt(p.pos); isBang && opposite(sign) != "" {
-		p.fail(from, "write !(... "+sign+" ...), or (!...) "+sign+" ...", "! before a comparison is ambiguous")
-	}
+	sign, _ := p.operatorAt(p.pos)
+	p.rejectIf(isBang && opposites[sign] != "", "grouping", "! "+sign, from)
 	p.condition(x)
 	return p.node(opNot, from, x)
 }
 
-// isFunctionNot distinguishes the function not, as in ".done | not", from the operator.
+// isFunctionNot reports whether the word not at the position is the function, as in ".done | not".
 func (p *parser) isFunctionNot() bool {
 	next := p.space(p.pos + len("not"))
 	sign, _ := p.operatorAt(next)
@@ -257,54 +120,57 @@ func (p *parser) comparison() *node {
 	from := p.pos
 	left := p.operand()
 	sign, source := p.operatorAt(p.pos)
-	if opposite(sign) == "" {
+	if opposites[sign] == "" {
 		return left
 	}
 	p.take(p.pos + len(source))
 	start := p.pos
 	if p.startsBarePath(start) {
-		p.refuse("right", p.src[start:p.path().to], start)
+		p.path()
+		p.reject("right", p.src[start:p.pos], start)
 	}
-	right := p.operand()
-	n := p.node(opCompare, from, left, right)
+	n := p.node(opCompare, from, left, p.operand())
 	n.sign = sign
-	isText := right.op == opLiteral && right.literal.kind == kindString
-	switch {
-	case sign == "=~" || sign == "!~":
-		if !isText {
-			p.fail(start, `such as =~ "^v2"`, "%s needs a pattern in quotes", sign)
-		}
-		n.pattern = p.compile(right.literal, start)
-	case sign == "in" && right.op == opLiteral && right.literal.kind != kindArray:
-		p.fail(start, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
-	case (sign == "contains" || strings.HasSuffix(sign, "with")) && isText && right.literal.str == "":
-		p.refuse("empty", "", start)
-	}
-	if sign, _ := p.operatorAt(p.pos); opposite(sign) != "" {
-		p.fail(p.pos, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
-	}
+	p.checkComparison(n, start)
+	next, _ := p.operatorAt(p.pos)
+	p.rejectIf(opposites[next] != "", "operand", "chain", p.pos)
 	p.check("comparison", n.text(p.src), from)
 	return n
+}
+
+// checkComparison checks a comparison whose right side stands at an offset, and compiles its pattern.
+func (p *parser) checkComparison(n *node, at int) {
+	right := n.kids[1]
+	isText := right.op == opLiteral && right.literal.kind == kindString
+	switch n.sign {
+	case "=~", "!~":
+		p.rejectIf(!isText, "operand", n.sign, at)
+		n.pattern = p.compile(right.literal, at)
+	case "in":
+		p.rejectIf(right.op == opLiteral && right.literal.kind != kindArray, "operand", "in", at)
+	case "contains", "startswith", "endswith":
+		p.rejectIf(isText && right.literal.str == "", "empty", "", at)
+	}
 }
 
 // compile compiles a pattern that stands at an offset.
 func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	re, err := regexp.Compile(pattern.str)
 	switch {
-	case err != nil && pattern.hidden: // the error repeats parts of it
-		p.fail(at, "", "the pattern is malformed: the value of %s", p.src[at:p.end])
+	case err != nil && pattern.hidden: // the error holds parts of the value
+		p.reject("malformed", "the value of "+p.src[at:p.end], at)
 	case err != nil:
 		p.check("pattern", pattern.str, at)
-		p.fail(at, "", "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		p.reject("malformed", strings.TrimPrefix(err.Error(), "error parsing regexp: "), at)
 	}
 	tree, _ := syntax.Parse(pattern.str, syntax.Perl)
 	spelled := tree.String()
-	p.refuseIf(spelled == "()" || strings.Contains(spelled, "(?:)"), "empty", "branch", at)
+	p.rejectIf(spelled == "()" || strings.Contains(spelled, "(?:)"), "empty", "branch", at)
 	return re
 }
 
-// condition checks that n can be false. A list, a count or a constant cannot, and would
-// end a wait by accident; but a plain true is deliberate.
+// condition checks that a node can be false. A list, a count or a constant is always true, and would end a
+// wait by accident. But a plain true is deliberate.
 func (p *parser) condition(n *node) {
 	source := n.text(p.src)
 	switch {
@@ -312,10 +178,10 @@ func (p *parser) condition(n *node) {
 		if !n.literal.hidden {
 			p.check("quoted", n.literal.str, n.from)
 		}
-		p.refuse("constant", source, n.from)
+		p.reject("constant", source, n.from)
 	case n.op == opPath && n.path.isList():
-		p.refuse("list", source, n.from)
-	case n.op == opVariable, n.op == opCall && n.name == "count":
+		p.reject("list", source, n.from)
+	case n.op == opPath, n.op == opCall && n.name == "count":
 		p.check("number", source, n.from)
 	case n.op == opPipe:
 		p.condition(n.kids[1])
@@ -323,4 +189,220 @@ func (p *parser) condition(n *node) {
 		p.condition(n.kids[0])
 		p.condition(n.kids[1])
 	}
+}
+
+// startsBarePath reports whether a path without a dot begins at offset i.
+func (p *parser) startsBarePath(i int) bool {
+	c, word := p.at(i), p.word(i)
+	next := p.at(i + len(word))
+	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
+	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
+	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
+}
+
+// startsPath reports whether a path begins at offset i.
+func (p *parser) startsPath(i int) bool {
+	return p.at(i) == '.' || p.startsBarePath(i) || p.at(i) == '$' && isOneOf(p.word(i+1), documents)
+}
+
+func (p *parser) operand() *node {
+	from, c := p.pos, p.at(p.pos)
+	switch {
+	case c == '(':
+		p.take(from + 1)
+		n := p.pipe()
+		p.close(from)
+		n.grouped = true
+		return n
+	case isQuote(c):
+		return p.literal(from, text(p.quoted()))
+	case c == '[' || c == '{':
+		return p.json()
+	case isDigit(c), c == '-' && isDigit(p.at(from+1)):
+		return p.number()
+	case strings.HasPrefix(p.src[from:], "$ENV") && p.word(from+1) == "ENV":
+		p.pos += len("$ENV")
+		v := text(p.lookUp(p.member(environName), from))
+		v.hidden = true
+		return p.literal(from, v)
+	case c == '$' || p.startsPath(from):
+		path := p.path()
+		if i := nextEach(path.steps); i >= 0 {
+			p.reject("operand", "[]", path.steps[i].from)
+		}
+		return p.pathNode(path)
+	case p.startsName(from):
+		return p.wordNode()
+	}
+	p.rejectIf(from == len(p.src), "missing", "", from)
+	sign, source := p.operatorAt(from)
+	p.rejectIf(sign != "", "missing", source, from)
+	p.reject("sign", p.src[from:], from)
+	return nil
+}
+
+// close reads the ) for the ( at an offset.
+func (p *parser) close(open int) {
+	if !p.accept(")") {
+		p.rejectIf(p.pos == len(p.src), "open", "(", open)
+		p.unexpected()
+	}
+}
+
+// leaf completes a node that ends at the position, and skips white space.
+func (p *parser) leaf(n *node) *node {
+	n.to = p.pos
+	p.take(p.pos)
+	return n
+}
+
+// literal returns a node of a constant that ends at the position.
+func (p *parser) literal(from int, v value) *node {
+	return p.leaf(&node{op: opLiteral, from: from, literal: v})
+}
+
+// json parses a list or an object.
+func (p *parser) json() *node {
+	from := p.pos
+	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
+	var raw json.RawMessage
+	err := decoder.Decode(&raw)
+	p.rejectIf(err != nil || isTooDeep(string(raw), maxDepth), "json", p.src[from:], from)
+	p.pos += int(decoder.InputOffset())
+	return p.literal(from, parseValue(string(raw)))
+}
+
+// quantity matches a number, perhaps with a unit of time.
+var quantity = words.Pattern(`^-?\d(?:[eE][-+]\d|[\w.])*`)
+
+// number parses a number, or a duration, which is a number of seconds.
+func (p *parser) number() *node {
+	from := p.pos
+	source := p.match(quantity)
+	raw := source
+	if isOneOf(strings.TrimLeft(raw, "-.0123456789"), " ms s m h ") {
+		if d, err := time.ParseDuration(raw); err == nil {
+			raw = strconv.FormatFloat(d.Seconds(), 'g', -1, 64)
+		}
+	}
+	p.rejectIf(!gjson.Valid(raw), "digit", source, from)
+	return p.literal(from, number(raw))
+}
+
+// pathNode returns a node of the path that was read last.
+func (p *parser) pathNode(path *path) *node {
+	word := path.firstWord()
+	p.rejectIf(word != "" && p.piped, "function", word, path.from)
+	if word != "" && len(path.steps) == 1 {
+		p.check("field", word, path.from)
+	}
+	return p.leaf(&node{op: opPath, from: path.from, path: path})
+}
+
+// wordNode parses a constant that is a word, or a function, whose arguments follow at once.
+func (p *parser) wordNode() *node {
+	from, word := p.pos, p.word(p.pos)
+	p.pos += len(word)
+	switch {
+	case p.at(p.pos) == '(':
+		p.rejectIf(!isOneOf(word, calledFunctions), "call", p.src[from:], from)
+		return p.call(from, word)
+	case isOneOf(word, " true false null "):
+		return p.literal(from, parseValue(word))
+	case !isOneOf(word, bareFunctions):
+		p.reject("missing", word, from)
+	case !p.piped:
+		p.reject("bare", word, from)
+	}
+	n := p.leaf(&node{op: opCall, from: from, name: word})
+	if isOneOf(word, quantifiers) {
+		n.kids = []*node{dotNode(from, step{kind: stepEach, from: from, to: from}), dotNode(from)}
+	}
+	return n
+}
+
+// call parses a function with arguments.
+func (p *parser) call(from int, name string) *node {
+	n, piped, open := &node{op: opCall, from: from, name: name}, p.piped, p.pos
+	p.take(open + 1)
+	start := p.pos
+	p.piped = false
+	switch {
+	case isOneOf(name, quantifiers):
+		p.quantifier(n)
+	case name == "exists":
+		x := p.operand()
+		p.rejectIf(x.op != opPath, "exists", x.text(p.src), start)
+		p.rejectIf(x.path.isList(), "list", x.text(p.src), start)
+		n.kids = []*node{x}
+	default:
+		for more := true; more; more = isOneOf(name, " test IN ") && (p.accept(",") || p.accept(";")) {
+			n.kids = append(n.kids, p.argument(name))
+		}
+		if name != "has" {
+			p.asComparison(n, start)
+		}
+	}
+	p.close(open)
+	n.to, p.piped = p.end, piped
+	return n
+}
+
+// argument parses an argument of a test function, a constant.
+func (p *parser) argument(name string) *node {
+	at := p.pos
+	p.rejectIf(p.at(at) == ')', "argument", name, at)
+	x := p.operand()
+	v := x.literal
+	isIndex := v.kind == kindNumber && !strings.ContainsAny(v.raw, ".eE")
+	fits := v.kind == kindString || name == "contains" || name == "IN" || name == "has" && isIndex
+	p.rejectIf(x.op != opLiteral || !fits, "argument", name+" "+x.text(p.src), at)
+	return x
+}
+
+// asComparison changes a call such as test("x") to the comparison . =~ "x". In a pipe the left side replaces
+// the dot. The arguments start at an offset.
+func (p *parser) asComparison(n *node, start int) {
+	with, last := *n.kids[0], n.kids[len(n.kids)-1]
+	switch n.sign = n.name; n.name {
+	case "test":
+		n.sign = "=~"
+		if flags := last.literal.str; len(n.kids) > 1 && flags == "i" {
+			with.literal.str = "(?i)" + with.literal.str
+		} else {
+			p.rejectIf(len(n.kids) > 1 && flags != "", "flags", "", last.from)
+		}
+	case "IN":
+		var list []string
+		for _, kid := range n.kids {
+			list = append(list, kid.literal.json())
+			with.literal.hidden = with.literal.hidden || kid.literal.hidden
+		}
+		n.sign, with.to = "in", last.to
+		with.literal.kind, with.literal.raw = kindArray, "["+strings.Join(list, ",")+"]"
+	}
+	n.op, n.kids, n.ofDot = opCompare, []*node{dotNode(n.from), &with}, true
+	p.checkComparison(n, start)
+}
+
+// quantifier parses "path[]; condition", or the condition alone.
+func (p *parser) quantifier(n *node) {
+	start, hasList := p.pos, false
+	list := dotNode(start, step{kind: stepEach, from: start, to: start})
+	if p.startsPath(start) {
+		path := p.path()
+		end := p.space(p.pos)
+		if hasList = nextEach(path.steps) >= 0; hasList {
+			p.rejectIf(path.bare || p.at(end) != ';', "each", n.name+" "+p.src[start:path.to], end)
+			list = p.pathNode(path)
+			p.accept(";")
+		} else {
+			p.pos = start
+		}
+	}
+	condition := p.pipe()
+	isAlone := !hasList && (p.at(p.pos) == ';' || n.name == "count")
+	p.rejectIf(isAlone, "no list", n.name+" "+condition.text(p.src), start)
+	n.kids = []*node{list, condition}
+	p.condition(condition)
 }

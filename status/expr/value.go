@@ -3,7 +3,6 @@ package expr
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -16,8 +15,8 @@ import (
 // A Tri is the outcome of a condition: true, false or unknown.
 type Tri uint8
 
-// The three outcomes. Unknown stands for a runtime error in jq, such as text where a number is
-// needed, and for what is missing. It never matches, and neither does its negation.
+// The three outcomes. Unknown stands for a missing value, and for a runtime error in jq, such as
+// text where a number is needed. Unknown never matches, and neither does its negation.
 const (
 	False Tri = iota
 	True
@@ -27,29 +26,34 @@ const (
 // String returns "true", "false" or "unknown".
 func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t] }
 
-// A Value is what an expression yields.
+// A Value is the value of an expression.
 type Value struct {
-	// Type is what jq calls it: "null", "boolean", "number", "string", "array" or "object";
-	// or else "missing" or "unknown".
+	// Type is jq's name of the type: "null", "boolean", "number", "string", "array" or "object".
+	// Without a value, Type is "missing" or "unknown".
 	Type   string
-	Raw    string // JSON text; "" if there is no value
-	Reason string // why the value is unknown or missing; otherwise ""
+	Raw    string // JSON text; "" without a value
+	Reason string // the reason why the value is unknown or missing; otherwise ""
 
 	text string
 }
 
-// Exists reports whether there is a value: it is neither missing nor unknown.
+// Exists reports whether the value is neither missing nor unknown.
 func (v Value) Exists() bool { return v.Raw != "" }
 
-// Text returns a string's characters as they are, and any other value as JSON.
-func (v Value) Text() string { return or(v.Type == "string", v.text, v.Raw) }
+// Text returns the characters of a string, and any other value as JSON.
+func (v Value) Text() string {
+	if v.Type == "string" {
+		return v.text
+	}
+	return v.Raw
+}
 
 // A kind is the type of a value.
 type kind uint8
 
 const (
-	kindUnknown kind = iota // could not be read
-	kindMissing             // not there
+	kindUnknown kind = iota // the value could not be read
+	kindMissing             // the path leads nowhere
 	kindNull
 	kindBool
 	kindNumber
@@ -63,23 +67,23 @@ func (k kind) String() string {
 	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// noun names a kind in a sentence: "a string".
+// noun returns the kind as a part of a sentence: "a string".
 func (k kind) noun() string {
 	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
 
-// A value is what a part of an expression yields: a kind and text of the document,
+// A value is the value of a part of an expression: a kind and a text of the document, which is
 // decoded only if necessary.
 type value struct {
 	kind   kind
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
-	shown  string // in place of raw in an explanation, "" for raw
-	detail string // why it is unknown, or of how many elements it is a count
+	shown  string // the text for an explanation, "" for raw
+	detail string // the reason why the value is unknown
 
-	hidden  bool   // it holds text of a header or of the environment, which is never shown
-	partial string // "beginning", "middle" or "end" if the value is only that part of a text
-	least   int    // the least that an unknown count is
+	hidden bool // the value holds text of a header or of the environment, which is never shown
+	lost   cut  // the parts that a text lacks
+	least  int  // the lower bound of an unknown count
 	evidence
 }
 
@@ -91,23 +95,32 @@ func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
-// fromResult is the value that gjson found in a valid document.
+// typeError returns the unknown value for a known value of the wrong type.
+func typeError(subject string, v value, problem string) value {
+	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
+}
+
+// fromResult returns the value that gjson found in a valid document.
 func fromResult(r gjson.Result) value {
 	if r.Raw == "" {
 		return missing()
 	}
 	kinds := [...]kind{
-		gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool, gjson.Number: kindNumber, gjson.String: kindString,
-		gjson.JSON: or(r.IsObject(), kindObject, kindArray),
+		gjson.Null: kindNull, gjson.False: kindBool, gjson.True: kindBool,
+		gjson.Number: kindNumber, gjson.String: kindString, gjson.JSON: kindArray,
 	}
-	return value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
+	v := value{kind: kinds[r.Type], raw: strings.TrimSpace(r.Raw), str: r.Str}
+	if r.IsObject() {
+		v.kind = kindObject
+	}
+	return v
 }
 
-// of returns v as a value that was computed from these parts: it is as secret as they are, and its evidence is theirs.
-func (v value) of(parts ...value) value {
+// derivedFrom returns v with the evidence of all parts. The result is hidden if a part is hidden.
+func (v value) derivedFrom(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
-		v.evidence = v.evidence.both(parts[i].evidence)
+		v.evidence = v.evidence.and(parts[i].evidence)
 	}
 	return v
 }
@@ -115,10 +128,10 @@ func (v value) of(parts ...value) value {
 // isNull reports whether v is null or missing, which are equal.
 func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissing }
 
-// isNothing reports whether nothing is known of v: it is null or missing, or rests on absence alone.
+// isNothing reports whether v is null or missing, or rests on absence alone.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 
-// isEmpty reports whether v is unknown, missing, null, false, 0, or a text, a list or an object that is empty.
+// isEmpty reports whether v is unknown, missing, null, false, 0, or an empty text, list or object.
 func (v value) isEmpty() bool {
 	switch v.kind {
 	case kindString:
@@ -129,46 +142,59 @@ func (v value) isEmpty() bool {
 	return v.kind <= kindNull || v.raw == "false" || v.raw == "0"
 }
 
-// lack completes a sentence that begins with the source of such a value.
+// lack returns the end of a sentence that begins with the source of an absent value.
 func (v value) lack() string {
-	ofQuery := strings.Contains(v.missed, "#(")
-	return or(v.kind == kindNull, " is null", or(ofQuery, " tests what no element has", " is missing"))
-}
-
-// json is the JSON text of a value that exists.
-func (v value) json() string {
-	if v.raw != "" || v.kind != kindString {
-		return v.raw
+	switch {
+	case v.kind == kindNull:
+		return " is null"
+	case strings.Contains(v.missed, "#("):
+		return " tests what no element has"
 	}
-	return marshal(v.str)
+	return " is missing"
 }
 
-// decoded is a value that is not unknown as gojq takes it, with numbers as they are written.
+// json returns the JSON text of a value, and "" for a missing value.
+func (v value) json() string {
+	if v.raw == "" && v.kind == kindString {
+		return marshal(v.str)
+	}
+	return v.raw
+}
+
+// decoded returns the form of a known value that gojq reads, with numbers as they are written.
 func (v value) decoded() (tree any) {
 	decoder := json.NewDecoder(strings.NewReader(cmp.Or(v.json(), "null")))
 	decoder.UseNumber()
 	if err := decoder.Decode(&tree); err != nil {
-		panic(err) // it was checked before
+		panic(err) // the text of a known value is valid
 	}
 	return tree
 }
 
-// marshal writes a value of gojq as JSON, as jq does. Invalid UTF-8 becomes U+FFFD.
+// marshal returns a value of gojq as JSON, in the form of jq. Invalid UTF-8 becomes U+FFFD.
 func marshal(v any) string {
 	b, _ := gojq.Marshal(v) // never fails
 	return string(b)
 }
 
-// truth is the value as a condition: null, missing and false are false, and unknown is unknown. So
-// is a text that says no: it may be meant as false. All else is true, even 0 and [].
+// truth returns the value as a condition. Null, missing and false are false. All else is true, even 0 and
+// []. A text that may be meant as false is unknown.
 func (v value) truth() Tri {
-	if v.kind == kindUnknown || v.saysNo() {
+	switch {
+	case v.kind == kindUnknown || v.saysNo():
 		return Unknown
+	case v.isNull() || v.raw == "false":
+		return False
 	}
-	return or(!v.isNull() && v.raw != "false", True, False)
+	return True
 }
 
-// undecided is a value as a condition whose truth is unknown.
+// saysNo reports whether v is a text that may be meant as false.
+func (v value) saysNo() bool {
+	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
+}
+
+// undecided returns the unknown value for a condition whose truth is unknown.
 func (v value) undecided() value {
 	if v.kind != kindUnknown {
 		v.kind, v.detail = kindUnknown, v.preview()+" is a text"
@@ -176,32 +202,10 @@ func (v value) undecided() value {
 	return v
 }
 
-// saysNo reports whether v is a text that says no, or nothing.
-func (v value) saysNo() bool {
-	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
-}
+// previewSize is the number of characters of a value that are shown.
+const previewSize = 60
 
-// each calls yield for the elements of a list, or the values of an object, until it returns
-// false, while there is time. Of equal keys of an object only the first counts.
-func (e *evaluator) each(v value) iter.Seq2[string, value] {
-	return func(yield func(key string, element value) bool) {
-		seen := map[string]bool{}
-		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
-			e.check(len(element.Raw))
-			if v.kind == kindObject {
-				if seen[key.Str] {
-					return true
-				}
-				seen[key.Str] = true
-			}
-			found := fromResult(element)
-			found.hidden = v.hidden
-			return yield(key.Str, found)
-		})
-	}
-}
-
-// preview shows a value in words, cut to a line.
+// preview returns a value for an explanation, cut to one line.
 func (v value) preview() string {
 	switch {
 	case v.hidden && v.kind > kindBool:
@@ -211,42 +215,63 @@ func (v value) preview() string {
 	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
-	start := words.Cut(or(v.shown == "", v.raw, v.shown), 4*previewSize) // white space goes first
+	start := words.Cut(cmp.Or(v.shown, v.raw), 4*previewSize) // before white space goes
 	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
 }
 
-// previewSize is how many characters of a value are shown.
-const previewSize = 60
-
-// preview shows text in quotes, with unprintable characters escaped.
+// preview returns a text in quotes, cut, with unprintable characters escaped.
 func preview(s string) string {
 	shown := words.Cut(s, previewSize)
-	return strconv.Quote(shown) + or(len(shown) < len(s), "...", "")
+	if len(shown) < len(s) {
+		return strconv.Quote(shown) + "..."
+	}
+	return strconv.Quote(shown)
 }
 
-// Evidence is the ground of an outcome: whether a path led to something, and a path that led nowhere.
-// The zero value is for a value without paths, such as a literal.
+// isOneOf reports whether a word is in a list of words. Each word of the list stands between spaces.
+func isOneOf(word, list string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
+
+// A ground is the reason for an outcome. If an outcome needs two grounds, the higher ground counts: one path that
+// led to a value is enough, as in .state == "done" and not .error.
+type ground uint8
+
+const (
+	onNothing ground = iota // no path, as for a literal
+	onAbsence               // a path that led nowhere
+	onValue                 // a path that led to a value
+	onLack                  // a query tested a member that no element has
+)
+
+// The evidence of a value is the ground of an outcome.
 type evidence struct {
-	found    bool   // a path led to something
-	missed   string // the source of a path that led nowhere, "" for none
-	lacks    bool   // a query tested a member that no element has, which outweighs found
-	positive bool   // see [Result.Affirmed]; of an operand: a value of the response that is not empty
+	ground   ground
+	missed   string // the source of the path that led nowhere
+	positive bool   // see [Result.Affirmed]; for an operand: a value of the response that is not empty
 }
 
-// isAbsent reports whether an outcome rests on nothing but absence. Nothing is known by that.
-func (e evidence) isAbsent() bool { return e.lacks || e.missed != "" && !e.found }
+// isAbsent reports whether an outcome rests on nothing but absence. Such an outcome is unknown.
+func (e evidence) isAbsent() bool { return e.ground == onAbsence || e.ground == onLack }
 
-// both returns the evidence of an outcome that needs both: one that found something is enough, as in
-// .state == "done" and not .error.
-func (e evidence) both(other evidence) evidence {
-	worse := or(other.lacks && !e.lacks, other, e)
-	return evidence{e.found || other.found, cmp.Or(worse.missed, e.missed, other.missed), worse.lacks, e.positive || other.positive}
+// and returns the evidence of an outcome that needs both grounds.
+func (e evidence) and(other evidence) evidence {
+	return e.orOther(other, other.ground > e.ground, e.positive || other.positive)
 }
 
-// either returns the evidence of one of two outcomes. With each, both have to show something, and an outcome
-// that rests on absence outweighs the other. Otherwise one is enough, and such an outcome gives way.
-func (e evidence) either(other evidence, each bool) evidence {
-	one := or(other.isAbsent() == each, other, e)
-	one.positive = e.positive && other.positive || !each && (e.positive || other.positive)
-	return one
+// or returns the evidence of an outcome that needs only one of two grounds.
+func (e evidence) or(other evidence) evidence {
+	return e.orOther(other, !other.isAbsent(), e.positive || other.positive)
+}
+
+// each returns the evidence of an outcome that needs two sufficient grounds. Each element of all and count needs
+// a sufficient ground.
+func (e evidence) each(other evidence) evidence {
+	return e.orOther(other, other.isAbsent(), e.positive && other.positive)
+}
+
+func (e evidence) orOther(other evidence, isOther, positive bool) evidence {
+	if isOther {
+		e = other
+	}
+	e.positive = positive
+	return e
 }

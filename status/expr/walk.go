@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"strconv"
 	"strings"
@@ -9,40 +10,114 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxResult is the largest value, in bytes, that a modifier or tostring may be applied to: some
-// need fifty times that memory.
-const maxResult = 4 << 20
+// An evaluator evaluates an expression for one environment. Copies of it evaluate the parts.
+type evaluator struct {
+	src     string
+	env     *Env
+	dot     *value // ".", nil if that is the document
+	subject string // the source of dot, "" if dot is an element
 
-// walk follows a path from where it begins.
+	steps      *int   // since the last look at the context
+	negated    bool   // the condition has to be false
+	hints      *hints // collects hints on paths that lead nowhere, nil for no hints
+	nullIsList bool   // a null is an empty list
+}
+
+// abandoned is the panic of an evaluation that its context ends.
+type abandoned struct{}
+
+// check abandons an evaluation whose context is done. It looks at the context every 1000 steps, and a
+// kilobyte counts as a step. So a short evaluation is never abandoned.
+func (e *evaluator) check(bytes int) {
+	const every = 1000
+	if *e.steps += 1 + bytes>>10; *e.steps < every {
+		return
+	}
+	if *e.steps = 0; e.env.Context != nil && e.env.Context.Err() != nil {
+		panic(abandoned{})
+	}
+}
+
+// unhinted returns the evaluator for a value that may be missing on purpose.
+func (e evaluator) unhinted() *evaluator {
+	e.hints = nil
+	return &e
+}
+
+// with returns an evaluator with another value for ".". The subject is the source of the value.
+func (e evaluator) with(dot value, subject string) *evaluator {
+	e.dot, e.subject = &dot, subject
+	return &e
+}
+
+// each iterates over the elements of a list, or over the keys and values of an object. If keys are equal, the
+// first key counts.
+func (e *evaluator) each(v value) iter.Seq2[string, value] {
+	return func(yield func(key string, element value) bool) {
+		seen := map[string]bool{}
+		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
+			e.check(len(element.Raw))
+			if v.kind == kindObject {
+				if seen[key.Str] {
+					return true
+				}
+				seen[key.Str] = true
+			}
+			found := fromResult(element)
+			found.hidden = v.hidden
+			return yield(key.Str, found)
+		})
+	}
+}
+
+// count returns the number of elements of a list or an object.
+func (e *evaluator) count(v value) (n int) {
+	for range e.each(v) {
+		n++
+	}
+	return n
+}
+
+// member returns the member of an object with a key, or the element of a list with an index.
+func (e *evaluator) member(v value, key string) value {
+	if key == "" { // for which gjson has no path
+		return cmp.Or(maps.Collect(e.each(v))[""], missing())
+	}
+	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
+}
+
+// walk returns the value that a path leads to.
 func (e *evaluator) walk(p *path) value {
-	source := cmp.Or(e.src[p.from:p.to], ".")
 	start := e.root(p)
 	v := e.follow(p, start, p.steps)
-	switch {
-	case v.kind == kindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
-		v.missed = source
-	default:
-		v.found = v.found || v.kind > kindMissing
+	switch isDocument := p.root == "" || p.root == ".." || isOneOf(p.root, documents); {
+	case v.kind == kindMissing && v.ground == onNothing:
+		v.ground = onAbsence
+	case v.kind > kindMissing && isDocument && !v.isAbsent():
+		v.ground = onValue
 	}
-	v.positive = !v.isEmpty() && (p.root != rootDot || start.positive)
+	if v.isAbsent() {
+		v.missed = cmp.Or(e.src[p.from:p.to], ".")
+	}
+	v.positive = !v.isEmpty() && (p.root != "" || start.positive) && !isOneOf(p.root, " attempt elapsed unchanged name gone ")
 	return v
 }
 
-// root is the value that a path begins at.
+// root returns the value that a path begins at.
 func (e *evaluator) root(p *path) value {
-	switch p.root {
-	case rootJSON:
-		return e.env.Doc.value()
-	case rootElement:
-		return e.env.dot().value()
-	case rootLines:
-		return e.env.Doc.all()
+	switch {
+	case p.root != "":
+		return e.env.read(p.root, p.field)
+	case e.dot != nil:
+		return *e.dot
 	}
-	return e.current()
+	v := e.env.dot().value()
+	v.positive = !v.isEmpty()
+	return v
 }
 
-// follow walks steps from a value. p is the path that they belong to. The evidence of the value of
-// a query says whether there was anything that it could test.
+// follow evaluates steps of a path from a value. The evidence of the result of a query is whether an element had
+// the member that the query tests.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
 		if v.kind == kindUnknown {
@@ -59,69 +134,72 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 	return v
 }
 
-// step follows one step from a value that is not unknown.
+// step evaluates one step from a known value.
 func (e *evaluator) step(p *path, v value, s *step) value {
-	use := strings.TrimLeft(e.src[s.from:s.to], ".|")
-	wrong := func(problem string) value { return typeError(p.before(s, e.src), v, problem) }
+	before, use := p.before(s, e.src), strings.TrimLeft(e.src[s.from:s.to], ".|")
 	switch {
 	case s.kind == stepModifier:
-		if problem := modify(&v, s); problem != "" {
-			return wrong(use + " " + problem)
+		result, problem := modified(v, s.key)
+		if problem != "" {
+			return typeError(before, v, use+" "+problem)
 		}
-		return v
+		return result
 	case e.nullIsList && v.kind == kindNull && s.kind == stepAll:
 		return parseValue("[]")
 	case v.isNull():
 		return missing()
-	case s.kind == stepField && v.kind != kindObject && (v.kind != kindArray || !s.indexes):
-		return wrong("has no field " + use)
+	case s.kind == stepField && (v.kind == kindObject || v.kind == kindArray && s.indexes):
+		return e.field(v, s, before)
 	case s.kind == stepField:
-		found := e.member(v, s.key)
-		if s.pattern != "" {
-			found = fromResult(gjson.Get(v.raw, s.pattern))
-		}
-		if found.kind == kindMissing {
-			e.noteMissing(p, v, s)
-		}
-		return found
+		return typeError(before, v, "has no field "+use)
+	case v.kind == kindArray:
+		return e.ofList(p, v, s)
 	case v.kind == kindObject && s.kind != stepIndex:
-		return wrong(use + " needs a list; put @values before it for the values of the object")
-	case v.kind != kindArray:
-		return wrong(use + " needs a list")
-	case s.kind == stepIndex:
-		return e.at(v, s.n)
-	case s.kind == stepCount:
+		use += " needs a list; put @values before it for the values of the object"
+		return typeError(before, v, use)
+	}
+	return typeError(before, v, use+" needs a list")
+}
+
+// field returns the field of an object, or the element of a list, that a step names.
+func (e *evaluator) field(v value, s *step, before string) value {
+	if s.pattern != "" {
+		return fromResult(gjson.Get(v.raw, s.pattern))
+	}
+	found := e.member(v, s.key)
+	if found.kind == kindMissing && v.kind == kindObject && !v.hidden && e.hints != nil {
+		e.hints.addMember(s.key, before, e.dotName(), e.each(v))
+	}
+	return found
+}
+
+// dotName returns a name for ".".
+func (e *evaluator) dotName() string {
+	switch {
+	case e.dot != nil:
+		return cmp.Or(e.subject, "an element")
+	case e.env.Element != nil:
+		return "the element"
+	}
+	return "the document"
+}
+
+// ofList evaluates a step from a list.
+func (e *evaluator) ofList(p *path, v value, s *step) value {
+	switch s.kind {
+	case stepCount:
 		return integer(e.count(v))
+	case stepIndex:
+		n := s.n
+		if n < 0 { // from the end
+			n += e.count(v)
+		}
+		return e.member(v, strconv.Itoa(n))
 	}
 	return e.selected(p, v, s)
 }
 
-// at is the element of a list with an index, which counts from the end if it is negative.
-func (e *evaluator) at(v value, n int) value {
-	if n < 0 {
-		n += e.count(v)
-	}
-	return e.member(v, strconv.Itoa(n))
-}
-
-// count is the number of elements that each goes through.
-func (e *evaluator) count(v value) (n int) {
-	for range e.each(v) {
-		n++
-	}
-	return n
-}
-
-// member is the member of an object with that key, or the element of a list with that index.
-func (e *evaluator) member(v value, key string) value {
-	if key == "" { // for which gjson has no path
-		found, ok := maps.Collect(e.each(v))[""]
-		return or(ok, found, missing())
-	}
-	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
-}
-
-// selected follows #(...), #(...)# and #.x. Like gjson, a list leaves out elements without x.
+// selected evaluates the step #(...), #(...)# or #.x. As in gjson, a list leaves out elements without x.
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
@@ -132,27 +210,25 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 			if tested = tested || tests; !selects {
 				continue
 			}
-			first = element
+			if first = element; s.kind == stepFirst {
+				break
+			}
 		}
 		if found := e.follow(p, element, s.sub); found.kind > kindMissing {
 			list = append(list, found.json())
 			tested = tested || s.query == nil
 		}
-		if s.kind == stepFirst {
-			break
-		}
 	}
 	if s.kind != stepFirst {
 		first = value{kind: kindArray, raw: "[" + strings.Join(list, ",") + "]"}
 	}
-	if first.found = tested || n == 0; !first.found {
-		first.missed, first.lacks = "#", true // the path names it
+	if first.ground = onValue; !tested && n > 0 {
+		first.ground, first.missed = onLack, "#" // walk sets the source of the path
 	}
 	return first
 }
 
-// selects reports whether a query holds for an element, and whether there was anything to
-// test.
+// selects reports whether a query holds for an element, and whether the element has the tested member.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
@@ -161,40 +237,49 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
-	return q.selects(v), v.kind > kindMissing || v.found || q.tilde
+	return q.holds(v), v.kind > kindMissing || v.ground == onValue || q.tilde
 }
 
-// modify applies a modifier of gjson to a value that is not unknown, or returns why that cannot be.
-func modify(v *value, s *step) (problem string) {
-	name, _, _ := strings.Cut(s.key, ":")
+// holds reports whether a query holds for the value that its path leads to, as in gjson. Unlike in gjson, text is
+// not compared with numbers or booleans.
+func (q *query) holds(v value) bool {
+	_, err := strconv.ParseFloat(q.want, 64)
+	isBool := q.want == "true" || q.want == "false"
+	member := ""
+	switch {
+	case q.sign == "":
+		return v.kind > kindMissing
+	case !q.tilde && (v.kind == kindNumber && err != nil || v.kind == kindBool && !isBool):
+		return q.sign == "!="
+	case v.kind > kindMissing:
+		member = `"a":` + v.json()
+	}
+	return gjson.Get("[{"+member+"}]", "#(a"+q.test+")").Exists()
+}
+
+// maxResult is the largest value, in bytes, that a modifier or tostring may be applied to. Some
+// need fifty times that memory.
+const maxResult = 4 << 20
+
+// modified applies a modifier of gjson, with its argument, to a known value. If that fails, problem is the reason.
+func modified(v value, modifier string) (result value, problem string) {
+	name, _, _ := strings.Cut(modifier, ":")
 	raw := v.json()
 	switch {
 	case v.kind == kindNull && name == "tostr":
-		return needsValue
+		return v, needsValue
 	case v.isNull(), isOneOf(name, " this valid "):
-		return ""
+		return v, ""
 	case name == "fromstr" && v.kind != kindString:
-		return needsText
+		return v, needsText
 	case isOneOf(name, " keys group ") && v.kind != kindObject, name == "values" && v.kind < kindArray:
-		return "needs an object"
+		return v, "needs an object"
 	case len(raw) > maxResult:
-		return "needs a smaller value"
-	case name == "tostr":
-		*v = text(raw)
-		return ""
-	case name == "fromstr":
-		raw = v.str
-	default:
-		raw = gjson.Get(raw, "@"+s.key).Raw
+		return v, "needs a smaller value"
 	}
-	if !isJSON(raw) { // modifiers do not always make JSON: @join writes {"a":1,}
-		return "makes no JSON of it"
+	raw = gjson.Get(raw, "@"+modifier).Raw
+	if !isJSON(raw) { // some modifiers do not make JSON: @join writes {"a":1,}
+		return v, "makes no JSON of it"
 	}
-	*v = parseValue(raw)
-	return ""
-}
-
-// typeError says why a value cannot be used.
-func typeError(subject string, v value, problem string) value {
-	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
+	return parseValue(raw), ""
 }
