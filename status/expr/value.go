@@ -254,21 +254,22 @@ func (e evidence) isAbsent() bool { return e.ground == onAbsence || e.ground == 
 
 // and returns the evidence of an outcome that needs both grounds.
 func (e evidence) and(other evidence) evidence {
-	return e.orOther(other, other.ground > e.ground, e.positive || other.positive)
+	return e.choose(other, other.ground > e.ground, e.positive || other.positive)
 }
 
 // or returns the evidence of an outcome that needs only one of two grounds.
 func (e evidence) or(other evidence) evidence {
-	return e.orOther(other, !other.isAbsent(), e.positive || other.positive)
+	return e.choose(other, !other.isAbsent(), e.positive || other.positive)
 }
 
 // each returns the evidence of an outcome that needs two sufficient grounds. Each element of all and count needs
 // a sufficient ground.
 func (e evidence) each(other evidence) evidence {
-	return e.orOther(other, other.isAbsent(), e.positive && other.positive)
+	return e.choose(other, other.isAbsent(), e.positive && other.positive)
 }
 
-func (e evidence) orOther(other evidence, isOther, positive bool) evidence {
+// choose returns one of two evidences.
+func (e evidence) choose(other evidence, isOther, positive bool) evidence {
 	if isOther {
 		e = other
 	}
