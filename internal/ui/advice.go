@@ -23,7 +23,9 @@ func advice(o *poll.Outcome) []string {
 		return list
 	}
 	kind, _, _ := strings.Cut(o.Observation.Header.Get("Content-Type"), ";")
-	if kind == "text/event-stream" && !o.Observation.Message && o.Verdict.Advice.Code == status.AdviceNone {
+	failure := o.Observation.Failure // of an attempt that was stopped, before the header was kept
+	isStream := kind == "text/event-stream" || failure != nil && failure.Advice.Code == status.AdviceStream
+	if isStream && !o.Observation.Message && o.Verdict.Advice.Code == status.AdviceNone {
 		list = append(list, remedy(status.Advice{Code: status.AdviceStream}))
 	}
 	if s := instead(o); s != "" {
@@ -44,7 +46,7 @@ func advice(o *poll.Outcome) []string {
 // grounds returns what people and programs are told besides the reason. Notes have the prefix.
 func grounds(o *poll.Outcome, prefix string) []string {
 	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if s := remedy(o.Verdict.Advice); s != "" {
+	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceStream { // which is a hint
 		list = append(list, s)
 	}
 	return list
@@ -54,6 +56,9 @@ func grounds(o *poll.Outcome, prefix string) []string {
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
+	if v.Advice.Code == status.AdviceStream {
+		list = append(list, remedy(v.Advice))
+	}
 	if v.Advice.Code == status.AdviceNext {
 		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
 	}
