@@ -38,8 +38,8 @@ var floors = []struct {
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/ui/term", nil},
+	{"internal/learn", []string{"internal/argv", "internal/system", leaf, "poll", "status", "status/expr", "backoff/learn"}},
 	{"internal/argv", []string{leaf}},
-	{"internal/learn", []string{"internal/system", leaf, "poll", "status", "status/expr", "backoff/learn"}},
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},

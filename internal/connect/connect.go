@@ -133,7 +133,7 @@ func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 			return nil, err
 		}
 	default:
-		u, err := parseProxy(o.Proxy)
+		u, err := ParseProxy(o.Proxy)
 		if err != nil {
 			return nil, fmt.Errorf("the proxy %w", err)
 		}
@@ -160,7 +160,7 @@ func checkProxies(getenv func(string) string) error {
 			name = strings.ToLower(name)
 		}
 		if value := getenv(name); value != "" {
-			if _, err := parseProxy(value); err != nil {
+			if _, err := ParseProxy(value); err != nil {
 				return fmt.Errorf("%s %w", name, err)
 			}
 		}
@@ -168,9 +168,9 @@ func checkProxies(getenv func(string) string) error {
 	return nil
 }
 
-// parseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http. The error does not
+// ParseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http. The error does not
 // repeat the text, which may contain a password.
-func parseProxy(text string) (*url.URL, error) {
+func ParseProxy(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}

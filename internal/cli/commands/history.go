@@ -17,12 +17,12 @@ import (
 
 // recall fits the history that --learn names. Where a variable names one without past runs, the
 // model is nil, as for a wait.
-func recall(f read.Learning, l *argv.Line, s *term.Streams, w read.Waits) (*fit.Model, error) {
+func recall(f learn.Flags, l *argv.Line, s *term.Streams, w read.Waits) (*fit.Model, error) {
 	saved, err := f.Store(l)
 	if err != nil {
 		return nil, err
 	}
-	past, err := saved.Fit(f.Learn, f.Options(w))
+	past, err := saved.Fit(f.Learn, w.LearnOptions(f))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func unknown(saved learn.History, name string) error {
 // History returns the command that shows past runs.
 func History(s *term.Streams) *argv.Command {
 	h := &history{streams: s}
-	directory := argv.Of(read.LearningTable().Only("history"), func(h *history) *read.Learning { return &h.Learning })
+	directory := argv.Of(learn.Table().Only("history"), func(h *history) *learn.Flags { return &h.Flags })
 	directory[0].Needs = ""
 	return &argv.Command{
 		HasVariables: true,
@@ -62,7 +62,7 @@ func History(s *term.Streams) *argv.Command {
 }
 
 type history struct {
-	read.Learning
+	learn.Flags
 	streams *term.Streams
 	forget  bool
 }

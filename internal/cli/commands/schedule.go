@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
@@ -39,7 +40,7 @@ const (
 type scheduleQuery struct {
 	output
 	waits    read.Waits
-	past     read.Learning
+	past     learn.Flags
 	count    *int           // of attempts
 	timeout  *time.Duration // 0 for no limit
 	compared []string       // strategies
@@ -54,7 +55,7 @@ func (q *scheduleQuery) flags() argv.Flags {
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
 		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
-	}, waits, argv.Of(read.LearningTable().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *read.Learning { return &q.past }), argv.Flags{
+	}, waits, argv.Of(learn.Table().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *learn.Flags { return &q.past }), argv.Flags{
 		{Name: "compare", Value: "LIST", Offers: offered, Set: argv.Parsed(argv.ParseList(argv.ParseWord(read.Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
 	}, argv.Of(outputTable("write a chart"), func(q *scheduleQuery) *output { return &q.output }))
 }

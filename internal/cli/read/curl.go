@@ -57,22 +57,16 @@ func parseCookie(text string) (string, error) {
 	return strings.Trim(text, "; "), nil
 }
 
-// parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
-// means none. The error does not repeat it, since there may be a password in it.
+// parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and "" means no proxy.
 func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
 	}
-	if !argv.HasScheme(text) {
-		text = "http://" + text
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "":
+	u, err := connect.ParseProxy(text)
+	if err != nil {
 		return "", errors.New("not the URL of a proxy, such as http://HOST:PORT")
-	case !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme):
-		return "", argv.Usagef("a proxy is http, https, socks5 or socks5h, not %s", u.Scheme)
-	case u.Port() == "" && u.Scheme != "https":
+	}
+	if u.Port() == "" && u.Scheme != "https" {
 		u.Host = net.JoinHostPort(u.Hostname(), "1080") // as curl
 	}
 	return u.String(), nil
@@ -146,43 +140,10 @@ func (r *Reader) readPassword(s *Run, probe *poll.HTTP) error {
 	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // as curl, for Windows
 	text, err := r.process.ReadFile(cmp.Or(r.process.Getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
-		probe.User, err = readNetrc(string(text), u.Hostname())
+		probe.User, err = connect.Netrc(string(text), u.Hostname())
 	}
 	if err != nil {
 		return argv.Usagef("%s: %w", s.Origin("netrc"), err)
 	}
 	return nil
-}
-
-// readNetrc returns the login and password for a host in a .netrc file, nil if there is none.
-// The first entry that fits counts: "machine HOST", or "default". Lines that begin with # are
-// comments.
-func readNetrc(text, host string) (*url.Userinfo, error) {
-	var words []string
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			words = append(words, strings.Fields(line)...)
-		}
-	}
-	words = append(words, "default", "") // which ends the last entry
-	entry, fits := map[string]string{}, false
-	for len(words) > 1 {
-		word, value := words[0], words[1]
-		words = words[2:]
-		switch {
-		case word == "macdef" || strings.HasPrefix(value, `"`):
-			return nil, errors.New("poll reads no netrc file with macros or quotes")
-		case word != "machine" && word != "default":
-			entry[word] = value
-			continue
-		case fits && entry["login"] != "":
-			return url.UserPassword(entry["login"], entry["password"]), nil
-		case word == "default":
-			words = append([]string{value}, words...) // it has no value
-		}
-		// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
-		fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
-		clear(entry)
-	}
-	return nil, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -32,13 +33,10 @@ const (
 //go:embed manual.txt
 var manual string
 
-// WaitFlags returns the flags of a wait, in the order of the help.
-func WaitFlags() argv.Flags { return flagTable() }
-
-// flagTable returns all flags of a wait, which fill a [Run].
-func flagTable() argv.Flags {
+// WaitFlags returns the flags of a wait, which fill a [Run], in the order of the help.
+func WaitFlags() argv.Flags {
 	waits := argv.Of(WaitsTable(), func(s *Run) *Waits { return &s.Waits })
-	learning := argv.Of(LearningTable(), func(s *Run) *Learning { return &s.Learning })
+	learning := argv.Of(learn.Table(), func(s *Run) *learn.Flags { return &s.Learning })
 	all := slices.Concat(conditions(), limits(), waits.In(groupWaiting, 0), learning.In(groupLearning, 0), several(), ofURL(), ofProgram(), output())
 	for i := range all {
 		f := &all[i]
@@ -149,7 +147,7 @@ func output() argv.Flags {
 		{Name: "json", Set: argv.Switch(func(s *Run, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
 		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
-		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Run, on bool) { s.Quiet = on }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
+		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Face = map[bool]ui.Face{true: ui.None, false: s.UI.Face}[on] }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
 		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its answer and decisions"},
 		{Name: "heartbeat", HasVariable: true, Value: "D", Default: "30s, growing to 5m", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.UI.Heartbeat = &v }), Distinctive: true, Usage: "log a line at least this often"},
 		{Name: "color", HasVariable: true, Value: "WHEN", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.Color = term.ColorMode(v) }), Usage: "always or never", Words: argv.Texts(term.ColorModes())},

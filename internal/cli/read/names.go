@@ -27,15 +27,9 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		return err.Hint("to use the file of that name: --preset ./%s", name)
 	}
 	var names, related []string
-	list, members := presets.All(), "stanzas of that group"
-	if strings.HasPrefix(name, "aws:") {
-		list, members = presets.Waiters(), "waiters of that service"
-	}
-	if group, _, isMember := strings.Cut(name, "/"); isMember || strings.HasPrefix(name, "aws:") {
-		for _, c := range candidates(mine, list) {
-			names = append(names, c.Word)
-		}
-		return err.Meant(name, names).Hint("poll presets %s lists the %s", group, members)
+	list, isAWS := presets.All(), strings.HasPrefix(name, "aws:")
+	if isAWS {
+		list = presets.Waiters()
 	}
 	for _, c := range candidates(mine, list) {
 		names = append(names, c.Word)
@@ -43,7 +37,10 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 			related = append(related, c.Word)
 		}
 	}
-	if len(related) > 0 {
+	switch group, _, isMember := strings.Cut(name, "/"); {
+	case isMember || isAWS:
+		return err.Meant(name, names).Hint("poll presets %s lists its members", group)
+	case related != nil:
 		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {

@@ -144,9 +144,9 @@ func ProgramName(word string) string {
 	return "COMMAND"
 }
 
-// misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
+// Misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
 // other program. It returns "" without such an argument.
-func (s *Run) misplaced() string {
+func (s *Run) Misplaced() string {
 	for _, word := range s.Operands[1:] {
 		name, _, _ := strings.Cut(word, "=")
 		f := s.Flags.Named(strings.TrimPrefix(name, "--"))
@@ -155,27 +155,6 @@ func (s *Run) misplaced() string {
 		}
 	}
 	return ""
-}
-
-// Warnings returns notes on parts of a command line that may mean something else than they seem to mean.
-func (s *Run) Warnings() []string {
-	notes := slices.Compact(slices.Clone(s.Notes()))
-	if !s.IsCommand {
-		return notes
-	}
-	if name := s.misplaced(); name != "" {
-		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
-	}
-	abouts := []string{"runs:"}
-	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
-		abouts = append(abouts, "runs without a condition:")
-	}
-	for _, about := range abouts {
-		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); hint != "" {
-			notes = append(notes, "note: "+hint)
-		}
-	}
-	return notes
 }
 
 // refuseURL refuses a URL with what nobody means to be sent: white space and invisible
@@ -212,7 +191,7 @@ func (p Env) checkCommand(s *Run) error {
 	if wrong, hint := argv.Advice("meant " + strings.Join(s.Operands, " ")); wrong != "" {
 		return argv.Usagef("operand 1 %s", wrong).Hint("%s", hint)
 	}
-	name, program := s.misplaced(), ProgramName(word)
+	name, program := s.Misplaced(), ProgramName(word)
 	if name == "" {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -41,7 +42,7 @@ type Run struct {
 	Preset                                  string
 
 	Waits    Waits
-	Learning Learning
+	Learning learn.Flags
 
 	Timeout time.Duration // 0 for none
 	Slice   time.Duration // the Timeout of a wait that the next run goes on with; 0 for none
@@ -65,14 +66,13 @@ type Run struct {
 
 	Name        string
 	Print, Show []string
-	Quiet       bool
 	ResultFile  string
 	Color       term.ColorMode
 }
 
 // New returns a Run of the defaults, with a line that is not parsed yet.
 func New() *Run {
-	s := &Run{Line: argv.NewLine(&argv.Command{Flags: flagTable()})}
+	s := &Run{Line: argv.NewLine(&argv.Command{Flags: WaitFlags()})}
 	return s.With(nil, nil)
 }
 

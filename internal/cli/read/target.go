@@ -290,7 +290,7 @@ func (r *Reader) learn(t *Target, e *targets.Entry) error {
 			return argv.Usagef("%s: %w", origin, err)
 		}
 	}
-	recorder, err := learning.Recorder(t.Run.Line, t.Run.Waits, r.List != nil, CompileValue)
+	recorder, err := learning.Recorder(t.Run.Line, t.Run.Waits.LearnOptions(learning), r.List != nil, CompileValue)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 // The strategies: how the wait grows from step to step. Each is the type of the same name in
@@ -180,3 +182,27 @@ func (w Waits) Rand(n int) *rand.Rand {
 
 // DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
 const DefaultTimeout = 10 * time.Minute
+
+// LearnOptions returns the options of a learned schedule. No wait is below the base of the strategy, or above the longest
+// wait, which also limits the base.
+func (w Waits) LearnOptions(f learn.Flags) fit.Options {
+	base := w.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Base
+	if w.MaxWait > 0 {
+		base = min(base, w.MaxWait)
+	}
+	return f.Options(base, w.MaxWait)
+}
+
+// Learned returns the schedules of a model: jitter moves its attempts, and the wait after
+// THROTTLED is at least that of the model and that of configured.
+func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
+	normal = m
+	switch w.Jitter {
+	case JitterFull, JitterDecorrelated:
+		normal = m.Spread(1)
+	case JitterEqual:
+		normal = m.Spread(0.5)
+	}
+	capped := backoff.Cap(normal, cmp.Or(w.MaxWait, NoCap))
+	return normal, backoff.Max(configured, backoff.Throttled(capped))
+}

@@ -22,9 +22,6 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	w.report, w.output = s.UI, s.Output
 	w.report.Streams, w.report.Palette, w.report.Getenv = w.process.Streams, w.process.Streams.Palette(s.Color), s.Getenv
 	w.report.Until = slices.Clone(s.Until)
-	if s.Quiet {
-		w.report.Face = ui.None
-	}
 	if s.Gone {
 		w.report.Until = append(w.report.Until, "gone")
 	}

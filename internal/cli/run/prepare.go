@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -150,7 +151,7 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	if s.Slice == 0 {
 		w.note(continues)
 	}
-	w.note(s.Warnings()...)
+	w.note(warnings(s)...)
 	w.report.Slice = s.Slice > 0
 	w.report.Again = func() bool { return mayRepeat && w.log.Err() == nil }
 	if w.group == nil && targets[0].Poller.Past != nil {
@@ -217,4 +218,25 @@ func (w *wait) close(fate resume.Fate) {
 	if err := w.log.Close(fate); err != nil {
 		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
 	}
+}
+
+// warnings returns notes on parts of a command line that may mean something else than they seem to mean.
+func warnings(s *read.Run) []string {
+	notes := slices.Compact(slices.Clone(s.Notes()))
+	if !s.IsCommand {
+		return notes
+	}
+	if name := s.Misplaced(); name != "" {
+		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
+	}
+	abouts := []string{"runs:"}
+	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
+		abouts = append(abouts, "runs without a condition:")
+	}
+	for _, about := range abouts {
+		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); hint != "" {
+			notes = append(notes, "note: "+hint)
+		}
+	}
+	return notes
 }

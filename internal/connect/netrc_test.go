@@ -1,11 +1,11 @@
-package read
+package connect
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestReadNetrc(t *testing.T) {
+func TestNetrc(t *testing.T) {
 	t.Parallel()
 	const file = `# machine commented.example.com login no password no
 machine one.example.com login me password p1
@@ -28,7 +28,7 @@ machine five.example.com login late password late
 		{"five.example.com", "anonymous guest"},
 		{"six.example.com", "anonymous guest"}, // it has no login
 	} {
-		user, err := readNetrc(file, test.host)
+		user, err := Netrc(file, test.host)
 		if err != nil || user == nil {
 			t.Errorf("%s: have %v, %v", test.host, user, err)
 			continue
@@ -38,14 +38,14 @@ machine five.example.com login late password late
 			t.Errorf("%s: have %q, want %q", test.host, have, test.want)
 		}
 	}
-	if user, err := readNetrc("machine a login b password c", "other"); user != nil || err != nil {
+	if user, err := Netrc("machine a login b password c", "other"); user != nil || err != nil {
 		t.Errorf("have %v, %v", user, err)
 	}
-	if user, err := readNetrc("machine secure login b password c", "ſecure"); user != nil || err != nil {
+	if user, err := Netrc("machine secure login b password c", "ſecure"); user != nil || err != nil {
 		t.Errorf("for a host that only Unicode folds to the machine: have %v, %v", user, err)
 	}
 	for _, unread := range []string{`machine a login "s3cret" password b`, "macdef s3cret\n\n"} {
-		if _, err := readNetrc(unread, "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := Netrc(unread, "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("have error %v", err)
 		}
 	}
