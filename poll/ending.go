@@ -66,36 +66,6 @@ func (w *wait) ending(now time.Time) Ending {
 	return w.endingOf(w.stopped(), now)
 }
 
-// endingOf returns how a wait ends after an attempt, "" if it continues. stopped is how the caller, the goal or a closed
-// place ends it. If several endings apply, the first of these counts: the verdict, stopped, the hint, the attempts, the
-// deadline.
-func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
-	switch how := cmp.Or(s.endingByVerdict(), stopped); {
-	case how != "":
-		return how
-	case s.hintTooLong(now):
-		return HintTooLong
-	case s.p.MaxAttempts > 0 && s.Attempts >= s.p.MaxAttempts:
-		return AttemptsExhausted
-	case !s.deadline.IsZero() && s.deadline.Sub(now) < minReserve:
-		return TimedOut
-	}
-	return ""
-}
-
-// endingByVerdict returns how the last verdict ends a wait, "" if it does not.
-func (s *standing) endingByVerdict() Ending {
-	switch {
-	case !s.decided():
-		return ""
-	case s.Status == status.Error:
-		return Failed
-	case s.Status == status.Success:
-		return Succeeded
-	}
-	return ""
-}
-
 // endingOfPast returns how a wait ends that goes on from a Past after which there is nothing to do,
 // "" if it goes on.
 func (w *wait) endingOfPast() Ending {
@@ -109,42 +79,6 @@ func (w *wait) endingOfPast() Ending {
 		return AttemptsExhausted
 	}
 	return ""
-}
-
-// decided reports whether the verdict ends the wait.
-func (s *standing) decided() bool {
-	t := s.threshold()
-	return t.Times > 0 && s.Streak >= t.Times && s.held() >= t.For
-}
-
-// held returns how long the last verdict has held: from the first answer with it to the beginning
-// of the last look. What happened while the last answer was on its way is not known.
-func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
-
-// threshold returns how much of the last verdict ends the wait; zero if it never ends by it.
-func (s *standing) threshold() Threshold {
-	switch v := &s.last.verdict; {
-	case v.Final:
-		return Threshold{Times: 1}
-	case v.Status == status.Success:
-		return s.p.SuccessThreshold
-	case v.Status == status.Error:
-		return s.p.ErrorThreshold
-	}
-	return Threshold{}
-}
-
-// isThrottled reports whether the last answer asked for patience. The end of a stream, which leaves the
-// Status as it was, does not, whatever hint comes with it.
-func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
-
-// isRefused reports whether the last attempt was THROTTLED and named no wait.
-func (s *standing) isRefused() bool { return s.isThrottled() && s.Hint == nil }
-
-// hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
-// deadline.
-func (s *standing) hintTooLong(now time.Time) bool {
-	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
 }
 
 // outcome returns the outcome of a wait that ends so.

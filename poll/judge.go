@@ -3,14 +3,17 @@ package poll
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"maps"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/coach"
+	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // judgement is an attempt that has ended.
@@ -60,6 +63,36 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 			w.Evidence = w.evidence()
 		}
 	}
+}
+
+// readHint takes over the wait that the document of a response names, if that is longer than the wait of its header.
+func (w *wait) readHint(o *status.Observation, now time.Time) {
+	x := w.p.RetryAfter
+	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
+		return
+	}
+	w.ignored = "" // the note is about the last response
+	v := x.Eval(status.Environment(o)).Value()
+	if v.Type == "null" || !v.Exists() && !failsOnValue(x, o) {
+		return
+	}
+	wait, ok := hint.Parse(v.Text(), now)
+	if !ok {
+		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
+	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
+		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
+	}
+}
+
+// failsOnValue reports whether an expression could not be evaluated on a member of an object, such as
+// .ms / 1000 on a text. jq fails on a missing member, too: then it fails on an empty object for the same reason.
+func failsOnValue(x *expr.Expr, o *status.Observation) bool {
+	env := status.Environment(o)
+	r := x.Eval(env)
+	env.Doc = expr.NewDoc([]byte("{}"))
+	isUnknown := r.Value().Type != "missing" && !r.Missing() && !r.Abandoned()
+	var members map[string]json.RawMessage
+	return isUnknown && r.Value().Reason != x.Eval(env).Value().Reason && json.Unmarshal(o.Body, &members) == nil
 }
 
 // isStartLost reports whether the last attempt leaves open whether it started the operation.

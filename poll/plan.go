@@ -1,16 +1,11 @@
 package poll
 
 import (
-	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll/internal/hint"
-	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
 )
 
 const (
@@ -24,16 +19,6 @@ const (
 	// clients that were told the same wait do not return together.
 	hintSpread = 0.1
 )
-
-// A standing is where a wait stands: its state, its settings and its last attempt. Its methods are functions of these
-// and of the time; only next takes jitter from Rand besides.
-type standing struct {
-	State
-	p        Poller        // with its defaults
-	deadline time.Time     // zero = none
-	others   time.Duration // how long the last looks of all others take
-	last     *judgement    // the last attempt
-}
 
 // A listing is what a list adds to the plan of its next attempt. The zero value is that of a wait without a list.
 type listing struct {
@@ -87,36 +72,6 @@ func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previou
 		wait = words.Sum(max(wait, hint), spread)
 	}
 	return wait, previous
-}
-
-// readHint takes over the wait that the document of a response names, if that is longer than the wait of its header.
-func (w *wait) readHint(o *status.Observation, now time.Time) {
-	x := w.p.RetryAfter
-	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
-		return
-	}
-	w.ignored = "" // the note is about the last response
-	v := x.Eval(status.Environment(o)).Value()
-	if v.Type == "null" || !v.Exists() && !failsOnValue(x, o) {
-		return
-	}
-	wait, ok := hint.Parse(v.Text(), now)
-	if !ok {
-		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
-	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
-		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
-	}
-}
-
-// failsOnValue reports whether an expression could not be evaluated on a member of an object, such as
-// .ms / 1000 on a text. jq fails on a missing member, too: then it fails on an empty object for the same reason.
-func failsOnValue(x *expr.Expr, o *status.Observation) bool {
-	env := status.Environment(o)
-	r := x.Eval(env)
-	env.Doc = expr.NewDoc([]byte("{}"))
-	isUnknown := r.Value().Type != "missing" && !r.Missing() && !r.Abandoned()
-	var members map[string]json.RawMessage
-	return isUnknown && r.Value().Reason != x.Eval(env).Value().Reason && json.Unmarshal(o.Body, &members) == nil
 }
 
 // hintLeft returns what is left of the wait that the server asked for.
@@ -207,20 +162,6 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	return takes
 }
 
-// isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
-func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
-
-// isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
-func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
-
-// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
-func (s *standing) toHold(now time.Time) time.Duration {
-	if s.Streak == 0 {
-		return 0
-	}
-	return s.threshold().For - now.Sub(s.Since)
-}
-
 // reserve returns the time to keep for one more attempt when left is what remains before the
 // deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the
 // time that the last looks of all others take, but at most half of what is left, so that a slow
@@ -234,17 +175,6 @@ func (s *standing) reserve(left time.Duration) time.Duration {
 		most = left - (left-median)/2
 	}
 	return min(max(minReserve, 2*median)+s.others, most)
-}
-
-// median returns how long an attempt takes, 0 if none was measured.
-func (s *State) median() time.Duration {
-	sorted := s.Took
-	slices.Sort(sorted[:])
-	first, _ := slices.BinarySearch(sorted[:], 1)
-	if first == len(sorted) {
-		return 0
-	}
-	return sorted[(first+len(sorted))/2]
 }
 
 // earliest returns the earlier of two times, of which zero is none.
