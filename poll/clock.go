@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A clock is the context of an attempt, and limits the time that the attempt takes. The time for which a request waits
-// in a gate does not count.
+// A clock is the context of an attempt, and limits the time that the attempt takes. The clock stands still while a
+// request waits in a gate.
 type clock struct {
 	context.Context
 	timer *time.Timer
 	mu    sync.Mutex
 	held  int           // how many requests wait in a gate
-	left  time.Duration // what was left when the clock started last
+	left  time.Duration // the time left when the clock started last
 	since time.Time     // when that was
 }
 

@@ -29,8 +29,8 @@ func (m *emitter) emit(e Event) {
 	}
 }
 
-// emitWait emits the wait until the next attempt. by is what holds back an attempt that was due before, "" if the
-// attempt was not due.
+// emitWait emits the wait until the next attempt. by names the reason why a due attempt has to wait, "" if
+// the attempt is not due.
 func (m *emitter) emitWait(w *wait, by HeldBy, now time.Time) {
 	e := w.event(EventWait, now)
 	e.HeldBy = by

@@ -35,7 +35,7 @@ func newGate(parallel int) gate {
 	}
 }
 
-// A place is what attempts put load on: the origin of a URL, or a program.
+// A place gets the load of attempts: the origin of a URL, or a program.
 type place struct {
 	name    string
 	most    int // how many attempts it gets at once, 0 for no limit
@@ -64,7 +64,8 @@ func (l *loop) placeOf(w *wait) *place {
 	return p
 }
 
-// enter waits until an attempt may begin, and returns the function that ends its time in the gate. It reports false if the run, or the wait of the source, ends before that, or if a step would have to wait.
+// enter waits until an attempt may begin, and returns the function that ends its time in the gate. It reports false if
+// the run or the wait of the source ends first, or if a step would have to wait.
 func (l *loop) enter(s *source) (leave func(), ok bool) {
 	ctx, cancel := s.wait.context(0)
 	defer cancel()
@@ -129,7 +130,7 @@ func (l *loop) hold(s *source, closed string, now time.Time) bool {
 }
 
 // work waits for a worker, and returns the function that releases the worker. An attempt that has become slow releases
-// its worker before, unless there are maxSlow times as many slow attempts as workers.
+// its worker early. At most maxSlow times Parallel attempts are slow; a further attempt keeps its worker.
 func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	if err := g.workers.Acquire(ctx, 1); err != nil {
 		return nil, err

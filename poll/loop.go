@@ -7,7 +7,7 @@ import (
 )
 
 // A loop waits for one target, or for the targets of a group. Each source goes the same round: it sleeps until its
-// attempt is due, enters the gate, checks, and concludes what the check has shown. A single wait does so in the
+// attempt is due, enters the gate, checks, and concludes. A single wait does so in the
 // goroutine of its consumer. In a group each attempt has a goroutine of its own (schedule.go).
 type loop struct {
 	Group
@@ -52,8 +52,8 @@ func (l *loop) sleep(s *source) bool {
 	return !s.over
 }
 
-// turn makes one attempt: it enters the gate, checks, and concludes. next is called, with the loop locked, once the source
-// is through the gate, or will not get through.
+// turn sends a source through the gate, checks, and concludes. It calls next, with the loop locked, when the source has
+// left the line: through the gate, or because the source ends.
 func (l *loop) turn(s *source, next func()) {
 	leave, ok := l.enter(s)
 	l.begin(s, ok, next)
@@ -91,7 +91,7 @@ func (l *loop) begin(s *source, ok bool, next func()) {
 	l.emit(e)
 }
 
-// conclude emits the verdict of an attempt, and ends the targets for which the attempt was the last.
+// conclude emits the verdict of an attempt, and ends the targets that need no further attempt.
 func (l *loop) conclude(s *source) {
 	defer l.lock()()
 	s.noteEvidence() // before the events, whose States have it

@@ -8,8 +8,8 @@ import (
 )
 
 // A schedule keeps the due times of the sources of a group. A source that is due lines up at its place, and gets a
-// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine, and the sources of a place have
-// their turns in the order in which they became due.
+// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine. The sources of a place have
+// their turns in the order of their due times.
 type schedule struct {
 	agenda agenda
 	polled int            // how many sources are not over
@@ -17,7 +17,7 @@ type schedule struct {
 	turns  sync.WaitGroup // the goroutines of attempts
 }
 
-// A line is where sources that are due wait for their turn. One of them at a time is in the gate.
+// A line is where sources that are due wait for their turn. The gate takes one source of a line at a time.
 type line struct {
 	sources []*source
 	isBusy  bool // one source is in the gate
@@ -89,7 +89,7 @@ func (l *loop) endResting() {
 	}
 }
 
-// moveTo counts a source at the place of its next attempt, nil for none.
+// moveTo counts a source at the place of its next attempt. A source that is over has no place.
 func (l *loop) moveTo(s *source, p *place) {
 	if s.place != nil {
 		s.place.sources--
@@ -101,8 +101,8 @@ func (l *loop) moveTo(s *source, p *place) {
 	}
 }
 
-// timeForOthers returns how long one attempt of each of the other sources takes, if one attempt takes as long as
-// those of s. All share the workers, and those of the same place its room.
+// timeForOthers returns the time that one attempt of each other source takes if all take as long as the attempts of s. All
+// sources share the workers, and the sources of a place share its room.
 func (l *loop) timeForOthers(s *source) time.Duration {
 	took := s.wait.median()
 	others := time.Duration(l.polled-1) * took / time.Duration(l.Parallel)
@@ -112,8 +112,8 @@ func (l *loop) timeForOthers(s *source) time.Duration {
 	return others
 }
 
-// lineUpDue has the sources that are due line up, and ends the sources whose deadline has come. It returns the time until
-// the next source wakes, and reports whether there is one.
+// lineUpDue sends the sources that are due into their lines, and ends the sources whose deadline has come. It returns the
+// time until the next appointment; ok is false without a further appointment.
 func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	defer l.lock()()
 	for len(l.agenda) > 0 && !l.isOver() {
@@ -137,8 +137,8 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// lineOf returns the line of a source: that of its place, or its own if it has a limiter of its own, for which
-// others do not wait.
+// lineOf returns the line of a source: the line of its place, or its own line if the source has a limiter of its own. Other
+// sources do not wait for such a limiter.
 func (l *loop) lineOf(s *source) *line {
 	if s.wait.p.Limiter != nil {
 		return &s.own
@@ -166,10 +166,10 @@ func (l *loop) admit(line *line) {
 	}
 }
 
-// An agenda is a heap of the times at which sources wake, those of one time by the order of the sources.
+// An agenda is a heap of appointments (container/heap). Equal times have the order of their sources.
 type agenda []appointment
 
-// An appointment is the time at which a source is due, or at which its deadline comes.
+// An appointment is the due time of a source, or its deadline.
 type appointment struct {
 	at     time.Time
 	source *source
@@ -183,10 +183,10 @@ func (a agenda) Less(i, j int) bool {
 
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
 
-// Push is for package heap.
+// Push adds an appointment at the end; package heap calls it.
 func (a *agenda) Push(x any) { *a = append(*a, x.(appointment)) }
 
-// Pop is for package heap.
+// Pop removes the last appointment; package heap calls it.
 func (a *agenda) Pop() any {
 	last := len(*a) - 1
 	x := (*a)[last]
@@ -194,7 +194,7 @@ func (a *agenda) Pop() any {
 	return x
 }
 
-// wakeAt has a source wake at a time.
+// wakeAt adds an appointment.
 func (l *loop) wakeAt(s *source, at time.Time) {
 	heap.Push(&l.agenda, appointment{at, s})
 	if l.agenda[0].source != s {

@@ -14,7 +14,7 @@ var (
 	errOver       = fmt.Errorf("%w: poll waits for nothing any more", Cancelled)
 )
 
-// A score is how far a group is.
+// A score counts the targets of a group and their ends.
 type score struct {
 	Summary
 	live    int // targets that have not ended

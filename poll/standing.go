@@ -8,8 +8,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A standing is where a wait stands: its state, its settings and its last attempt. Its methods are functions of these
-// and of the time; only next takes jitter from Rand besides.
+// A standing is where a wait stands: its state, its settings and its last attempt. Its methods depend on nothing
+// else except the time, and next on the jitter of Rand.
 type standing struct {
 	State
 	p        Poller        // with its defaults
@@ -26,7 +26,7 @@ func conclude(s State, j *judgement, isBetween bool, now time.Time) State {
 	switch {
 	case isBetween, isStreamEnd(j):
 		return s
-	case isCut(j) && s.Streak > 0 && s.Status.Ends(): // the next run confirms what this one has seen
+	case isCut(j) && s.Streak > 0 && s.Status.Ends(): // the next run confirms the verdicts of this run
 		return s
 	case isCut(j):
 		s.Status, s.Streak = v.Status, 0
@@ -68,7 +68,7 @@ func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
 	return ""
 }
 
-// endingByVerdict returns how the last verdict ends a wait, "" if it does not.
+// endingByVerdict returns how the last verdict ends a wait, "" if the wait continues.
 func (s *standing) endingByVerdict() Ending {
 	switch {
 	case !s.decided():
@@ -91,7 +91,7 @@ func (s *standing) decided() bool {
 // of the last look. What happened while the last answer was on its way is not known.
 func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
 
-// threshold returns how much of the last verdict ends the wait; zero if it never ends by it.
+// threshold returns how much of the last verdict ends the wait; zero if that verdict never ends a wait.
 func (s *standing) threshold() Threshold {
 	switch v := &s.last.verdict; {
 	case v.Final:
@@ -104,8 +104,7 @@ func (s *standing) threshold() Threshold {
 	return Threshold{}
 }
 
-// isThrottled reports whether the last answer asked for patience. The end of a stream, which leaves the
-// Status as it was, does not, whatever hint comes with it.
+// isThrottled reports whether the last response was THROTTLED. The end of a stream is not, even with a hint.
 func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
 
 // isRefused reports whether the last attempt was THROTTLED and named no wait.
