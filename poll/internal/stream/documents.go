@@ -1,34 +1,36 @@
 package stream
 
-// recordSeparator begins each text of a JSON text sequence (RFC 7464).
+// recordSeparator precedes each document of a JSON text sequence (RFC 7464).
 const recordSeparator = 0x1e
 
-// Documents finds JSON documents, one after the other, and the texts of a JSON text sequence. A number, or
-// another text that does not say where it ends, is whole once its line is.
+// Documents is a Framer that finds JSON documents: concatenated documents, a JSON text sequence (RFC 7464) or
+// NDJSON. A number, true, false or null has no delimiter of its own, and therefore ends at the end of its line.
 type Documents struct {
 	limit   int64
 	tell    Tell
 	held    buffer
-	each    bool // each line is a document (NDJSON)
-	behind  bool // one, and what is left of its line is none
-	depth   int  // of brackets
-	text    bool // within a string
-	escaped bool // behind a backslash in it
-	scalar  bool // the document is no object, array or string
+	each    bool // each line holds one document (NDJSON)
+	behind  bool // with each: the document of this line has ended, and the rest of the line is skipped
+	depth   int  // number of open brackets
+	text    bool // inside a string
+	escaped bool // the previous byte of the string was a backslash
+	scalar  bool // inside a number, true, false or null
 }
 
-// NewDocuments returns what finds documents, of which at most limit bytes are kept. With each, none has more
-// than a line (NDJSON).
+// NewDocuments returns a Documents that passes each document to tell. It keeps at most limit bytes of a document.
+// If each is true, a document ends with its line (NDJSON): the line's first document is passed on, and a document
+// that the end of the line cuts is dropped.
 func NewDocuments(limit int64, each bool, tell Tell) *Documents {
 	return &Documents{limit: limit, each: each, tell: tell}
 }
 
-// Write tells the documents that p completes.
+// Write passes each document that p completes to tell. It returns true as soon as tell does, and then skips the
+// rest of p.
 func (d *Documents) Write(p []byte) (enough bool) {
-	from := 0 // of the document, in p
+	from := 0 // where the current document starts in p
 	for i, c := range p {
 		switch isBlank := c == ' ' || c == '\n' || c == '\r' || c == '\t'; {
-		case c == recordSeparator, c == '\n' && (d.text || d.each && d.depth > 0): // what came before was cut
+		case c == recordSeparator, c == '\n' && (d.text || d.each && d.depth > 0): // the current document was cut
 			d.reset()
 			from = i + 1
 			continue
@@ -69,7 +71,7 @@ func (d *Documents) Write(p []byte) (enough bool) {
 	return false
 }
 
-// end tells a document of which last is the end.
+// end passes the document that ends with the bytes last to tell, and returns the result of tell.
 func (d *Documents) end(last []byte) (enough bool) {
 	if d.held.size > 0 || int64(len(last)) > d.limit {
 		d.held.add(last, d.limit)

@@ -7,37 +7,41 @@ import (
 	"unicode"
 )
 
-// A Memory is what the streams of a server leave for the next request.
+// A Memory holds the fields of earlier event streams that apply to the next request for the stream. Events sets them.
 type Memory struct {
-	LastID string        // of the events, "" for none
-	Retry  time.Duration // the least time before it, 0 for none
+	LastID string        // ID of the last event, for the header Last-Event-ID; "" if the server has sent no ID
+	Retry  time.Duration // shortest time before the next request; 0 if the server has sent no retry field
 }
 
-// Events finds server-sent events (HTML Living Standard, section 9.2).
+// Events is a Framer that finds server-sent events (HTML Living Standard, section 9.2).
 type Events struct {
 	lines
 	tell   Tell
 	memory *Memory
-	begun  bool   // the first line has come
-	id     string // of the event that is not whole yet
-	event  string // likewise, its name
-	data   buffer // likewise, each line with a line feed
+	begun  bool   // the first line, which may start with a byte order mark, has been read
+	id     string // ID of the current event
+	event  string // name of the current event; "" if the event has no name
+	data   buffer // data of the current event, with a line feed after each line
 }
 
-// room is how much a line may have beside the data, in bytes: the name of its field.
+// room is the number of bytes that a line may have in addition to its data: the field name, the colon and the blank.
 const room = 64
 
-// maxID is how long an ID may be that is sent back, in bytes.
+// maxID is the length in bytes of the longest event ID that is kept. Requests repeat the ID in a header.
 const maxID = 4 << 10
 
-// NewEvents returns what finds events, of which at most limit bytes are kept.
+// NewEvents returns an Events that passes each event to tell. It keeps at most limit bytes of an event's data. It
+// reads the last ID from memory, and updates memory as the stream is read.
 func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
 	return &Events{lines: lines{limit: limit + room, cr: true}, tell: tell, memory: memory, id: memory.LastID}
 }
 
-// Write tells the events that p completes.
+// Write passes each event that p completes to tell. It returns true as soon as tell does, and then skips the rest
+// of p.
 func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 
+// line adds a line to the current event. An empty line ends the event. line may hold only the start of a long line,
+// and size is the length of the whole line in bytes.
 func (e *Events) line(line []byte, size int64) (enough bool) {
 	if !e.begun {
 		e.begun = true
@@ -53,13 +57,13 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	switch string(name) {
 	case "data":
 		limit := e.limit - room
-		e.data.add(value, limit+1) // with the last line feed, which goes
+		e.data.add(value, limit+1) // plus the last line feed, which dispatch removes
 		e.data.size += size - int64(len(line))
 		e.data.add([]byte("\n"), limit+1)
 	case "event":
 		e.event = string(value)
 	case "id":
-		if len(value) <= maxID && !bytes.ContainsFunc(value, unicode.IsControl) { // it becomes a header
+		if len(value) <= maxID && !bytes.ContainsFunc(value, unicode.IsControl) { // it is sent in a header
 			e.id = string(value)
 		}
 	case "retry":
@@ -70,7 +74,8 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	return false
 }
 
-// dispatch tells the event that is whole.
+// dispatch passes the completed event to tell, unless the event has no data. It returns the result of tell, and
+// starts the next event.
 func (e *Events) dispatch() (enough bool) {
 	e.memory.LastID = e.id
 	if e.data.size > 0 {

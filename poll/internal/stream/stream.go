@@ -1,32 +1,35 @@
-// Package stream finds the messages in what a server or a program sends bit by bit: lines, JSON documents,
-// server-sent events. A message is told once it is whole, and never if it was cut.
+// Package stream splits the output of a server or a program into messages: lines, JSON documents or server-sent
+// events. It reports a message as soon as the message is complete. It never reports a message that the end of the
+// stream has cut, except a last line, on request (see [Lines.End]).
 package stream
 
 import "bytes"
 
-// A Message is one of a stream.
+// A Message is one line, JSON document or server-sent event.
 type Message struct {
-	Data  []byte // holds only until the next message is told
-	Size  int64  // its length; more than len(Data) if that is only the beginning
-	Event string // the name of a server-sent event
-	Part  bool   // it is a line of a document that has no end, or is too long
+	Data  []byte // valid until the Tell returns
+	Size  int64  // length of the whole message in bytes; greater than len(Data) if Data holds only its start
+	Event string // name of a server-sent event, "message" by default; "" for other messages
+	Part  bool   // the message is a line of a JSON document that has no end or is too long
 }
 
-// A Framer finds messages in bytes, which it is given as they come.
+// A Framer finds the messages in a stream of bytes.
 type Framer interface {
-	// Write tells the messages that p completes until one is enough, which it reports.
+	// Write reads the next bytes of the stream, and passes each message that p completes to a Tell. It returns true
+	// as soon as the Tell does, and then skips the rest of p.
 	Write(p []byte) (enough bool)
 }
 
-// A Tell is told a message, and reports whether no further one is wanted.
+// A Tell receives a message, and reports whether the reader needs no further message.
 type Tell func(Message) (enough bool)
 
-// A buffer keeps the beginning of something and counts the rest.
+// A buffer keeps the first bytes that are added to it. size counts all bytes.
 type buffer struct {
 	kept []byte
 	size int64
 }
 
+// add appends p, and counts but drops the bytes that exceed limit.
 func (b *buffer) add(p []byte, limit int64) {
 	b.size += int64(len(p))
 	b.kept = append(b.kept, p[:min(int64(len(p)), max(0, limit-int64(len(b.kept))))]...)
@@ -34,16 +37,16 @@ func (b *buffer) add(p []byte, limit int64) {
 
 func (b *buffer) reset() { b.kept, b.size = b.kept[:0], 0 }
 
-// lines cuts bytes into lines.
+// lines splits bytes into lines.
 type lines struct {
-	limit int64 // of what is kept of a line, in bytes
-	cr    bool  // a carriage return ends one, too
-	held  buffer
-	crlf  bool // a carriage return has ended a line: a line feed that follows is part of that end
+	limit int64  // number of bytes to keep of a line
+	cr    bool   // a carriage return also ends a line
+	held  buffer // start of a line that has not ended
+	crlf  bool   // a carriage return has just ended a line: a line feed that follows belongs to the same line end
 }
 
-// write gives each line that p completes to tell, without its end, until one is enough. size is the
-// length of the line.
+// write passes each line that p completes to tell, without the line end. size is the length of the whole line in
+// bytes, greater than len(line) if the line exceeds the limit. write returns true as soon as tell does.
 func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)) (enough bool) {
 	for len(p) > 0 && !enough {
 		if l.crlf && p[0] == '\n' {
@@ -68,7 +71,7 @@ func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)
 	return enough
 }
 
-// end returns where the first line of p ends, -1 if it does not.
+// end returns the index of the first line end in p, or -1 if p has no line end.
 func (l *lines) end(p []byte) int {
 	end := bytes.IndexByte(p, '\n')
 	if l.cr {
@@ -82,29 +85,33 @@ func (l *lines) end(p []byte) int {
 	return end
 }
 
-// Lines finds the lines of a text. Lines that are a JSON document are one message: from one that is only
-// "{" or "[", over others that begin with a blank, to one that is only "}" or "]". Empty lines are
-// none.
+// Lines is a Framer that finds lines. It joins the lines of an indented JSON document into one message: a line that
+// is only "{" or "[", lines that start with a blank or a tab, and a line that is only "}" or "]". It skips empty lines.
 type Lines struct {
 	lines
 	tell     Tell
-	document []byte // from its first line on, empty outside one
-	broken   bool   // a document was told by its lines, and those that follow may be of it, too
+	document []byte // lines of the current JSON document; empty outside a document
+	broken   bool   // a document was passed on as single lines, and the next lines may belong to the same document
 }
 
-// NewLines returns what finds lines, of which at most limit bytes are kept.
+// NewLines returns a Lines that passes each line or document to tell. It keeps at most limit bytes of a line. A
+// document of limit bytes or more is passed on as single lines.
 func NewLines(limit int64, tell Tell) *Lines {
 	return &Lines{lines: lines{limit: limit}, tell: tell}
 }
 
-// Write tells the lines that p completes.
+// Write passes each line or document that p completes to tell. It returns true as soon as tell does.
 func (l *Lines) Write(p []byte) (enough bool) { return l.write(p, l.line) }
 
-// End tells the last line, which lacks its end.
+// End reports the end of the stream. It passes a last line without a line end to tell, and then the lines of a
+// document without an end. It returns true if tell does.
 func (l *Lines) End() (enough bool) {
 	return l.held.size > 0 && l.Write([]byte("\n")) || l.flush()
 }
 
+// line adds a line to the current document, starts a document with the line, or passes the line to tell. size is the
+// length of the whole line in bytes. An empty line is dropped. It also ends the current document, which then is
+// passed on as single lines.
 func (l *Lines) line(line []byte, size int64) (enough bool) {
 	if size == int64(len(line)) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -132,7 +139,8 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 	return size > 0 && l.tell(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
-// flush tells the lines of a document that is none, or is longer than the limit.
+// flush passes the lines of the current document to tell, as messages with Part: the document has no end, or exceeds
+// the limit. It does nothing outside a document.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
 		l.broken = l.broken || len(line) > 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// framers are the ways to find messages.
+// framers returns a new Framer of each kind, by its name.
 var framers = map[string]func(limit int64, m *Memory, tell Tell) Framer{
 	"lines":     func(limit int64, _ *Memory, tell Tell) Framer { return NewLines(limit, tell) },
 	"documents": func(limit int64, _ *Memory, tell Tell) Framer { return NewDocuments(limit, false, tell) },
@@ -18,7 +18,8 @@ var framers = map[string]func(limit int64, m *Memory, tell Tell) Framer{
 	"events":    func(limit int64, m *Memory, tell Tell) Framer { return NewEvents(limit, m, tell) },
 }
 
-// read returns the messages in the parts of a stream, one a text, and what they leave.
+// read returns the messages of a stream that is written in parts, one string for each message, and the Memory that
+// the stream leaves.
 func read(kind string, limit int64, parts ...[]byte) (messages []string, m Memory) {
 	f := framers[kind](limit, &m, func(m Message) bool {
 		text := string(m.Data)
@@ -118,7 +119,7 @@ func TestEvents_memory(t *testing.T) {
 	}
 }
 
-// A message that is enough ends the reading.
+// Write stops after the message for which the Tell returns true.
 func TestWrite_enough(t *testing.T) {
 	t.Parallel()
 	for kind, text := range map[string]string{
@@ -135,13 +136,13 @@ func TestWrite_enough(t *testing.T) {
 	}
 }
 
-// pieces are what random streams are made of.
+// pieces are the fragments of random streams.
 var pieces = strings.Split(`{ } [ ] " \ : , data data: event: id: retry: 12 true null {"state":"done"} {"state":"failed"} data:{"state":"done"} x`, " ")
 
 var gaps = []string{"", "", "\n", "\n\n", "\r\n", "\r", " ", "\t", "\x1e", "\ufeff"}
 
-// Wherever a stream is cut into parts, its messages are the same, and what comes before a cut has no
-// message that the whole does not have.
+// The messages do not depend on how a stream is split into writes. A stream that is cut has no message that the whole
+// stream lacks.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -171,7 +172,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// naiveEvents reads events as the standard describes it, of a text that is there as a whole.
+// naiveEvents returns the events of a complete stream, by the algorithm of the standard.
 func naiveEvents(text string) (events []string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -212,7 +213,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// A message without an end takes no more memory than is kept of it.
+// An endless message needs no more memory than the bytes that are kept.
 func TestMemory(t *testing.T) {
 	const limit, mib = 1 << 16, 1 << 20
 	part := bytes.Repeat([]byte("x"), mib)
