@@ -24,8 +24,8 @@ func NewDocuments(limit int64, each bool, tell Tell) *Documents {
 	return &Documents{limit: limit, each: each, tell: tell}
 }
 
-// Write passes each document that p completes to tell. It returns true as soon as tell does, and then skips the
-// rest of p.
+// Write passes each document that p completes to the Tell. It returns true as soon as the Tell returns true, and then
+// skips the rest of p.
 func (d *Documents) Write(p []byte) (enough bool) {
 	from := 0 // where the current document starts in p
 	for i, c := range p {
@@ -71,7 +71,7 @@ func (d *Documents) Write(p []byte) (enough bool) {
 	return false
 }
 
-// end passes the document that ends with the bytes last to tell, and returns the result of tell.
+// end passes the document that ends with the bytes last to the Tell, and returns its result.
 func (d *Documents) end(last []byte) (enough bool) {
 	if d.held.size > 0 || int64(len(last)) > d.limit {
 		d.held.add(last, d.limit)

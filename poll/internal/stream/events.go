@@ -36,8 +36,8 @@ func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
 	return &Events{lines: lines{limit: limit + room, cr: true}, tell: tell, memory: memory, id: memory.LastID}
 }
 
-// Write passes each event that p completes to tell. It returns true as soon as tell does, and then skips the rest
-// of p.
+// Write passes each event that p completes to the Tell. It returns true as soon as the Tell returns true, and then
+// skips the rest of p.
 func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 
 // line adds a line to the current event. An empty line ends the event. line may hold only the start of a long line,
@@ -74,8 +74,8 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	return false
 }
 
-// dispatch passes the completed event to tell, unless the event has no data. It returns the result of tell, and
-// starts the next event.
+// dispatch passes the completed event to the Tell, unless the event has no data. It returns the result of the Tell,
+// and starts the next event.
 func (e *Events) dispatch() (enough bool) {
 	e.memory.LastID = e.id
 	if e.data.size > 0 {

@@ -23,7 +23,7 @@ type Framer interface {
 // A Tell receives a message, and reports whether the reader needs no further message.
 type Tell func(Message) (enough bool)
 
-// A buffer keeps the first bytes that are added to it. size counts all bytes.
+// A buffer keeps the first bytes that are added. size counts all bytes.
 type buffer struct {
 	kept []byte
 	size int64
@@ -46,7 +46,8 @@ type lines struct {
 }
 
 // write passes each line that p completes to tell, without the line end. size is the length of the whole line in
-// bytes, greater than len(line) if the line exceeds the limit. write returns true as soon as tell does.
+// bytes, greater than len(line) if the line exceeds the limit. write returns after the first call
+// that returns true.
 func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)) (enough bool) {
 	for len(p) > 0 && !enough {
 		if l.crlf && p[0] == '\n' {
@@ -100,16 +101,16 @@ func NewLines(limit int64, tell Tell) *Lines {
 	return &Lines{lines: lines{limit: limit}, tell: tell}
 }
 
-// Write passes each line or document that p completes to tell. It returns true as soon as tell does.
+// Write passes each line or document that p completes to the Tell. It returns true as soon as the Tell returns true.
 func (l *Lines) Write(p []byte) (enough bool) { return l.write(p, l.line) }
 
-// End reports the end of the stream. It passes a last line without a line end to tell, and then the lines of a
-// document without an end. It returns true if tell does.
+// End reports the end of the stream. It passes a last line without a line end to the Tell, and then the lines of
+// a document without an end. It returns true if the Tell returns true.
 func (l *Lines) End() (enough bool) {
 	return l.held.size > 0 && l.Write([]byte("\n")) || l.flush()
 }
 
-// line adds a line to the current document, starts a document with the line, or passes the line to tell. size is the
+// line adds a line to the current document, starts a document with the line, or passes the line to the Tell. size is the
 // length of the whole line in bytes. An empty line is dropped. It also ends the current document, which then is
 // passed on as single lines.
 func (l *Lines) line(line []byte, size int64) (enough bool) {
@@ -139,7 +140,7 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 	return size > 0 && l.tell(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
-// flush passes the lines of the current document to tell, as messages with Part: the document has no end, or exceeds
+// flush passes the lines of the current document to the Tell, as messages with Part: the document has no end, or exceeds
 // the limit. It does nothing outside a document.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
