@@ -7,7 +7,7 @@ import (
 
 const testHour = 3600 * second
 
-// A clock that is set back moves all that was known, and voids the slots.
+// Settle moves the times of a record when the clock is set back, and voids the slots.
 func TestRecord_clockSetBack(t *testing.T) {
 	t.Parallel()
 	r, now := NewRules(20, true, 1, testHour), int64(1e15)
@@ -28,7 +28,7 @@ func TestRecord_clockSetBack(t *testing.T) {
 	}
 }
 
-// What makes no sense is a place of which nothing is known.
+// Settle replaces an invalid record with the record of a new origin.
 func TestRecord_nonsense(t *testing.T) {
 	t.Parallel()
 	r, now := NewRules(20, true, 1, testHour), int64(1e15)
@@ -45,8 +45,7 @@ func TestRecord_nonsense(t *testing.T) {
 	}
 }
 
-// Whatever was written somewhere, a step makes of it a record that makes sense, and neither
-// closes the place nor gives out a slot beyond what is believed.
+// Each step turns any stored record into a valid record. No step closes the origin, or takes a slot, beyond Farthest.
 func FuzzRecord(f *testing.F) {
 	f.Add(`{"v":1,"seen":1000000000000000,"next":1000000000100000,"epoch":5,"base":3,"peak":9,"sent":7}`, 20.0, int64(2e6), 3)
 	f.Add(`{"v":1,"seen":1000000000000000,"next":9000000000000000000,"closed":9000000000000000000,"base":1e300,"peak":1e300,"sent":1e300}`, 0.0, int64(1), 0)
