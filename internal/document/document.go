@@ -1,5 +1,5 @@
-// Package document reads what JSON documents say about themselves, as many APIs do: how far the
-// operation is that they are about, whether it failed, and whether there is another page.
+// Package document reads the members by which JSON documents of many APIs describe themselves: how far an
+// operation is, whether it failed, and whether a list has another page.
 package document
 
 import (
@@ -17,12 +17,12 @@ import (
 type member struct {
 	name, path string
 	raw        json.RawMessage
-	key        string // the path in letters and digits of lower case: ".meta.nextpage"
-	isNear     bool   // in the page or its header, or in an object that describes the page
+	key        string // the path of names as flattened returns them, without X-: ".meta.nextpage"
+	isNear     bool   // at the top level of a page, in its header, or in an object such as .meta
 }
 
-// membersOf returns the members of a JSON object in the order of their names, those of equal names
-// all; none of another value.
+// membersOf returns the members of the JSON object, ordered by name. It keeps members with equal names, in the
+// order of the object. It returns nil for any other value.
 func membersOf(object []byte) (all []member) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if begin, _ := d.Token(); begin != json.Delim('{') {
@@ -40,19 +40,21 @@ func membersOf(object []byte) (all []member) {
 	return all
 }
 
-// pattern returns a function that compiles a regular expression at its first call.
+// pattern returns a function that compiles source at its first call, and returns the same expression at every
+// call. Most commands need few of these expressions. The function panics if source is invalid.
 func pattern(source string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }
 
-// urlMember matches a member that holds a URL, as its name says too.
+// urlMember matches the name of a member, a space and its raw value, if the name means a URL and the value is a
+// URL or an absolute path.
 var urlMember = pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 
-// otherURL matches the path of a member that holds the URL of a page, an input or a notification.
+// otherURL matches the path of a member whose URL leads to a page for people, an input or a notification.
 var otherURL = pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
-// URLs returns the paths of members of a document that hold a URL, down to three objects in it, without
-// the URLs of pages, inputs and notifications.
+// URLs returns the paths of the members of text that hold a URL, each in single quotes and starting with path.
+// It reads the document and three levels of objects below. URLs that otherURL matches are left out.
 func URLs(text []byte, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name
@@ -65,11 +67,12 @@ func URLs(text []byte, path string) (paths []string) {
 	return paths
 }
 
-// idMember matches a member that holds the identifier of an operation.
+// idMember matches the name of a member, a space and its raw value, if the member holds the identifier of an
+// operation.
 var idMember = pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
 
-// ID returns the path of a member of an object that holds the identifier of an operation, such as
-// ".job_id", and prefers ".id". It returns "" without such a member.
+// ID returns the path of the member of object that holds the identifier of an operation. It prefers ".id" and
+// otherwise takes the last name in alphabetical order, such as ".job_id". It returns "" without such a member.
 func ID(object []byte) (path string) {
 	for _, m := range membersOf(object) {
 		if idMember().MatchString(m.name+" "+string(m.raw)) && !strings.EqualFold(path, ".id") {
@@ -79,7 +82,8 @@ func ID(object []byte) (path string) {
 	return path
 }
 
-// hasContent reports whether a JSON value is more than an empty one, a zero, or an object of those.
+// hasContent reports whether the JSON value raw holds anything. These values do not: null, false, "", [], zero
+// (also as a string), and an object whose members hold nothing.
 func hasContent(raw string) bool {
 	if raw[0] == '{' {
 		return slices.ContainsFunc(membersOf([]byte(raw)), func(m member) bool { return hasContent(string(m.raw)) })

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// NextLink returns the target of the first link to the next page in Link header fields.
+// NextLink returns the target of the first link to the next page. fields are the values of the Link header. The
+// target may be relative.
 func NextLink(fields []string) (target string, found bool) {
 	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
 		if isNext(link[2]) {
@@ -16,9 +17,9 @@ func NextLink(fields []string) (target string, found bool) {
 	return "", false
 }
 
-// isNext reports whether one of the relation types in the parameters of a link is "next". Of
-// a parameter that is there more than once, the first counts. A link with an anchor is about
-// something else than the answer.
+// isNext reports whether params, the parameters of a link, contain the relation type "next". The first rel
+// parameter counts (RFC 8288 section 3.3). A link with an anchor parameter describes another resource than the
+// response, so isNext returns false.
 func isNext(params string) bool {
 	rel := ""
 	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
@@ -33,8 +34,8 @@ func isNext(params string) bool {
 }
 
 var (
-	// webLinks finds the links of a Link header field, each with its parameters (RFC 8288
-	// section 3), webParams these.
+	// webLinks matches each link in Link header values, with its target and its parameters (RFC 8288 section 3).
+	// webParams matches each parameter of a link.
 	webLinks  = pattern(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
 	webParams = pattern(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )

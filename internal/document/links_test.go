@@ -24,7 +24,7 @@ func TestNextLink(t *testing.T) {
 		{`junk, <2>; rel=next`, "2"},
 
 		{`<2>; rel=nextish`, "-"},
-		{`<2>; rel=prev; rel=next`, "-"}, // section 3.3: the first counts
+		{`<2>; rel=prev; rel=next`, "-"}, // RFC 8288 section 3.3: the first rel counts
 		{`<2>; rel=next; anchor="#x"`, "-"},
 		{`<2>; anchor=x; rel=next`, "-"},
 	} {

@@ -12,27 +12,29 @@ import (
 	"sync"
 )
 
-// A Stage is how far an operation is, according to a document. Of several members the one with
-// the last stage in this order counts.
+// A Stage is the progress of an operation as a document reports it. If several members report a stage, the last
+// stage in the order of the constants counts.
 type Stage uint8
 
 // The stages.
 const (
 	Unknown Stage = iota
 	Done
-	Odd  // final in some APIs, and in others not
-	Open // surely not final
+	Odd  // a word without a known meaning, or final only in some APIs
+	Open // the operation is still running
 	Failed
 )
 
-// A Statement is what a member of a document says about its operation.
+// A Statement is the information of one member about the operation. The zero value means that there is no such
+// member.
 type Statement struct {
 	Stage Stage
 	Path  string // ".state"
-	Raw   string // its value, as JSON
+	Raw   string // the value of the member, as JSON
 }
 
-// Final returns a condition that may name the final state: the state itself if it is a number.
+// Final returns a condition that the user may complete to name the final state, such as .state=="...". A number,
+// boolean or list is in the condition unchanged. s must not be the zero Statement.
 func (s Statement) Final() string {
 	switch {
 	case s.Raw[0] == '{':
@@ -43,19 +45,25 @@ func (s Statement) Final() string {
 	return s.Path + "==" + s.Raw
 }
 
-// A Report is what a document says about its operation. Sign says that it is not done, where State
-// is unknown; Wrong, that something failed; Aside, that something failed in an object that may be about
-// anything. Other is a state in such an object, or too deep to count. Result is the state of the result in its envelope.
-// IsResult is true if the document may be the result of an operation. It is false for an empty object or list, and
-// if a member may report that the operation is running or has failed.
+// A Report holds the statements of a document about its operation.
+//
+// State is the state of the operation. Sign reports that the operation is not done, and counts if State is
+// unknown. Wrong reports that something failed. Aside reports a failure in an object that may describe anything.
+// Other is a state in such an object, or in an envelope too deep to count. Result is the state of the result
+// inside its envelope.
+//
+// IsResult is true if the document may be the result of an operation. It is false for an empty object or list,
+// and for text that is neither an object nor a list. It is also false if a member may report that the operation
+// is running or has failed.
 type Report struct {
 	State, Sign, Wrong, Aside, Other, Result Statement
 	IsResult                                 bool
 }
 
-// Read returns what the document of an answer with a status code says about its operation: at the top
-// level or in one envelope. A deeper state, or a state in any other object, never reports success. A
-// text without JSON is a state if the text is one known word.
+// Read returns the statements of text, a response with the status code or exit code code. It reads a state at
+// the top level or in one envelope. A deeper state, or a state in any other object, never reports success. A
+// single word, with or without quotes, is the state if its meaning is known. Any other text without an object or
+// a list has the zero Report.
 func Read(text []byte, code int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
@@ -66,7 +74,7 @@ func Read(text []byte, code int) Report {
 		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong], cmp.Or(r.said[deeper][state], r.said[other][state]),
 			r.said[inner][state], !isEmpty && r.said[top][doubt].Path == ""}
 	}
-	if len(text) == 0 { // without making the vocabulary, as for most commands
+	if len(text) == 0 { // most commands print nothing: do not build the vocabulary
 		return Report{}
 	}
 	path := "$body"
@@ -79,30 +87,30 @@ func Read(text []byte, code int) Report {
 	return Report{}
 }
 
-// A kind is what a statement is about.
+// A kind is the subject of a statement, as operation.txt names it.
 type kind string
 
 const (
-	state     kind = "state"     // the operation
-	sign      kind = "sign"      // it is not done yet
+	state     kind = "state"     // the state of the operation
+	sign      kind = "sign"      // the operation is not done yet
 	wrong     kind = "wrong"     // something failed
-	odd       kind = "odd"       // a result that may be a failure
-	operation kind = "operation" // there is an envelope with the operation
+	odd       kind = "odd"       // the outcome of a finished operation may be a failure
+	operation kind = "operation" // the document has an envelope that holds the operation
 	doubt     kind = "doubt"     // the document may not be a result
 )
 
-// A level is where a statement stands.
+// A level is the position of a statement in the document.
 type level uint8
 
 const (
 	top    level = iota // in the document itself
-	inner               // in an envelope
+	inner               // in an envelope, such as .data or .job
 	deeper              // in an envelope in an envelope
-	other               // in an object that is no known envelope, and may be about anything
+	other               // in an object that is not a known envelope, and may describe anything
 	levels
 )
 
-// within is the level of what an envelope holds.
+// within returns the level of the content of an envelope that is at level at.
 func (at level) within() level {
 	if at == other {
 		return other
@@ -110,14 +118,16 @@ func (at level) within() level {
 	return min(at+1, deeper)
 }
 
-// A reading collects what a document says: of each kind and level the statement with the last stage,
-// and of several such the first.
+// A reading collects the statements of a document. For each kind and level it keeps the statement with the last
+// stage, and the first of several statements with that stage.
 type reading struct {
-	code string // of the answer
-	part bool   // it is about an object such as .status
+	code string // the code of the response, in decimal
+	part bool   // the reading covers only an object such as .status
 	said [levels]map[kind]Statement
 }
 
+// note keeps s, unless a statement of this kind and level has the same or a later stage. The zero Statement is
+// never kept.
 func (r *reading) note(at level, k kind, s Statement) {
 	if r.said[at] == nil {
 		r.said[at] = make(map[kind]Statement)
@@ -127,10 +137,11 @@ func (r *reading) note(at level, k kind, s Statement) {
 	}
 }
 
-// maxNesting is how many objects and lists are opened, one in another.
+// maxNesting is the depth at which nested objects and lists are still read. The document has depth 0.
 const maxNesting = 3
 
-// value collects what the members of a value say, or those of the elements of a list.
+// value collects the statements of an object, or of the elements of a list. path is the path of raw, and "" for
+// the document. Any other value has no statements.
 func (r *reading) value(raw []byte, path string, depth int, at level) {
 	if depth > maxNesting {
 		return
@@ -157,14 +168,14 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 		switch {
 		case envelope != "":
 			r.value(m.raw, m.path, depth+1, at.within())
-		case m.raw[0] == '{' && len(members) <= 100: // more than that are a table of past operations
+		case m.raw[0] == '{' && len(members) <= 100: // a larger object is a table of past operations
 			r.value(m.raw, m.path, depth+1, other)
 		}
 	}
 }
 
-// member collects the statements of a member. An object such as .status has the state that stands in it. A state
-// that repeats the status code, or is "ok", is about the response and not about the operation.
+// member collects the statements of m. The state of an object such as .status is the state in that object. A
+// state that repeats the code of the response, or is "ok", describes the response, so member leaves it out.
 func (r *reading) member(at level, m member) {
 	stage := stageOf(string(m.raw))
 	for _, row := range vocabulary().rows(m.name) {
@@ -181,13 +192,14 @@ func (r *reading) member(at level, m member) {
 	}
 }
 
-// first returns the outermost statement of a kind in the envelopes.
+// first returns the outermost statement of kind k at the top level and in the envelopes, or the zero Statement.
 func (r *reading) first(k kind) Statement {
 	return cmp.Or(r.said[top][k], r.said[inner][k], r.said[deeper][k])
 }
 
-// state returns the state of the operation: of the outermost object whose state is not done, else
-// of the innermost.
+// state returns the state of the operation. It is the state of the outermost object that is not done. If every
+// object is done, it is the state of the innermost. A success in an envelope within an envelope does not count
+// alone.
 func (r *reading) state() (s Statement) {
 	in := top
 	for at := top; at <= deeper && s.Stage <= Done; at++ {
@@ -200,24 +212,25 @@ func (r *reading) state() (s Statement) {
 			s, in = next, at
 		}
 	}
-	// A "success" next to an operation may be about the response.
+	// A "success" next to an operation may describe the response.
 	if s.isReply() && (r.first(sign).Stage > 0 || r.said[in][operation].Stage > 0) {
 		s = Statement{}
 	}
-	// In any other object a state counts if nothing else says more than that the reply is fine.
+	// A state in any other object counts if the rest of the document reports no more than a fine response.
 	if other := r.said[other][state]; other.Stage >= Open && (s.Stage == Unknown || s.isReply()) {
 		s = other
 	}
 	return s
 }
 
-// outlives reports whether an operation is done, whatever the state of an object in its response: a done of true holds.
+// outlives reports whether s holds in spite of the statement in. A member .done that is true holds if in is an
+// unfinished state in .response. That object may be a resource with its own state.
 func (s Statement) outlives(in Statement) bool {
 	isDone := s.Raw == "true" && strings.HasSuffix(s.Path, ".done")
 	return isDone && strings.Contains(in.Path, ".response.") && in.Stage > Done && in.Stage < Failed
 }
 
-// isReply reports whether a statement may be about the answer rather than the operation.
+// isReply reports whether s may describe the response rather than the operation: it is the word "success".
 func (s Statement) isReply() bool {
 	return s.Stage == Done && flattened(s.Raw) == "success"
 }
@@ -225,21 +238,23 @@ func (s Statement) isReply() bool {
 //go:embed operation.txt
 var operationText string
 
-// words are what operation.txt says of words, of members and of what is around, each by its flattened
-// name.
+// words is the content of operation.txt: the stages of words, the rows of members, and the kinds of envelopes.
+// The keys are names as flattened returns them.
 type words struct {
 	word    map[string]Stage
 	members map[string][]row
 	around  map[string]string
 }
 
-// A row is what a member says if its value meets a test; the value says the stage if the row does not.
+// A row is a line of operation.txt about a member. It applies if the value of the member meets test. Its stage
+// is stage, or the stage of the value if stage is Unknown.
 type row struct {
 	test  string
 	kind  kind
 	stage Stage
 }
 
+// vocabulary returns the content of operation.txt, parsed at the first call.
 var vocabulary = sync.OnceValue(func() *words {
 	stages := map[string]Stage{"done": Done, "open": Open, "failed": Failed}
 	v := &words{map[string]Stage{}, map[string][]row{}, map[string]string{}}
@@ -260,15 +275,15 @@ var vocabulary = sync.OnceValue(func() *words {
 	return v
 })
 
-// rows returns the rows for a member.
+// rows returns the rows for members called name, with or without a leading "is".
 func (v *words) rows(name string) []row {
 	return v.members[strings.TrimPrefix(flattened(name), "is")]
 }
 
-// maxWord is the length of the longest text that is read as a word.
+// maxWord is the length in bytes of the longest text that may be a word.
 const maxWord = 240
 
-// stageOf returns the stage that a text means. A value that is none is odd.
+// stageOf returns the stage that text means. It returns Odd for a text that is not a known word.
 func stageOf(text string) Stage {
 	if len(text) <= maxWord && !strings.ContainsAny(text, "{[") {
 		return cmp.Or(vocabulary().word[flattened(text)], Odd)
@@ -276,10 +291,11 @@ func stageOf(text string) Stage {
 	return Odd
 }
 
-// oddWord matches a word. Other texts, such as a URL, are what came of an operation.
+// oddWord matches a JSON string that is one word. Other strings, such as a URL, are a result of the operation.
 var oddWord = pattern(`^"[\pL_-]+"$`)
 
-// isFor reports whether a row is for a value of some stage.
+// isFor reports whether the value raw, which means stage, meets the test of the row. A test without a case below
+// is the value itself.
 func (r row) isFor(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":
@@ -290,7 +306,7 @@ func (r row) isFor(raw string, stage Stage) bool {
 		return stage != Done
 	case "some":
 		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, flattened(raw))
-		return hasContent(raw) && !isNone && stage != Done // an errorCode may be OK
+		return hasContent(raw) && !isNone && stage != Done // a member errorCode may be "OK"
 	case "open":
 		return stage == Open
 	case "failed":

@@ -15,7 +15,7 @@ import (
 //go:embed pages.txt
 var pagesText string
 
-// pageNames returns the names of pages.txt by the head of their rows.
+// pageNames returns the names in pages.txt, by the head of their row. It parses the file at the first call.
 var pageNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	for line := range strings.Lines(pagesText) {
@@ -26,10 +26,11 @@ var pageNames = sync.OnceValue(func() map[string][]string {
 	return names
 })
 
-// A Page is a document that may be one page of a list, with the header of its response.
+// A Page is a document that may be a page of a list, together with the header of its response.
 type Page struct{ objects [][]member }
 
-// ReadPage reads a page. The last one of several documents counts. The header may be nil.
+// ReadPage reads a page. If document holds several JSON documents, the last document is the page. header may be
+// nil.
 func ReadPage(document []byte, header http.Header) (p Page) {
 	if !json.Valid(document) {
 		decoder := json.NewDecoder(bytes.NewReader(document))
@@ -38,13 +39,15 @@ func ReadPage(document []byte, header http.Header) (p Page) {
 			document = slices.Clone(doc)
 		}
 	}
-	const deepest = 4 // such as .data.repository.jobs.pageInfo.hasNextPage
+	const deepest = 4 // enough for .data.repository.jobs.pageInfo.hasNextPage
 	p.add(member{raw: document, isNear: true}, membersOf(document), deepest)
 	p.add(member{isNear: true}, fieldsOf(header), 1)
 	return p
 }
 
-// fieldsOf returns header fields as members, in the order of their names, and the link to the next page as a member "next".
+// fieldsOf returns the values of header as members, ordered by name. A value that is not JSON becomes a JSON
+// string. Content-Range becomes its total, unless the unit is bytes. A link to the next page becomes a member
+// called "next", with the path "Link".
 func fieldsOf(header http.Header) (fields []member) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
@@ -63,7 +66,8 @@ func fieldsOf(header http.Header) (fields []member) {
 	return fields
 }
 
-// add adds an object, and the objects in the object down to a depth.
+// add adds the members of object to p, and then the objects inside, depth levels down. It completes the path,
+// key and isNear of each member.
 func (p *Page) add(object member, members []member, depth int) {
 	for i := range members {
 		m := &members[i]
@@ -81,7 +85,8 @@ func (p *Page) add(object member, members []member, depth int) {
 	}
 }
 
-// isNamed reports whether rows of pages.txt have the name of a member.
+// isNamed reports whether a row of pages.txt with one of heads has the name of m. A name without a dot counts
+// only if m is near.
 func (m member) isNamed(heads ...string) bool {
 	return slices.ContainsFunc(heads, func(head string) bool {
 		return slices.ContainsFunc(pageNames()[head], func(name string) bool {
@@ -91,9 +96,10 @@ func (m member) isNamed(heads ...string) bool {
 	})
 }
 
-// number returns the value of a member that is a number, or a text of digits. It returns -1 for any other value.
+// number returns the value of m if it is an integer, or a string with an integer. It returns -1 for any other
+// value.
 func (m member) number() int {
-	if m.raw[0] != '[' && m.raw[0] != '{' { // without a copy of a long list
+	if m.raw[0] != '[' && m.raw[0] != '{' { // do not copy a long list
 		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil {
 			return n
 		}
@@ -101,8 +107,9 @@ func (m member) number() int {
 	return -1
 }
 
-// Next returns the path of the member, or the name of the header field, that names a further page. It returns "" for the
-// last page. read is the number of pages that were read, with this page: the numbers of the pages may start at 0.
+// Next returns the path of the member, or the name of the header field, that names a further page. It returns ""
+// for the last page. read is the number of pages read so far, including this page. It is needed because the
+// first page may have the number 0.
 func (p Page) Next(read int) (path string) {
 	for _, members := range p.objects {
 		if path = counted(members, read); path != "" {
@@ -118,14 +125,16 @@ func (p Page) Next(read int) (path string) {
 	return ""
 }
 
-// linksName and nextRelation match a list of links, and a link to the next page in the list: OpenStack, MongoDB Atlas, FHIR.
+// linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, as
+// OpenStack, MongoDB Atlas and FHIR write it.
 var (
 	linksName    = pattern(`links?$`)
 	nextRelation = pattern(`"rel(?:ation)?"\s*:\s*"next"`)
 )
 
-// counted returns the path of the member with the number of pages if another member reports a lower number of this page,
-// and fewer pages were read. Otherwise it returns the path of a position that no other member contradicts, or "".
+// counted returns the path of the member with the number of pages, if this page is not the last. Both the number
+// of this page and read must be lower than the number of pages. Otherwise it returns the path of a position such
+// as .cursor, unless another member reports the end of the list. It returns "" without either member.
 func counted(members []member, read int) (path string) {
 	page, pages, position, more := -1, 0, "", true
 	for _, m := range members {
@@ -153,7 +162,8 @@ func counted(members []member, read int) (path string) {
 	return ""
 }
 
-// Total returns the largest number of elements in all that a page names, and the path of its member or its header field.
+// Total returns the largest number of elements that a page reports for the whole list, and the path of its
+// member or header field. It returns "" and 0 without such a number.
 func (p Page) Total() (path string, total int) {
 	for _, m := range slices.Concat(p.objects...) {
 		if n := m.number(); n > total && m.isNamed("total") {
@@ -163,7 +173,8 @@ func (p Page) Total() (path string, total int) {
 	return path, total
 }
 
-// Partial returns the path of a member that reports missing elements, such as .errors. It returns "" without such a member.
+// Partial returns the path of a member that reports missing elements, such as .errors. It returns "" without
+// such a member.
 func (p Page) Partial() string {
 	for _, m := range slices.Concat(p.objects...) {
 		if m.isNamed("partial") && hasContent(string(m.raw)) {
@@ -173,8 +184,9 @@ func (p Page) Partial() string {
 	return ""
 }
 
-// Maybe returns a sign that a list with a number of elements may have a further page: a member or a header field whose name
-// pages.txt does not have, such as ".count is 500" or ".next_set has a value". It returns "" without such a sign.
+// Maybe returns a sign that the list has a further page, where pages.txt does not have the name of the member or
+// header field. elements is the number of elements that were read. A sign is ".count is 500" or ".next_set has a
+// value". It returns "" without a sign.
 func (p Page) Maybe(elements int) string {
 	for _, m := range slices.Concat(p.objects...) {
 		has := func(head string) bool {
@@ -196,13 +208,14 @@ func (p Page) Maybe(elements int) string {
 	return ""
 }
 
-// nameWords matches the words of a name, and date a text with a date.
+// nameWords matches each word of a name. date matches a JSON string that starts with a date.
 var (
 	nameWords = pattern(`[A-Z]*[a-z]+|[A-Z]+`)
 	date      = pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
 )
 
-// Failure returns the path of the member that makes a document a report of a failure. It returns "" without such a member.
+// Failure returns the path of the member by which document reports a failure at its top level. It returns ""
+// without such a member.
 func Failure(document []byte) (member string) {
 	r := reading{}
 	if r.value(document, "", 0, top); r.said[top][state].Stage == Failed {

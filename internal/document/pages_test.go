@@ -75,7 +75,7 @@ func TestNextPage(t *testing.T) {
 		``:                                                                           "",
 		`{"data":[],"meta":{"page":{"after":"x"}}}`:                                  ".meta.page.after",
 		`{"result":[],"result_info":{"cursors":{"after":"x"}}}`:                      ".result_info.cursors.after",
-		`{"data":[],"paging":{"cursors":{"after":"x"}}}`:                             "", // Facebook, on the last page, too
+		`{"data":[],"paging":{"cursors":{"after":"x"}}}`:                             "", // the last page of Facebook has it, too
 		`{"servers":[],"servers_links":[{"rel":"self"},{"rel":"next","href":"/b"}]}`: ".servers_links",
 		`{"entry":[],"link":[{"relation": "next","url":"/b"}]}`:                      ".link",
 		`{"links":[{"rel":"self","href":"/a"}]}`:                                     "",
@@ -126,7 +126,7 @@ func TestHeaderOfAPage(t *testing.T) {
 	}
 }
 
-// A page with two elements.
+// The page has two elements.
 func TestMaybe(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -146,7 +146,7 @@ func TestMaybe(t *testing.T) {
 		// about something else
 		{`{"id":4711,"limit":100,"per_page":100,"maxResults":50,"took":12,"accountNumber":7001,"discount":30,"total_cost":70}`, nil, ""},
 		{`{"next_run_at":"soon","nextSync":"2026-12-01T00:00:00Z","next_batch":"2026-12-01","next_steps":["x"],"more_info":"/x"}`, nil, ""},
-		{`{"page":9,"totalPages":9,"total":500}`, nil, ""}, // known names
+		{`{"page":9,"totalPages":9,"total":500}`, nil, ""}, // names that pages.txt has
 		{`{"jobs":{"a":{"count":500}}}`, nil, ""},
 		{``, http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Rate-Limit-Remaining": {"4999"}, "X-Cache-Hits": {"7"}, "X-Nextjs-Cache": {"HIT"},
 			"X-Nextcloud-Id": {"7"}, "X-Retry-Count": {"7"}, "X-Next-Reset": {"900"}, "X-Next-Update": {"Sun, 29 Nov 2026 10:00:00 GMT"}}, ""},

@@ -7,8 +7,10 @@ import (
 	"unicode"
 )
 
-// isDoubtful reports whether the value of a member is a text with a word for an open or failed state,
-// or whether the member has the name of a status and its number is neither 0 nor from 200 to 299.
+// isDoubtful reports whether m makes it doubtful that a document is the result of an operation. A member with
+// the name of a status code is doubtful if its number is neither 0 nor from 200 to 299. Any other member is
+// doubtful if its value is a string with a word for an open or failed state. A string with a slash is not
+// doubtful, since it may be a URL.
 func (m member) isDoubtful() bool {
 	text := string(m.raw)
 	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
