@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// OpenFiles returns how many files this process can have open at once.
+// OpenFiles returns the number of files that this process can have open at once. It returns [math.MaxInt64] if
+// the limit is unknown.
 func OpenFiles() int64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -12,10 +12,12 @@ import (
 	"time"
 )
 
-// WriteFile replaces the content of a file, completely or not at all.
+// WriteFile replaces the content of the file at path with text, completely or not at all. It creates a missing
+// file. A file that is not regular, such as a pipe, is written in place. The error does not name path.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
-// CheckFile returns nil if WriteFile could write the file, and otherwise an error that names the file.
+// CheckFile returns nil if WriteFile could write the file at path, and otherwise an error that names path. It
+// does not change the file. It does not open a pipe or a device.
 func CheckFile(path string) error {
 	if err := cause(replace(path, nil, true)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -23,14 +25,14 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// replace writes a file under a temporary name beside the final one, so that a partial file is
-// never seen, and an older one stays until the end. A file that is not regular is written in place.
-// If try is true, nothing changes.
+// replace writes text to a temporary file in the same directory and renames that file to path. A reader never
+// sees a partial file, and an older file stays until the end. A file that is not regular is written in place. If
+// try is true, replace only creates and removes the temporary file.
 func replace(path string, text []byte, try bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		if try && !info.IsDir() {
-			return nil // who reads from a pipe would see its end
+			return nil // opening a pipe and closing it would end its reader
 		}
 		return write(path, os.O_WRONLY, 0, text)
 	}
@@ -53,21 +55,23 @@ func replace(path string, text []byte, try bool) error {
 	return err
 }
 
-// write opens and writes a file. A file system may report only at the end that it is full.
+// write opens the file with flags and mode, and writes text. It returns the error of closing the file, too: some
+// file systems report only then that the disk is full.
 func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	f, err := os.OpenFile(path, flags, mode)
 	if err != nil {
 		return err
 	}
-	if len(text) > 0 { // a device may refuse even nothing
+	if len(text) > 0 { // a device may reject even an empty write
 		_, err = f.Write(text)
 	}
-	f.Sync() // a crash of the machine leaves the old file or the new one; a device has nothing to sync
+	f.Sync() // after a crash of the machine there is the old file or the new file; devices fail, which does not matter
 	return cmp.Or(err, f.Close())
 }
 
-// rename replaces the file at a path. On Windows that fails while anybody reads one of the two,
-// as a virus scanner does for moments.
+// rename renames the file from to the path to, and replaces a file there. On Windows, os.Rename fails while
+// another process has either file open, as a virus scanner does for moments. There, rename tries again for about
+// a second.
 func rename(from, to string) error {
 	const longestPause = 512 * time.Millisecond
 	for pause := time.Millisecond; ; pause *= 2 {
@@ -79,7 +83,7 @@ func rename(from, to string) error {
 	}
 }
 
-// cause removes the name of the file from an error: it may be the temporary one.
+// cause returns err without its path, which may be the path of the temporary file.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

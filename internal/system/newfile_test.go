@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is tried, or fails, leaves what was there before.
+// WriteFile replaces the file. CheckFile, and a WriteFile that fails, leave all files as they were.
 func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func TestWriteFile(t *testing.T) {
 	wantNoWrite(t, dir, filepath.Join(dir, "folder"))
 }
 
-// wantNoWrite checks that a file cannot be written. The error of WriteFile does not name a path in dir, which
-// may be the path of a temporary file.
+// wantNoWrite reports an error unless CheckFile and WriteFile fail for path. The error of WriteFile must not
+// name a path in dir, which may be the path of a temporary file.
 func wantNoWrite(t *testing.T, dir, path string) {
 	t.Helper()
 	checked := CheckFile(path)
@@ -46,7 +46,7 @@ func wantNoWrite(t *testing.T, dir, path string) {
 	}
 }
 
-// A new file has the mode of any other.
+// A new file has the same mode as a file that os.WriteFile creates.
 func TestWriteFile_mode(t *testing.T) {
 	t.Parallel()
 	path, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
@@ -59,6 +59,7 @@ func TestWriteFile_mode(t *testing.T) {
 	}
 }
 
+// wantFiles reports an error unless dir contains exactly the files want, by name and content.
 func wantFiles(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A file is replaced as soon as nobody reads it any more.
+// WriteFile waits until the process that reads the file has closed it.
 func TestWriteFile_read(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -2,5 +2,5 @@
 
 package system
 
-// AdoptOrphans does nothing: only Linux gives orphans to another process than the first.
+// AdoptOrphans does nothing: only Linux lets a process adopt orphans in the place of process 1.
 func AdoptOrphans() {}

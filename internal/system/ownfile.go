@@ -13,11 +13,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrHeld reports that another process held the lock for too long.
+// ErrHeld is the error of [Lock] if another process holds the lock until the context is done.
 var ErrHeld = errors.New("another process holds")
 
-// OpenOwn opens a regular file of the user, which it creates with mode 0600 if flag says so. If
-// others may write to the directory, the path may have become anything.
+// OpenOwn opens the regular file at path for the current user. If flag has os.O_CREATE, it creates a missing
+// file with mode 0600. It fails if path is a symbolic link, another kind of file, or a file of another user:
+// where other users may write to the directory, they can put anything there.
 func OpenOwn(path string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return nil, fmt.Errorf("%s is a symbolic link, not a regular file", path)
@@ -40,16 +41,17 @@ func OpenOwn(path string, flag int) (*os.File, error) {
 	return nil, err
 }
 
-// IsAt reports whether an open file is the one at a path, where it may have been replaced.
+// IsAt reports whether the open file f is still the file at path. It returns false if the file was replaced or
+// removed.
 func IsAt(f *os.File, path string) bool {
 	info, err := f.Stat()
 	now, gone := os.Lstat(path)
 	return err == nil && gone == nil && os.SameFile(info, now)
 }
 
-// Lock locks a file, which it creates if need be, and returns what unlocks it. It waits for
-// other processes until ctx is done; the error is then ErrHeld. On Windows the lock is
-// beside the file.
+// Lock locks the file at path, and returns a function that unlocks the file. It creates a missing file. It waits
+// for other processes until ctx is done, and then returns [ErrHeld]. On Windows it locks the file path + ".lock"
+// instead.
 func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	path += lockSuffix
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -65,19 +67,20 @@ func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	return lock.Close, nil
 }
 
-// WriteAt writes all of text at the end of a file, which is at that offset, or nothing: a full
-// disk may have taken half of it. A file that is opened to append cannot be cut on Windows.
+// WriteAt writes all of text at the offset end, which is the end of the file, or nothing. If the disk is full,
+// WriteAt cuts off the part that was written. f must not be open with os.O_APPEND.
 func WriteAt(f *os.File, text []byte, end int64) error {
 	_, err := f.WriteAt(text, end)
 	if err != nil {
-		f.Truncate(end) // otherwise readers drop the torn line
+		f.Truncate(end) // if this fails, too, readers drop the torn line
 	}
 	return err
 }
 
-// StateDir returns $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME
-// if the variable is not an absolute path (XDG Base Directory Specification); on
-// Windows, without a HOME, %LocalAppData%\poll\NAME. The names are history and slices.
+// StateDir returns the directory for the state of poll that is called name, history or slices. It is
+// $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path (XDG Base
+// Directory Specification). On Windows without HOME it is %LocalAppData%\poll\NAME. The directory need not
+// exist. StateDir fails if no variable names a directory.
 func StateDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "poll", name), nil

@@ -6,8 +6,8 @@ import "io/fs"
 
 const (
 	safeFlags  = 0
-	lockSuffix = ".lock" // since nobody could read a file that is locked
+	lockSuffix = ".lock" // on Windows, a locked file cannot be read
 )
 
-// isOwn reports whether a file belongs to the user, as far as that is known here.
+// isOwn returns true: the owner of a file is not known here.
 func isOwn(fs.FileInfo) bool { return true }

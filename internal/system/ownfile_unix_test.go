@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Other users may write in the directory, too, and put something else in the place of a file.
+// OpenOwn and Lock reject a file that another user of the directory may have put there.
 func TestOpenOwn(t *testing.T) {
 	t.Parallel()
 	victim := filepath.Join(t.TempDir(), "victim")

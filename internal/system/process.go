@@ -2,14 +2,15 @@ package system
 
 import "time"
 
-// lookEvery is how often a process is looked for.
+// lookEvery is the interval between two checks whether a process has ended.
 const lookEvery = 100 * time.Millisecond
 
-// ProcessEnd returns a channel that is closed when the last thread of the process has ended, at once if there is
-// none of that number. An error says why the process cannot be watched.
+// ProcessEnd returns a channel that is closed when the last thread of the process pid has ended. The channel is
+// closed at once if there is no such process. If the process cannot be watched, ProcessEnd returns an error and
+// a closed channel.
 //
-// On Linux, macOS and Windows a process that is given the same number later is not mistaken for it, and a
-// zombie has ended, though nobody has waited for it.
+// On Linux, macOS and Windows a later process with the same number is not mistaken for the process. A zombie has
+// ended, even if its parent has not yet waited.
 func ProcessEnd(pid int) (<-chan struct{}, error) {
 	ended := make(chan struct{})
 	hasEnded, err := watchProcess(pid)

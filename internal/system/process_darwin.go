@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf returns when a process started; "" if that is not known.
+// startOf returns the start time of the process pid, or [zombie] if the process has ended. It returns "" if the
+// start is unknown. The format is only good for comparisons.
 func startOf(pid int) string {
 	const hasEnded = 5 // SZOMB of sys/proc.h
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

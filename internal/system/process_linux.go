@@ -2,8 +2,9 @@ package system
 
 import "golang.org/x/sys/unix"
 
-// watchProcess returns a function that reports whether a process has ended: its last thread, which need not be
-// its first. Linux before 5.3 has no descriptor for a process, and a sandbox may allow none.
+// watchProcess returns a function that reports whether the last thread of the process pid has ended. The first
+// thread may end earlier. Linux before 5.3 and some sandboxes have no descriptors for processes. There the
+// function reads the state of the process.
 func watchProcess(pid int) (hasEnded func() bool, err error) {
 	process, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

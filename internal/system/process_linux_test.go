@@ -10,10 +10,11 @@ import (
 	"testing"
 )
 
-// leaderless is a variable of the environment: with it, this program ends its first thread, and runs until stdin ends.
+// leaderless is an environment variable. If it is set, this program ends its first thread, and then runs until
+// stdin ends.
 const leaderless = "POLL_TEST_LEADERLESS"
 
-// The first thread runs all init functions.
+// The init functions run on the first thread, so this function can end that thread.
 func init() {
 	if os.Getenv(leaderless) != "" {
 		go func() {
@@ -24,7 +25,7 @@ func init() {
 	}
 }
 
-// A process has ended when its last thread has, with a descriptor and without.
+// A process has ended when its last thread has ended, both with a descriptor and without.
 func TestProcessEnd_threads(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0])
@@ -37,7 +38,7 @@ func TestProcessEnd_threads(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := child.Process.Pid
-	for { // until the first thread has ended
+	for { // wait until the first thread has ended
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			t.Fatal(err)

@@ -9,10 +9,12 @@ import (
 	"slices"
 )
 
-// startOf returns when a process started, as Linux tells it; "" if that is not known. The state is that of the first
-// thread, which may end before the others.
+// startOf returns the start time of the process pid, or [zombie] if the process has ended. It returns "" if the
+// start is unknown. The format is only good for comparisons. startOf reads /proc as Linux has it. The state
+// there is the state of the first thread, which may end earlier than the rest. The process has ended only if no
+// other thread is left.
 func startOf(pid int) string {
-	const state, threads, start = 0, 17, 19 // of the fields behind the name, which may hold anything
+	const state, threads, start = 0, 17, 19 // indexes of the fields after the name; the name may hold any character
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	switch {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tellsStart reports whether the system tells when a process started.
+// tellsStart reports whether startOf knows the start of a process on this system.
 const tellsStart = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
 
 func TestProcessEnd(t *testing.T) {
@@ -33,7 +33,7 @@ func TestProcessEnd(t *testing.T) {
 	}
 	stdin.Close()
 	if tellsStart {
-		<-gone // though nobody has waited for it
+		<-gone // the end is seen before child.Wait
 	}
 	if err := child.Wait(); err != nil {
 		t.Error(err)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What is caught late prints a dump, or ends the program as it should.
+// A signal that is caught late prints a dump, or ends the program as intended.
 func TestSignalsWithADumpAreCaughtFirst(t *testing.T) {
 	t.Parallel()
 	all := ending()
