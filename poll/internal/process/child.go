@@ -12,27 +12,28 @@ import (
 )
 
 const (
-	// drainTime is how long the outputs are read at least when somebody holds them open
-	// after the end of the program: what the program wrote is in the pipes by then.
+	// drainTime is the shortest time for which the outputs are read after the end of the program, if another process
+	// holds them open. It suffices to read the bytes that the program left in the pipes.
 	drainTime = 200 * time.Millisecond
-	// killTime is how long killed processes are waited for.
+	// killTime limits the wait for the end of killed processes.
 	killTime = 400 * time.Millisecond
 )
 
-// A child is the program of one attempt, with its process group if it has its own.
+// A child is the program of one attempt, with its process group (on Windows: its job), if it has a group of its own.
 type child struct {
 	cmd      *exec.Cmd
 	job      job
-	group    bool // it leads a process group, whose number is its own
+	group    bool // the program leads a process group: the ID of the group is the ID of the process
 	outputs  outputs
 	exited   chan struct{} // closed when the program has ended and was reaped
-	err      error         // of waiting for it, once exited is closed
-	finished chan struct{} // closed when it has ended, and its outputs have, or had the grace to
+	err      error         // error of cmd.Wait, valid after exited is closed
+	finished chan struct{} // closed when the program has ended, and the outputs have ended or the grace has passed
 
-	unkillable bool
+	unkillable bool // processes survived kill
 }
 
-// run starts cmd with its input and outputs connected.
+// run starts cmd, connects its input and outputs, and reads the outputs in the background. It returns the error of the
+// start, with all pipes closed.
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
@@ -59,8 +60,9 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// wait reaps the program, and gives other processes that hold its outputs open some time to finish. The
-// goroutine of the attempt has a thread of its own, and is woken once.
+// wait waits for the end of the program, and closes exited. Then it gives other processes that hold the outputs open
+// the time grace, less drainTime, to finish, and closes finished. It runs in its own goroutine: the goroutine of the
+// attempt is locked to a thread, and finished wakes it only once.
 func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)
@@ -71,6 +73,7 @@ func (c *child) wait(grace time.Duration) {
 	close(c.finished)
 }
 
+// isClosed reports whether c, which never has a value, is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -80,13 +83,14 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// attend waits until the program has ended, or stops it if ctx is done before that, which
-// it reports.
+// attend waits for the end of the program and of its outputs. If ctx is done before the program has ended, attend stops
+// the program and returns true. If the program has ended but other processes hold its outputs open, attend stops
+// these processes and returns false.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
 	case <-c.finished:
 	case <-ctx.Done():
-		if !isClosed(c.exited) { // both may have happened
+		if !isClosed(c.exited) { // a program that has ended has a result, even if ctx is also done
 			s.stop(ctx, c)
 			c.outputs.finish()
 			c.outputs.open = [2]bool{true, true}
@@ -100,21 +104,22 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	return false
 }
 
-// stop ends the program and its group. Who cannot be asked gets no time to end.
+// stop ends the program and its group. It sends a signal first, and kills the processes that are left after the grace. It
+// kills at once if there is no grace, or if the signal cannot be sent. It sets c.unkillable if processes survive.
 func (s *Session) stop(ctx context.Context, c *child) {
 	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, connect.CallerOf(ctx).Hurry) {
 		return
 	}
 	c.kill()
 	if !c.gone(killTime, nil) {
-		// Another user's process survives that, and one that is stuck in the kernel. One
-		// that has ended may be left in the group until its parent reaps it.
+		// A process of another user, or a process that is stuck in the kernel, survives. A process that has ended may
+		// stay in the group until its parent reaps it: kill then reports no error.
 		c.unkillable = !isClosed(c.exited) || errors.Is(c.kill(), fs.ErrPermission)
 	}
 }
 
-// gone waits until the program has ended and its group is empty. A value from hurry asks
-// them again to end. It reports false when d has passed or hurry is closed.
+// gone waits until the program has ended and its group is empty, and returns true. It returns false if that takes
+// longer than d, or if hurry is closed. For each value from hurry it sends the signal to terminate again.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.After(d)
 	exited, look := c.exited, (<-chan time.Time)(nil)
@@ -133,8 +138,8 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			c.terminate()
 			continue
 		}
-		// Nothing reports when a group becomes empty, so it is looked at, often at first: most
-		// end at once.
+		// The system does not report that a group has become empty, so gone polls the group. The first checks follow
+		// each other quickly, since most groups end at once.
 		if c.empty() {
 			return true
 		}

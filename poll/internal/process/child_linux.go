@@ -2,6 +2,6 @@ package process
 
 import "syscall"
 
-// endWithThread has the system send a program SIGTERM when the thread that has
-// started it ends, which is when the process is killed or crashes.
+// endWithThread makes the system send SIGTERM to a program when the thread that started the program ends. So the program
+// ends when this process is killed or crashes.
 func endWithThread(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }

@@ -4,6 +4,5 @@ package process
 
 import "syscall"
 
-// endWithThread does nothing: only Linux can end a program with the thread that has
-// started it.
+// endWithThread does nothing: only Linux can end a program when the thread that started the program ends.
 func endWithThread(*syscall.SysProcAttr) {}

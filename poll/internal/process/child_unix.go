@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prepare returns the command that starts the program at path.
+// prepare returns the command that starts the program at path with args, whose first element is the program's name. If
+// group is true, the program leads a new process group. The error is always nil: only Windows rejects arguments.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setpgid: group}
 	endWithThread(attr)
@@ -23,8 +24,8 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 
 const whyNotProgram = "not a program for this machine, nor a script that begins with #!"
 
-// whyNever says what is wrong with a program for which execve(2) fails with an error that
-// will not pass, "" for an error that may.
+// whyNever returns the reason why a program can never start, for the error err of execve(2). It returns "" if a later
+// start may succeed.
 func whyNever(err syscall.Errno) string {
 	if err == syscall.ENOEXEC {
 		return whyNotProgram
@@ -32,14 +33,17 @@ func whyNever(err syscall.Errno) string {
 	return ""
 }
 
-// A job holds a program on Windows. Here its process group does.
+// A job holds the processes of a program on Windows. On Unix a process group holds them, and job is empty.
 type job struct{}
 
+// launch starts cmd.
 func launch(cmd *exec.Cmd) (job, error) { return job{}, cmd.Start() }
 
+// release does nothing: a process group needs no handle.
 func (c *child) release() {}
 
-// ending returns how a program has ended.
+// ending returns the exit code of a program that has ended, and the name of the signal that killed the program, such as
+// KILL. Like in a shell, exit is then 128 plus the number of the signal. signal is "" for a program that exited.
 func ending(state *os.ProcessState) (exit int, signal string) {
 	ws := state.Sys().(syscall.WaitStatus)
 	if ws.Signaled() {
@@ -48,26 +52,27 @@ func ending(state *os.ProcessState) (exit int, signal string) {
 	return ws.ExitStatus(), ""
 }
 
-// reap reaps the children of this process that have ended: -1 is all of them, and a negative
-// number those of a group.
+// reap reaps children of this process that have ended, without waiting. A value of -1 means all children, and the
+// negative ID of a process group means the children in the group, as for wait4(2).
 func reap(children int) {
 	for pid := 1; pid > 0; {
 		pid, _ = syscall.Wait4(children, nil, syscall.WNOHANG, nil)
 	}
 }
 
-// terminate asks the program and its group to end, which always can be asked. A stopped
-// process has to be continued to hear of it.
+// terminate sends SIGTERM to the program and its group. It also sends SIGCONT, because a stopped process receives
+// SIGTERM only when it continues. It always returns true: on Unix the signal can always be sent.
 func (c *child) terminate() (asked bool) {
 	c.tell(syscall.SIGTERM)
 	c.tell(syscall.SIGCONT)
 	return true
 }
 
+// kill sends SIGKILL to the program and its group.
 func (c *child) kill() error { return c.tell(syscall.SIGKILL) }
 
-// tell sends a signal. The number of a group is not reused while the group has a member,
-// even if the program has ended.
+// tell sends sig to the group, or to the program if it has no group of its own. The system does not reuse the ID of a
+// group while the group has a member, even if the program has ended.
 func (c *child) tell(sig syscall.Signal) error {
 	if c.group {
 		return syscall.Kill(-c.cmd.Process.Pid, sig)
@@ -75,16 +80,17 @@ func (c *child) tell(sig syscall.Signal) error {
 	return c.cmd.Process.Signal(sig)
 }
 
-// empty reports whether the group of a program that has ended has no member left. One that has
-// ended is a member until its parent reaps it.
+// empty reports whether the group of a program that has ended has no member left. A process that has ended stays a
+// member until its parent reaps it. Without a group, empty returns true.
 func (c *child) empty() bool {
 	if !c.group {
 		return true
 	}
-	reap(-c.cmd.Process.Pid) // as process 1 and a subreaper have to
+	reap(-c.cmd.Process.Pid) // process 1 and a subreaper are the parents of orphans
 	return errors.Is(c.tell(0), syscall.ESRCH)
 }
 
+// signalName returns the name of sig without SIG, such as TERM, or its number if the signal has no name.
 func signalName(sig syscall.Signal) string {
 	return strings.TrimPrefix(cmp.Or(unix.SignalName(sig), strconv.Itoa(int(sig))), "SIG")
 }

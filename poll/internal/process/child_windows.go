@@ -14,8 +14,9 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// prepare returns the command that starts the program at path. The error says why it cannot be given
-// its arguments.
+// prepare returns the command that starts the program at path with args, whose first element is the program's name. If
+// group is true, the program leads a new process group. The program is suspended until launch resumes it. prepare
+// returns an error if args cannot be passed to the program.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	program, line, err := words.CommandLine(path, args)
 	if err != nil {
@@ -30,9 +31,9 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 
 const whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
 
-// whyNever says what is wrong with a program for which CreateProcess fails with an error that
-// will not pass, "" for an error that may: the program is for another machine, holds a virus,
-// needs an administrator, or a policy is against it.
+// whyNever returns the reason why a program can never start, for the error err of CreateProcess. Such a program was
+// built for another machine, holds a virus, needs an administrator, or is forbidden by a policy. whyNever returns "" if
+// a later start may succeed.
 func whyNever(err syscall.Errno) string {
 	switch err {
 	case windows.ERROR_BAD_EXE_FORMAT:
@@ -44,20 +45,22 @@ func whyNever(err syscall.Errno) string {
 	return ""
 }
 
-// A job is a job object: a program and all that it has started, even if poll, which alone
-// has the handle, is killed. It is 0 where the system refuses one, as it does if poll itself
-// is in a job with limits on the user interface; then the program is alone.
+// A job is the handle of a job object, which holds a program and all processes that the program has started. Only poll
+// has the handle, so the system ends these processes when poll is killed. A job is 0 if the system did not create a
+// job object, for example because poll itself is in a job with limits on the user interface. Then only the program
+// itself can be ended.
 type job windows.Handle
 
-// launch starts a program in a job. The program does not run before it is there, so nothing
-// that it starts can be outside.
+// launch starts cmd in a new job. The program is resumed only after it is in the job, so every process that the program
+// starts is in the job, too.
 func launch(cmd *exec.Cmd) (j job, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
 	handled := cmd.Process.WithHandle(func(process uintptr) {
 		j = newJob(windows.Handle(process))
-		// Of a thread there is no handle. All systems have this call, which debuggers use.
+		// ResumeThread needs the handle of a thread, which os/exec closes. All versions of Windows have this call for
+		// a whole process, which debuggers use.
 		if status, _, _ := windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess").Call(process); status != 0 {
 			err = windows.NTStatus(status)
 		}
@@ -71,8 +74,8 @@ func launch(cmd *exec.Cmd) (j job, err error) {
 	return j, nil
 }
 
-// newJob returns a job with a process in it, which nothing can leave: where leaving is
-// allowed, each program of Git Bash lets all that it starts leave.
+// newJob returns a job that holds process, or 0 if the system does not allow it. Processes cannot leave the job: where
+// a job allows leaving, each program of Git Bash starts its processes outside the job.
 func newJob(process windows.Handle) job {
 	object, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -89,6 +92,7 @@ func newJob(process windows.Handle) job {
 	return j
 }
 
+// limit replaces the limits of the job by flags, some of the constants JOB_OBJECT_LIMIT.
 func (j job) limit(flags uint32) error {
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = flags
@@ -97,14 +101,13 @@ func (j job) limit(flags uint32) error {
 	return err
 }
 
-// ending returns how a program has ended.
+// ending returns the exit code of a program that has ended. signal is always "": Windows has no signals.
 func ending(state *os.ProcessState) (exit int, signal string) { return state.ExitCode(), "" }
 
-// terminate asks the program and its group to end, as Ctrl-Break does: of Ctrl-C a group of
-// its own hears nothing. It reports whether it could: without a console, as in a service,
-// or with another one than the program nobody can be asked, nor when the program has ended,
-// since the number of its group may be another's by then. A program that is not in a group
-// of its own hears of Ctrl-C by itself, and nobody else may be asked.
+// terminate sends Ctrl-Break to the program and its group, and reports whether the event was sent. Ctrl-C does not reach
+// a group of its own. The event cannot be sent without a console, as in a service, or if the program has another
+// console. It is not sent after the end of the program, since the system may have reused the ID of the group. A
+// program without a group of its own receives Ctrl-C from the console: then terminate sends no event and returns true.
 func (c *child) terminate() (asked bool) {
 	if !c.group {
 		return true
@@ -115,6 +118,7 @@ func (c *child) terminate() (asked bool) {
 	return asked
 }
 
+// kill ends the program and all processes in its job. It always returns nil.
 func (c *child) kill() error {
 	c.cmd.Process.Kill()
 	if c.job != 0 {
@@ -123,9 +127,11 @@ func (c *child) kill() error {
 	return nil
 }
 
+// reap does nothing: Windows keeps no processes that have ended.
 func reap(int) {}
 
-// empty reports whether the job of a program that has ended has no member left.
+// empty reports whether the job of a program that has ended has no active process. It returns true without a job, or
+// if the system does not return the number of processes.
 func (c *child) empty() bool {
 	if c.job == 0 {
 		return true
@@ -139,7 +145,7 @@ func (c *child) empty() bool {
 	return err != nil || info.active == 0
 }
 
-// release gives back what the system has of a child. Processes that are left live on.
+// release closes the handle of the job. Processes that are left in the job continue to run.
 func (c *child) release() {
 	if c.job != 0 && c.job.limit(0) == nil {
 		windows.CloseHandle(windows.Handle(c.job))

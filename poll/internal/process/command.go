@@ -1,5 +1,5 @@
-// Package process runs a program again and again: it captures the outputs of the program,
-// and can end it with all that it has started.
+// Package process runs a program once for each attempt. It captures the outputs of the program, and can end the program
+// with all processes that the program has started.
 package process
 
 import (
@@ -38,15 +38,15 @@ type Command struct {
 	Stderr     io.Writer
 }
 
-// A Session is a command in one run.
+// A Session runs the command of a target, attempt after attempt.
 type Session struct {
-	Command // with its defaults; here a Grace of 0 means none
+	Command // with default values filled in; a Grace of 0 means no grace
 	environ []string
-	mu      sync.Mutex // makes one attempt at a time
-	left    []*child   // whose groups have a member that has not been reaped
+	mu      sync.Mutex // allows one attempt at a time
+	left    []*child   // children whose group may have members that were not reaped
 }
 
-// NewSession returns the session of a command.
+// NewSession returns the session of c. It replaces a zero Grace or MaxBody by the default, and a negative Grace by 0.
 func NewSession(c Command) *Session {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
@@ -58,7 +58,10 @@ func NewSession(c Command) *Session {
 	return &Session{Command: c, environ: environ}
 }
 
-// Run makes attempt n, with variables that are added to the environment. tell gets the messages of a Stream.
+// Run runs the command for attempt n, which counts from 1, and returns the observation. variables, such as NAME=value,
+// are added to the environment. With Stream, each complete line of an output is passed to tell. If tell returns true,
+// Run ends the program, and returns the observation of that line. If ctx is done first, Run stops the program, and the
+// observation has a Failure.
 func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough bool), n int, variables ...string) status.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +75,8 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 		reap(-1)
 	}
 	s.left = slices.DeleteFunc(s.left, (*child).empty)
-	// The program ends with this thread (see endWithThread), so no other goroutine may
-	// lock and end it meanwhile.
+	// The program ends with this thread (see endWithThread). The lock keeps other goroutines from locking the thread
+	// and ending it during the attempt.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, failure := s.start(n, variables)
@@ -114,7 +117,7 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 	return obs
 }
 
-// endedFailure says why an attempt whose ctx is done has no answer.
+// endedFailure returns the failure of an attempt that started at began and has no result because ctx is done.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := meaning.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -123,8 +126,9 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	return meaning.Stopped(ctx, reason)
 }
 
-// start starts the program. Only the first attempt can report that the program cannot be
-// run at all. Of several values of a variable os/exec takes the last.
+// start starts the program for attempt n. It returns a failure if the program cannot be started. In later attempts
+// than the first, the failure is transient: the program may be replaced while poll waits. If a variable has several
+// values, os/exec passes on the last value.
 func (s *Session) start(n int, variables []string) (c *child, failure *status.Failure) {
 	path, failure := s.find()
 	if failure == nil {

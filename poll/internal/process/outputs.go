@@ -15,31 +15,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// tailSize is how much of the standard error is kept, in bytes.
+// tailSize is the number of bytes that are kept of the end of the standard error.
 const tailSize = 64 << 10
 
-// outputs are those of a program in one attempt.
+// outputs reads the standard output and the standard error of a program in one attempt.
 type outputs struct {
 	stdout  head
 	stderr  tail
-	both    head // both outputs as they come
+	both    head // both outputs, in the order of arrival
 	readers []*os.File
-	done    chan struct{} // closed when nothing is read any more
-	open    [2]bool       // by output: poll ended its writer, or read no further
+	done    chan struct{} // closed when reading has ended
+	open    [2]bool       // by output: its end is missing, because poll stopped the program or the reading
 
-	chunks  chan chunk    // of a stream, to who listens
-	unheard chan struct{} // closed when nobody listens any more
-	part    bool          // the last line is part of a document that was cut
+	chunks  chan chunk    // chunks of a stream for listen; nil without Stream
+	unheard chan struct{} // closed when listen has returned
+	part    bool          // the last line is part of a JSON document that has no end or is too long
 }
 
-// A chunk is a part of an output. Its bytes hold until the next one is taken.
+// A chunk is a part of an output. Its bytes are valid until the receiver takes the next chunk of the same output.
 type chunk struct {
-	from int // the index of the output: 0 is standard output
+	from int // index of the output: 0 for standard output, 1 for standard error
 	text []byte
 }
 
-// connect makes the pipes that cmd writes to. Their writers, which it returns, are to be
-// closed when cmd has them.
+// connect creates the pipes for the outputs of cmd, and returns their write ends. The caller closes the write ends after
+// the start of cmd, even if connect returns an error.
 func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 	for _, end := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		r, w, err := os.Pipe()
@@ -52,7 +52,7 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 	return writers, nil
 }
 
-// read reads both outputs until nobody holds them open, or they are closed.
+// read reads both outputs until no process holds them open, or until the readers are closed. Then it closes done.
 func (o *outputs) read() {
 	var stderr sync.WaitGroup
 	if o.chunks == nil {
@@ -67,13 +67,15 @@ func (o *outputs) read() {
 	close(o.done)
 }
 
-// keep reads an output to its end, unless the output is closed before.
+// keep copies the output with the index from to kept and to o.both, up to the end of the output. It sets o.open[from] if
+// the reader is closed before that end.
 func (o *outputs) keep(from int, kept io.Writer) {
 	_, err := io.Copy(io.MultiWriter(&o.both, kept), o.readers[from])
 	o.open[from] = err != nil
 }
 
-// pass passes an output on to who listens. It reads ahead while a chunk is listened to.
+// pass sends the output with the index from to o.chunks, and copies it to also. Two buffers take turns, so that pass
+// reads the next chunk while the receiver uses the last chunk.
 func (o *outputs) pass(from int, also io.Writer) {
 	const size = 64 << 10
 	text, other := make([]byte, size), make([]byte, size)
@@ -92,7 +94,8 @@ func (o *outputs) pass(from int, also io.Writer) {
 	}
 }
 
-// finish ends the reading, once all is read that the program wrote before it ended.
+// finish waits for the end of the outputs. If other processes hold the outputs open, it ends the reading after
+// drainTime, which suffices to read the bytes that the program wrote before its end.
 func (o *outputs) finish() {
 	select {
 	case <-o.done:
@@ -102,7 +105,7 @@ func (o *outputs) finish() {
 	}
 }
 
-// observe hands the kept outputs to an observation.
+// observe sets the fields of obs that hold outputs. Output stays nil if it would equal Body.
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.StdoutOpen, obs.StderrOpen = o.open[0], o.open[1]
@@ -116,11 +119,11 @@ func (o *outputs) observe(obs *status.Observation) {
 // isHeld reports whether the end of an output is missing.
 func (o *outputs) isHeld() bool { return o.open[0] || o.open[1] }
 
-// A head keeps the beginning of the text that is written to it, and counts the rest. Several goroutines may
-// write to it.
+// A head is a writer that keeps the first bytes, up to a limit, and counts all bytes. Several goroutines may write to a
+// head.
 type head struct {
 	mu    sync.Mutex
-	limit int64 // how much is kept, in bytes
+	limit int64 // number of bytes to keep
 	kept  []byte
 	size  int64
 }
@@ -134,14 +137,14 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A tail keeps the end of what is written to it.
+// A tail is a writer that keeps the last tailSize bytes, counts all bytes, and copies them to another writer.
 type tail struct {
-	kept []byte // at most twice as much as wanted, and a chunk
+	kept []byte // up to 2*tailSize bytes, so that they need not be moved at every write
 	size int64
-	also io.Writer // gets everything, nil after an error
+	also io.Writer // receives all bytes; nil for no writer, and after an error
 }
 
-// Write never fails, so that the program can go on.
+// Write never fails, so that the program can continue.
 func (t *tail) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 	t.kept = append(t.kept, p...)
@@ -156,6 +159,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// last returns the last tailSize bytes, or fewer if fewer were written.
 func (t *tail) last() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
 
 func closeAll(files []*os.File) {
@@ -164,8 +168,9 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// listen tells the messages of a program until one is enough, which it returns after the end of the program
-// and of all that it has started, or until the program has ended, or ctx is done.
+// listen passes each line of the program's outputs to evaluate. If evaluate returns true for a line, listen ends the
+// program and the processes that it has started, and returns the observation of the line. It returns nil if the program
+// has ended, or ctx is done, before such a line.
 func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
 	o := &c.outputs
 	defer close(o.unheard)
@@ -205,13 +210,14 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 	}
 }
 
-// hasSaidAll reports whether a program has ended by itself, and nobody holds its outputs open. The last
-// line of any other may not be whole.
+// hasSaidAll reports whether the program has exited by itself, and no process holds its outputs open. Otherwise its last
+// line may be incomplete.
 func (c *child) hasSaidAll() bool {
 	return isClosed(c.outputs.done) && c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
 }
 
-// end ends a program that has said enough, with all that it has started, at once.
+// end kills the program and the processes that it has started, without any grace, and closes the readers. A line has
+// already decided the wait.
 func (c *child) end() {
 	c.kill()
 	select {

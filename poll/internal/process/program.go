@@ -17,7 +17,8 @@ import (
 
 const noDir = "the directory to run it in does not exist"
 
-// Check implements poll.Command's Check.
+// Check implements the Check of poll.Command. It returns an error if MaxBody is negative, or if the program cannot be
+// run: it is missing or not executable, or cannot receive its arguments.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
@@ -30,7 +31,9 @@ func (c Command) Check() error {
 	return err
 }
 
-// find finds the program, in PATH as execvp(3) does: directories in it may be relative.
+// find returns the absolute path of the program. It searches PATH like execvp(3), so directories in PATH may be
+// relative. A name with a path separator is relative to Dir. find returns a failure if the program cannot be run for a
+// known reason. Without a known reason it returns the name, and the start shows the problem.
 func (c Command) find() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
@@ -45,13 +48,14 @@ func (c Command) find() (path string, failure *status.Failure) {
 	}
 	found, err := exec.LookPath(name)
 	if err == nil || errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		found, _ = filepath.Abs(found) // since the program is started from c.Dir
+		found, _ = filepath.Abs(found) // the program is started in c.Dir
 		return found, nil
 	}
-	return name, c.notLookedUp(name, isPath, err) // starting it will show any other problem
+	return name, c.notLookedUp(name, isPath, err) // the start shows any other problem
 }
 
-// notLookedUp turns an error of exec.LookPath into a failure, nil if it says too little.
+// notLookedUp returns the failure for the error err of exec.LookPath(name), or nil if err does not show a reason. isPath
+// reports whether name contains a path separator.
 func (c Command) notLookedUp(name string, isPath bool, err error) (failure *status.Failure) {
 	switch {
 	case errors.Is(err, exec.ErrDot):
@@ -67,8 +71,8 @@ func (c Command) notLookedUp(name string, isPath bool, err error) (failure *stat
 	return failure
 }
 
-// isFileInPath reports whether there is a file of that name in PATH, which then cannot be
-// executed.
+// isFileInPath reports whether a directory in PATH has a regular file with this name. After an error of exec.LookPath
+// the file is not executable.
 func isFileInPath(name string) bool {
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -76,11 +80,11 @@ func isFileInPath(name string) bool {
 	})
 }
 
-// notStarted turns the error of a failed start into a failure.
+// notStarted returns the failure for the error err of starting the program at path.
 func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {
-		err = errno // what the system said, without the paths around it
+		err = errno // the error of the system without the paths, which can hold secrets
 	}
 	switch why := whyNever(errno); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -91,15 +95,15 @@ func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 		failure = c.notExecutable("permission denied")
 	case why != "":
 		failure = c.notExecutable(why)
-	default: // it may pass
+	default: // a temporary failure, perhaps
 		failure = &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err)}
 	}
 	failure.Err = err
 	return failure
 }
 
-// whatIsMissing says what a start that ended with "no such file" did not find, "" if it
-// was the program itself. The kernel does not tell them apart.
+// whatIsMissing returns the reason for a start at path that failed with "no such file". The kernel returns the same
+// error for a missing directory, program and interpreter. whatIsMissing returns "" if the program itself is missing.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
 		return noDir
@@ -110,6 +114,7 @@ func (c Command) whatIsMissing(path string) string {
 	return "it is there, but the interpreter or loader that it names is not"
 }
 
+// notFound returns the failure of a program that cannot be run because of why. If why is "", the program is missing.
 func (c Command) notFound(why string) *status.Failure {
 	reason := c.name() + " cannot be run: " + why
 	switch name := c.Args[0]; {
@@ -122,18 +127,21 @@ func (c Command) notFound(why string) *status.Failure {
 	return &status.Failure{Kind: status.FailureNotFound, Reason: reason, Err: fs.ErrNotExist}
 }
 
+// notExecutable returns the failure of a program that exists but cannot be executed because of why.
 func (c Command) notExecutable(why string) *status.Failure {
 	reason := c.name() + " cannot be executed: " + why
 	return &status.Failure{Kind: status.FailureNotExecutable, Reason: reason, Err: fs.ErrPermission}
 }
 
-// name is the program's name without anything secret.
+// name returns the last element of the program's path. Unlike the arguments, it holds no secret.
 func (c Command) name() string { return filepath.Base(c.Args[0]) }
 
+// isSeparator reports whether r separates the elements of a path. On Windows this includes the colon after a drive.
 func isSeparator(r rune) bool {
 	return r == '/' || runtime.GOOS == "windows" && (r == '\\' || r == ':')
 }
 
+// isDir reports whether path is an existing directory.
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
