@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A tri is the value of a condition: yes, no or unknown.
@@ -160,7 +162,8 @@ func until(r *rand.Rand) *node {
 	docs := liesAndDone()
 	isYes := func(n *node) func(any) bool { return func(doc any) bool { return n.value(doc) == yes } }
 	for range 200 {
-		if n := condition(r, 2); n.value(docs[0]) == yes && !slices.ContainsFunc(docs[1:], isYes(n)) {
+		n := condition(r, 2)
+		if _, err := expr.Compile(n.text()); err == nil && n.value(docs[0]) == yes && !slices.ContainsFunc(docs[1:], isYes(n)) { // poll rejects a part that never holds
 			return n
 		}
 	}
