@@ -1,4 +1,4 @@
-// Package elements reads the elements of answers that hold lists, and what names them.
+// Package elements reads the elements of the lists in responses, and the names of the elements.
 package elements
 
 import (
@@ -18,36 +18,38 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Element is an element of an answer.
+// An Element is an element of a list in a response.
 type Element struct {
-	ID   string // what names it
-	JSON *expr.Doc
-	Page int
+	ID   string    // name of the element; "" before Reader.Name has set it
+	JSON *expr.Doc // the element itself
+	Page int       // index of the page that holds the element; 0 for the first page
 	Doc  *expr.Doc // the page
 }
 
-// Body returns the JSON of the element, a copy that does not hold on to the page.
+// Body returns a copy of the element's JSON. The copy does not keep the page in memory.
 func (e *Element) Body() []byte { return bytes.Clone(e.JSON.Bytes()) }
 
-// A Reader reads the elements of answers.
+// A Reader reads the elements of the responses to one target.
 type Reader struct {
 	Each   *expr.Each
-	Keys   []*expr.Expr         // nil if the member's key is the name, or if no answer had an element
-	Wants  func(id string) bool // says which elements are of interest; nil means all
-	listed bool                 // elements of a list have been seen
+	Keys   []*expr.Expr         // values that form the name; nil for the key of a member, and before the first element
+	Wants  func(id string) bool // reports whether the element with this name is wanted; nil means all elements
+	listed bool                 // a response has had elements of an array
 
-	// Partial is the reason why the last answer may not hold all elements, Next the path of the member by which its last
-	// page names a further one, and Maybe a member that may mean either. They are "" without such a reason or member.
+	// Partial is the reason why the last response may not hold all elements. Next is the path of the member, or the name
+	// of the header field, by which its last page names a further page. Maybe is a member that may mean that the
+	// response is partial or has a further page. Each is "" without such a reason or member.
 	Partial, Next, Maybe string
 }
 
-// Read returns the elements of an answer, and its last page, or says why they cannot be read.
+// Read returns the elements of the response o and of its further pages, and the last page. The elements have no names
+// yet. It sets Partial, Next and Maybe. It returns an error if o is truncated, or if a page does not hold the list.
 func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, err error) {
 	if o.Truncated {
 		return nil, nil, errors.New(o.Gap())
 	}
 	r.Partial, r.Next, r.Maybe = "", "", ""
-	if h := meaning.Of(o); h.Moved && !o.Start { // what a start answers is about what it has started
+	if h := meaning.Of(o); h.Moved && !o.Start { // the response to a start request is about the operation
 		r.Partial = "it is that of " + h.Redirect
 	}
 	if o.LeftOut {
@@ -73,7 +75,7 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 		pages = append(pages, last)
 	}
 	held := len(found)
-	if each := r.Each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total is of others
+	if each := r.Each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total counts other elements, too
 		held = math.MaxInt
 	}
 	for i, page := range pages {
@@ -87,14 +89,15 @@ func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, e
 			r.readPage(within, r.around(page), nil, held, i+1, isLast)
 		}
 	}
-	if len(pages) > 1 { // a rule knows how pages are named
+	if len(pages) > 1 { // poll follows the pages, so it needs no guess
 		r.Maybe = ""
 	}
 	r.listed = r.listed || len(found) > 0 && found[0].JSON.Name() == ""
 	return found, last, nil
 }
 
-// elements returns the elements of a page, or what is wrong with that.
+// elements returns the elements of page, or the reason why page has no list. An empty list next to an error is a problem,
+// and so is an object without members after responses with an array: it may be the body of an error.
 func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	found, ofObject, problem := r.Each.Elements(page)
 	if problem != "" || len(found) > 0 {
@@ -103,7 +106,7 @@ func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	if r.listed && ofObject {
 		return nil, "an object without members is where a list was"
 	}
-	why := document.Failure(page.Bytes()) // as GraphQL has it, where what was asked for is null
+	why := document.Failure(page.Bytes()) // such as the errors of GraphQL next to a member that is null
 	if member := document.Failure(r.around(page).Bytes()); why == "" && member != "" {
 		why = r.within() + member
 	}
@@ -113,8 +116,9 @@ func (r *Reader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	return nil, ""
 }
 
-// readPage notes each report of page n, or of the object at a path in the page, that elements are missing: held is the
-// number of elements on all pages.
+// readPage sets Partial, Next and Maybe from doc, if they are not set. doc is page n, or the object at the path at in
+// page n. Pages count from 1. header belongs to the page, and held is the number of elements on all pages. isLast
+// reports whether page n is the last page.
 func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held, n int, isLast bool) {
 	page := document.ReadPage(doc.Bytes(), header)
 	if path, total := page.Total(); total > held {
@@ -129,7 +133,8 @@ func (r *Reader) readPage(at string, doc *expr.Doc, header http.Header, held, n 
 	r.Maybe = cmp.Or(r.Maybe, prefixed(at, page.Maybe(held)))
 }
 
-// prefixed returns the path of a member with the path of its object. It returns the name of a header field, and "", unchanged.
+// prefixed returns the path of member in the page: at is the path of the object that holds member. It returns the name of
+// a header field, and "", unchanged.
 func prefixed(at, member string) string {
 	if strings.HasPrefix(member, ".") {
 		return at + member
@@ -137,7 +142,7 @@ func prefixed(at, member string) string {
 	return member
 }
 
-// around returns the object that holds the list, the page if that is not clear.
+// around returns the object in page that holds the list. It returns page if the path of that object cannot be compiled.
 func (r *Reader) around(page *expr.Doc) *expr.Doc {
 	x, err := expr.CompileValue(r.within())
 	if err != nil {
@@ -146,23 +151,23 @@ func (r *Reader) around(page *expr.Doc) *expr.Doc {
 	return expr.NewDoc([]byte(x.Eval(&expr.Env{Doc: page}).Value().Raw))
 }
 
-// within returns the path of the object that holds the list, "" for the page.
+// within returns the path of the object that holds the list, or "" if the page itself holds the list.
 func (r *Reader) within() string {
 	source, _, _ := strings.Cut(r.Each.String(), "[]")
 	return source[:max(0, strings.LastIndex(source, "."))]
 }
 
-// isNull reports whether a page has null in place of the list.
+// isNull reports whether page has null instead of the list.
 func (r *Reader) isNull(page *expr.Doc) bool {
 	source, _, _ := strings.Cut(r.Each.String(), "[]")
 	x, err := expr.CompileValue(cmp.Or(source, "."))
 	return err == nil && x.Eval(&expr.Env{Doc: page}).Value().Type == "null"
 }
 
-// Name gives elements their IDs, and returns those of interest. An error says which part of a
-// name is missing, or that two have one name. If these are on two pages, an element has moved
-// perhaps, and changed, while the pages were read: another look can tell. Once ctx is done, a name that
-// takes long is abandoned, which is an error, too.
+// Name sets the ID of each element in found, and returns the elements that r.Wants. It returns an error if a part of a
+// name is missing, or if two wanted elements have the same name. Equal elements on two pages count once. If elements on
+// two pages differ, moved is true: the element may have moved to another page, and changed, while the pages were read,
+// so a further attempt may succeed. If ctx is done, Name abandons a name that takes long, and returns an error.
 func (r *Reader) Name(ctx context.Context, found []Element) (wanted []Element, moved bool, err error) {
 	if err := r.choose(ctx, found); err != nil {
 		return nil, false, err
@@ -185,7 +190,8 @@ func (r *Reader) Name(ctx context.Context, found []Element) (wanted []Element, m
 	return wanted, false, nil
 }
 
-// choose names elements, by what the first ones have if it is not given what names an element.
+// choose sets the ID of each element in found. If neither Keys nor the key of a member names the elements, it sets Keys
+// to the first of .id, .name and .metadata.name that names every element in found.
 func (r *Reader) choose(ctx context.Context, found []Element) error {
 	isMember := func(e Element) bool { return e.JSON.Name() != "" }
 	if r.Keys != nil || len(found) == 0 || slices.ContainsFunc(found, isMember) {
@@ -204,6 +210,7 @@ func (r *Reader) choose(ctx context.Context, found []Element) error {
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }
 
+// name sets the ID of each element in found, by r.Keys. It returns the error of the first element without a name.
 func (r *Reader) name(ctx context.Context, found []Element) (err error) {
 	for i := range found {
 		e := &found[i]
@@ -214,6 +221,8 @@ func (r *Reader) name(ctx context.Context, found []Element) (err error) {
 	return nil
 }
 
+// id returns the name of e: the values of r.Keys, joined by slashes, or the key of e without Keys. Each value must be a
+// string that is not empty, or a number.
 func (r *Reader) id(ctx context.Context, e *Element) (string, error) {
 	name := e.JSON.Name()
 	if r.Keys == nil && name == "" {

@@ -65,8 +65,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An answer may say that it does not hold all elements. A total is of all, and not of some of them,
-// nor of one that has it as its own.
+// A response may report that it does not hold all elements. A total counts all elements of the list. It does not count
+// the elements that a filter selects, and a total inside an element does not count elements of the list.
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ each, doc, count, want string }{
@@ -107,7 +107,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// Where a list was, an object without members is not an empty list: it may be the body of an error.
+// After a list, an object without members is not an empty list: it may be the body of an error.
 func TestRead_objectWhereAListWas(t *testing.T) {
 	t.Parallel()
 	each, err := expr.CompileEach(".")
@@ -126,7 +126,7 @@ func TestRead_objectWhereAListWas(t *testing.T) {
 	}
 }
 
-// An empty list next to an error is not known to be empty.
+// An empty list next to an error may have elements.
 func TestRead_emptyNextToAnError(t *testing.T) {
 	t.Parallel()
 	each, err := expr.CompileEach(".data.jobs")
@@ -146,7 +146,7 @@ func TestRead_emptyNextToAnError(t *testing.T) {
 	}
 }
 
-// A page may name the next one itself, or in the object that holds the list.
+// A page may name the next page at its top level, or in the object that holds the list.
 func TestNextPage(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ each, page, want string }{

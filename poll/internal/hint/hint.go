@@ -1,4 +1,4 @@
-// Package hint reads what an HTTP answer says about asking again.
+// Package hint reads the limits of a server from the header of an HTTP response: Retry-After, quotas and similar fields.
 package hint
 
 import (
@@ -18,33 +18,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that is believed. A date beyond it is a mistake.
+// maxHint is the longest wait that is accepted. A later date is a mistake.
 const maxHint = 365 * 24 * time.Hour
 
-// maxSkew is by how much a server's clock may differ from this one: by more, its Date is
-// no time that it knows.
+// maxSkew is the largest accepted difference between the clocks of the server and of this machine. With a larger
+// difference, the Date of the response is ignored.
 const maxSkew = 24 * time.Hour
 
-// secondaryLimitWait is how long GitHub wants a client to wait at a secondary rate
-// limit, if nothing else is said (GitHub's documentation, "Rate limits for the REST
-// API").
+// secondaryLimitWait is the wait that GitHub requests at a secondary rate limit if the response has no other wait
+// (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads what the answer in an observation, which was received at now, says
-// about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. It also sets Date and Age. The first
-// of these that names a wait is the hint; of several fields of one name, the longest wait counts:
+// Read reads the limits from the response in o, which was received at now. It sets Hint, Exhausted, Quota, ShouldRetry,
+// Date and Age. The Hint is the first wait in the following list. If a field has several values, the longest wait
+// counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
 //  2. Retry-After (RFC 9110 section 10.2.3);
 //  3. x-amz-retry-after (milliseconds);
-//  4. RateLimit, with RateLimit-Policy where it does not say how long
-//     (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
+//  4. RateLimit (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
+//     without a reset time, the window in RateLimit-Policy counts;
 //  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset when nothing
 //     remains;
 //  6. GitHub's message about its secondary rate limit in a 403 or 429.
 //
-// A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
-// which does not repeat it.
+// A wait of 0 is ignored. A malformed value is ignored and leads to one of the Remarks, which does not repeat the value.
 func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
@@ -60,34 +58,37 @@ func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	}
 }
 
+// A reader reads the header of one response.
 type reader struct {
 	*status.Observation
 	*meaning.HTTP
 	received time.Time
 }
 
-// wait reads a wait that begins when the server's clock shows what it showed at the answer. From a
-// cache, Date is when the answer was made, and Age the seconds since then (RFC 9111 section 5.1).
+// wait parses the wait in value, like parseWait, on the clock of the server: the wait starts when the server sent the
+// response. In a response from a cache, Date is the time at the origin server, and Age the seconds since that time
+// (RFC 9111 section 5.1). Without a usable Date, the wait starts when the response was received.
 func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
 	date := r.Date.Add(r.Age)
-	if date.Sub(r.received).Abs() > maxSkew { // or without a Date
+	if date.Sub(r.received).Abs() > maxSkew { // the zero time without a Date
 		date = r.received
 	}
 	return parseWait(value, unit, date)
 }
 
-// ignore remarks that a header is ignored, without its value.
+// ignore adds a remark that the header field name is ignored because of why. The remark does not hold the value.
 func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
-// value returns the value of a header. Different values of one header are a list, which is neither a
-// number nor a date.
+// value returns the value of the header field name, and whether the response has the field. It joins different values by
+// commas, as RFC 9110 section 5.3 allows: the result is neither a number nor a date, so callers ignore it.
 func (r *reader) value(name string) (value string, sent bool) {
 	values := slices.Compact(slices.Clone(r.Header.Values(name)))
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
 }
 
+// shouldRetry returns the value of Stripe-Should-Retry or X-Should-Retry, or nil if neither is true or false.
 func (r *reader) shouldRetry() *bool {
 	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
 		switch value, sent := r.value(name); {
@@ -100,7 +101,7 @@ func (r *reader) shouldRetry() *bool {
 	return nil
 }
 
-// retryAfterHeaders are the headers that ask for a wait, the most exact first.
+// retryAfterHeaders are the header fields that hold a wait, in order of precedence, and the units of their numbers.
 var retryAfterHeaders = [...]struct {
 	name string
 	unit time.Duration
@@ -112,7 +113,8 @@ var retryAfterHeaders = [...]struct {
 	{"x-amz-retry-after", time.Millisecond},
 }
 
-// hint returns the longest wait that the fields of a name ask for.
+// hint returns the longest wait in the header fields with this name, whose numbers count units. It returns nil without a
+// wait greater than 0.
 func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	var longest time.Duration
 	for _, value := range r.Header.Values(name) {
@@ -128,8 +130,8 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	return &status.Hint{Wait: longest, Source: name}
 }
 
-// Parse reads a wait that begins now: a duration such as "5s", or the value of a Retry-After. It returns false for
-// a text that is not a wait of at most a year. A date that has passed is a wait of 0.
+// Parse parses a wait that starts now: a duration such as "5s", or the value of a Retry-After. ok is false if text is
+// not a wait, or if the wait is longer than a year. A date that has passed is a wait of 0.
 func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, d >= 0 && d <= maxHint
@@ -138,15 +140,15 @@ func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	return max(wait, 0), ok || wait < 0
 }
 
-// parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
-// 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970 if that is a
-// time of these years, and otherwise the longest wait: whoever sends it asks for patience. For a date
-// that has passed the wait is negative, and ok is false.
+// parseWait parses a wait that starts now: a number of units, or a date of RFC 9110 section 5.6.7 or RFC 3339. A number
+// that is too large for a wait is the time since 1970, if that time is at most ten years ago and at most a year ahead.
+// Any other large number is the longest wait, since the server wants the client to be patient. For a date that has
+// passed, wait is negative and ok is false. For a malformed value, wait is 0 and ok is false.
 func parseWait(value string, unit time.Duration, now time.Time) (wait time.Duration, ok bool) {
 	var date time.Time
 	n, err := parseDecimal(value)
 	switch {
-	case n >= 1e20: // which is no time, even in nanoseconds; what overflows is infinite
+	case n >= 1e20: // too large for a time, even in nanoseconds; ParseFloat returns infinity on overflow
 		return maxHint, true
 	case err == nil && n <= float64(maxHint/unit):
 		return time.Duration(n * float64(unit)), true
@@ -166,8 +168,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 	return wait, wait >= 0
 }
 
-// sinceEpoch reads a number of seconds, milliseconds, microseconds or nanoseconds: of the
-// first of these by which it is a time before the year 5000.
+// sinceEpoch returns the time n seconds, milliseconds, microseconds or nanoseconds after 1970. It uses the first of these
+// units that yields a time before the year 5139.
 func sinceEpoch(n float64) time.Time {
 	const tooLate = 1e11
 	for n >= tooLate {
@@ -176,8 +178,8 @@ func sinceEpoch(n float64) time.Time {
 	return time.UnixMicro(int64(n * 1e6))
 }
 
-// parseDecimal reads digits with at most one point, and perhaps an exponent, which may have a sign. Other
-// signs and notations are not numbers here.
+// parseDecimal parses digits with at most one point and an optional exponent. Only the exponent may have a sign. Unlike
+// [strconv.ParseFloat], parseDecimal rejects hexadecimal numbers, infinities and NaN.
 func parseDecimal(value string) (float64, error) {
 	if strings.Trim(value, "0123456789.eE+-") != "" || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-") {
 		return 0, strconv.ErrSyntax
@@ -185,8 +187,8 @@ func parseDecimal(value string) (float64, error) {
 	return strconv.ParseFloat(value, 64)
 }
 
-// isSecondaryLimit reports whether an answer is GitHub's refusal of too many
-// requests in a short time, which need not carry any header that says so.
+// isSecondaryLimit reports whether a response reports GitHub's secondary rate limit, for too many requests in a short
+// time. Such a response need not have a header field with a limit.
 func isSecondaryLimit(code int, body []byte) bool {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
 		return false
@@ -195,11 +197,11 @@ func isSecondaryLimit(code int, body []byte) bool {
 	return bytes.Contains(text, []byte("secondary rate limit"))
 }
 
-// rateLimit returns the wait until there is quota again, if an answer says that none is
-// left.
+// rateLimit returns the wait until the quota is renewed, if no request is left. Otherwise it returns nil. It also sets
+// Quota and Exhausted.
 func (r *reader) rateLimit() *status.Hint {
 	if r.Age > 0 {
-		return nil // a cache's answer says nothing of the quota now
+		return nil // a response from a cache does not show the current quota
 	}
 	hint := r.rateLimitField()
 	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
@@ -210,8 +212,8 @@ func (r *reader) rateLimit() *status.Hint {
 	return hint
 }
 
-// left notes that n attempts are left for a time. If several limits apply, the one that
-// allows the fewest in a second is the quota.
+// left records that n requests are left until reset has passed. If several limits apply, the Quota is the limit that
+// allows the fewest requests per second. A reset of 0 or less is unknown, and sets no Quota.
 func (r *reader) left(n float64, reset time.Duration) {
 	r.Exhausted = r.Exhausted || n == 0
 	if reset <= 0 {
@@ -223,11 +225,11 @@ func (r *reader) left(n float64, reset time.Duration) {
 	}
 }
 
-// perSecond returns how many attempts a second use up a quota in time.
+// perSecond returns the request rate that uses up q exactly at its reset.
 func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
-// rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
-// or as a time. A 429 that does not say what remains has nothing left.
+// rateLimitReset reads the older header fields, whose names start with prefix: Remaining, and Reset as seconds or as a
+// time. In a 429 without Remaining, no request is left. It returns nil if requests are left.
 func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	value, sent := r.value(prefix + "Remaining")
 	remaining, err := parseDecimal(value)
@@ -248,7 +250,8 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	return r.hint(prefix+"Reset", time.Second)
 }
 
-// rateLimitField reads the structured field RateLimit (RFC 9651).
+// rateLimitField reads the structured field RateLimit (RFC 9651). It returns the longest wait among the limits without
+// remaining requests, or nil if there is no such limit.
 func (r *reader) rateLimitField() (hint *status.Hint) {
 	const name = "RateLimit"
 	values := r.Header.Values(name)
@@ -260,7 +263,7 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 		r.ignore(name, "malformed")
 	}
 	for _, l := range limits {
-		if l.remaining == 0 && l.reset < 0 { // it is no longer than the window of the policy
+		if l.remaining == 0 && l.reset < 0 { // the window of the policy is an upper bound
 			l.reset = r.window(l.policy)
 		}
 		reset := time.Duration(l.reset) * time.Second
@@ -272,17 +275,16 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 	return hint
 }
 
-// A limit is one member of RateLimit. A number is -1 if it is not said.
+// A limit is one member of RateLimit. A number is -1 if the member does not have it.
 type limit struct {
 	policy    string
 	remaining int64
-	reset     int64 // in seconds
+	reset     int64 // seconds
 }
 
-// parseLimits reads a list of policies with what remains of each and the seconds until there
-// is more, `"default";r=50;t=30`, or the dictionary of earlier drafts, `limit=100,
-// remaining=50, reset=30`. One member that does not say what remains invalidates all, as the
-// draft demands: the result is nil.
+// parseLimits parses the values of RateLimit. Each is a list of policies with the remaining requests and the seconds until
+// the reset, `"default";r=50;t=30`, or the dictionary of earlier drafts, `limit=100, remaining=50, reset=30`. It returns
+// nil if the values are malformed, or if one member lacks the remaining requests, as the draft demands.
 func parseLimits(values []string) (limits []limit) {
 	list, err := httpsfv.UnmarshalList(values)
 	for _, member := range list {
@@ -302,7 +304,7 @@ func parseLimits(values []string) (limits []limit) {
 	return limits
 }
 
-// number returns an integer that is not negative, -1 for anything else.
+// number returns value if it is an integer that is not negative. It returns -1 for any other value.
 func number(value any, _ bool) int64 {
 	if item, ok := value.(httpsfv.Item); ok {
 		value = item.Value
@@ -313,7 +315,7 @@ func number(value any, _ bool) int64 {
 	return -1
 }
 
-// seconds returns a number of seconds of at most a year, -1 for anything else.
+// seconds returns value if it is a number of seconds from 0 to a year. It returns -1 for any other value.
 func seconds(value any, found bool) int64 {
 	n := number(value, found)
 	if n > int64(maxHint/time.Second) {
@@ -322,8 +324,8 @@ func seconds(value any, found bool) int64 {
 	return n
 }
 
-// window returns the seconds of a policy's window in RateLimit-Policy, -1 if that
-// does not say.
+// window returns the window of policy in seconds, from RateLimit-Policy. It returns -1 if that field has no window for
+// policy.
 func (r *reader) window(policy string) int64 {
 	list, _ := httpsfv.UnmarshalList(r.Header.Values("RateLimit-Policy"))
 	for _, member := range list {

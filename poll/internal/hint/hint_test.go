@@ -15,7 +15,7 @@ import (
 
 var adviceNow = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// headerOf reads "Name: value" lines.
+// headerOf returns the header in lines of the form "Name: value".
 func headerOf(lines ...string) http.Header {
 	header := http.Header{}
 	for _, line := range lines {
@@ -31,7 +31,7 @@ type response struct {
 	meaning.HTTP
 }
 
-// read reads the hints of an answer.
+// read returns the response after Read.
 func read(code int, header http.Header, body []byte) (o response) {
 	o.Observation = status.Observation{Code: &code, Header: header, Body: body, Protocol: meaning.HTTP{}}
 	Read(&o.Observation, &o.HTTP, adviceNow)
@@ -165,7 +165,7 @@ func TestReadQuota(t *testing.T) {
 	}
 }
 
-// checkAdvice holds what must be true of any answer's advice.
+// checkAdvice fails the test if have, the result of Read for header, breaks a property that every result has.
 func checkAdvice(t *testing.T, header http.Header, have response) {
 	t.Helper()
 	if have.Hint != nil && (have.Hint.Wait <= 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
