@@ -10,7 +10,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Flags are the values of the flags about learning. The zero value is that of a command line without such a flag.
+// Flags are the values of the flags about learning. The zero value means that no such flag is given.
 type Flags struct {
 	Learn                 string // the name of the operation, or ""
 	Cost                  cost
@@ -19,13 +19,14 @@ type Flags struct {
 	StartedAt, FinishedAt string
 }
 
-// A cost is the cost of an attempt, as a share of the median run or as a time.
+// A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The other field
+// is 0.
 type cost struct {
 	share float64
 	delay time.Duration
 }
 
-// Table returns the flags that fill a [Flags].
+// Table returns the command line flags that set the fields of a [Flags].
 func Table() argv.Flags {
 	return argv.Flags{
 		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, Set: argv.Parsed(parseName, func(f *Flags, v string) { f.Learn = v }), Usage: "remember how long runs take, and poll when they end"},
@@ -37,10 +38,10 @@ func Table() argv.Flags {
 	}
 }
 
+// parseName returns name, and the error of [CheckName].
 func parseName(name string) (string, error) { return name, CheckName(name) }
 
-// parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
-// 100%, and "2s" a delay above 0.
+// parseCost parses a cost. "1%" is a share of the median run, from 0.0001% to 100%. "2s" is a delay above 0.
 func parseCost(s string) (c cost, err error) {
 	if strings.HasSuffix(s, "%") {
 		c.share, err = argv.ParsePercent(s)
@@ -53,12 +54,14 @@ func parseCost(s string) (c cost, err error) {
 	return c, nil
 }
 
-// Options returns the options of a learned schedule, whose waits are between base and maxWait; 0 is no bound.
+// Options returns the options of a learned schedule. Its waits are from base to maxWait; 0 means that there is
+// no such limit.
 func (f *Flags) Options(base, maxWait time.Duration) fit.Options {
 	return fit.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: maxWait}
 }
 
-// Store finds where past runs are kept. The directory need not exist.
+// Store returns the directory of past runs, from --history or the environment of l. The directory need not
+// exist. Store fails if the environment names no directory.
 func (f *Flags) Store(l *argv.Line) (History, error) {
 	if f.History != "" {
 		return History{Dir: f.History}, nil
@@ -67,8 +70,9 @@ func (f *Flags) Store(l *argv.Line) (History, error) {
 	return History{Dir: dir}, err
 }
 
-// Recorder returns the recorder of an operation or, if isList, of a list, with the past runs. compile compiles the
-// expression of a flag.
+// Recorder returns the recorder of the operation f.Learn, with its past runs and the model of o. isList means
+// that the operation is a list. compile compiles the expression text of the flag called flag. Recorder fails if
+// an expression is wrong or missing. Past runs that cannot be read become a warning of the recorder.
 func (f *Flags) Recorder(l *argv.Line, o fit.Options, isList bool,
 	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, Age: f.Age, IsList: isList}

@@ -1,9 +1,9 @@
-// Package learn remembers how long operations took: a [Recorder] observes a wait, and a [History] keeps the
+// Package learn remembers how long operations took. A [Recorder] observes a wait, and a [History] keeps the
 // durations for later runs.
 //
-// A history is JSON lines, for its user alone. A process appends a line in one call while it
-// holds a lock, so a process that is killed at any moment leaves at most one torn line, which
-// readers drop.
+// A history is a file of JSON lines that only its user can read. A process appends a line in one call while it
+// holds a lock. A process that is killed at any moment leaves at most one torn line, and readers drop such a
+// line.
 package learn
 
 import (
@@ -30,22 +30,22 @@ import (
 )
 
 const (
-	keptRuns    = 200 // that a shortened file keeps: twice as many as are learned from
-	maxLines    = 400 // before a file is shortened
+	keptRuns    = 200 // kept in a shortened file: twice the runs from which a model is learned
+	maxLines    = 400 // in a file before it is shortened
 	longestName = 100 // bytes
 	extension   = ".jsonl"
 )
 
-// A History is a directory of past runs: a file for each operation, to which any number of
-// processes may append at once. The directory need not exist. A wait works without any of
-// this: callers report errors once and otherwise ignore them.
+// A History is a directory of past runs, with a file for each operation. Any number of processes may append at
+// once. The directory need not exist. A wait works without a history, so callers report its errors once and
+// otherwise ignore them.
 type History struct {
 	Dir string
 }
 
-// CheckName reports what is wrong with the name of a history. It is a file name: 1
-// to 100 bytes, no separators or control characters, and no leading dot. On Windows
-// it must also be valid there.
+// CheckName returns an error if name cannot be the name of a history. The name is part of a file name: it has 1
+// to 100 bytes, no separators or control characters, and no leading dot. On Windows the name must be valid
+// there, too.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -64,8 +64,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// List returns the names of the histories, sorted; none if the directory does
-// not exist.
+// List returns the sorted names of the histories. It returns nil if the directory does not exist.
 func (h History) List() ([]string, error) {
 	entries, err := os.ReadDir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,11 +80,11 @@ func (h History) List() ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // a.jsonl and a-b.jsonl sort differently than a and a-b
+	slices.Sort(names) // the order of a.jsonl and a-b.jsonl is not the order of a and a-b
 	return names, nil
 }
 
-// path returns the path of a history's file.
+// path returns the path of the file of the history name. It fails if name is invalid.
 func (h History) path(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -93,8 +92,8 @@ func (h History) path(name string) (string, error) {
 	return filepath.Join(h.Dir, name+extension), nil
 }
 
-// Read returns the past runs, oldest first, and a warning if lines were skipped. A
-// history that does not exist has no runs.
+// Read returns the past runs of the history name, oldest first, and a warning if lines were skipped. A history
+// that does not exist has no runs.
 func (h History) Read(name string) (records []Record, warnings []string, err error) {
 	path, err := h.path(name)
 	if err != nil {
@@ -114,9 +113,9 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 	return records, warnings, nil
 }
 
-// Append adds a run, making the directory (mode 0700) and the file (mode 0600) if
-// need be. It waits for other processes until ctx is done, and loses none of their
-// runs; if it fails or is killed, at most this one is lost.
+// Append adds the run r to the history name. It creates a missing directory with mode 0700 and a missing file
+// with mode 0600. It waits for other processes until ctx is done, and loses none of their runs. If Append fails
+// or is killed, at most r is lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
 	text, err := r.encode()
 	if err == nil {
@@ -131,8 +130,8 @@ func (h History) Append(ctx context.Context, name string, r Record) error {
 	return nil
 }
 
-// Forget removes a history, once no one writes. The error is [fs.ErrNotExist] if
-// there is none.
+// Forget removes the history name while no other process writes. The error is [fs.ErrNotExist] if there is no
+// such history.
 func (h History) Forget(ctx context.Context, name string) error {
 	if err := h.locked(ctx, name, os.Remove); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
@@ -140,8 +139,8 @@ func (h History) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// locked calls f with the path of a history while no other process writes to the directory. The
-// lock has its own file, since the histories get replaced.
+// locked calls f with the path of the history name while no other process writes to the directory. The lock is a
+// file of its own, since add may replace the file of a history.
 func (h History) locked(ctx context.Context, name string, f func(path string) error) error {
 	path, err := h.path(name)
 	if err != nil {
@@ -155,8 +154,8 @@ func (h History) locked(ctx context.Context, name string, f func(path string) er
 	return f(path)
 }
 
-// add writes a line at the end of the file, on a line of its own even if the last
-// writer was killed midway, and shortens a long file.
+// add appends the line text to the file at path. The line starts on a new line even if the last writer was
+// killed midway. If the file is long, add shortens it.
 func add(path string, text []byte) error {
 	before, err := readAll(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,24 +172,24 @@ func add(path string, text []byte) error {
 		return err
 	}
 	if bytes.Count(before, []byte("\n")) >= maxLines {
-		// The run is in the file by now. If it cannot be shortened, as in a
-		// read-only directory, that is left to a later run.
+		// The run is in the file by now. If the file cannot be shortened, as in a read-only directory, a later
+		// run will do so.
 		system.WriteFile(path, shortened(append(before, text...)))
 	}
 	return nil
 }
 
-// shortened returns the lines of the last runs in a text.
+// shortened returns the lines of the last keptRuns runs in text, without invalid lines.
 func shortened(text []byte) (kept []byte) {
 	records, _, _ := parse(text)
 	for _, r := range records[max(0, len(records)-keptRuns):] {
-		line, _ := r.encode() // which parse has checked
+		line, _ := r.encode() // parse has checked r
 		kept = append(kept, line...)
 	}
 	return kept
 }
 
-// readAll returns the content of a file, which has a few hundred lines at most.
+// readAll returns the content of the file at path, which has a few hundred lines at most.
 func readAll(path string) ([]byte, error) {
 	f, err := system.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
@@ -203,8 +202,7 @@ func readAll(path string) ([]byte, error) {
 // An Outcome is how a run ended.
 type Outcome string
 
-// The outcomes. A run that timed out or was interrupted is known to last longer
-// than Lo.
+// The outcomes. A run with the outcome Timeout or Interrupted lasted longer than its Lo.
 const (
 	Success     Outcome = "success"
 	Failure     Outcome = "failure"
@@ -217,22 +215,23 @@ func (o Outcome) Finished() bool { return o == Success || o == Failure }
 
 // A Record is one past run.
 type Record struct {
-	End time.Time // of the wait
-	// Lo is the age of the operation at the last attempt that saw it unfinished, 0 if
-	// there was none; Hi at the attempt that saw the end. They are equal if the
-	// duration is known exactly. An unfinished run has no Hi.
+	End time.Time // the end of the wait
+	// Lo is the age of the operation at the last attempt that saw it unfinished, or 0 without such an attempt.
+	// Hi is the age at the attempt that saw the end. They are equal if the duration is known exactly. Hi is 0 if
+	// the run did not finish.
 	Lo, Hi  time.Duration
 	Outcome Outcome
 }
 
-// recordLine is the form of a record in the file: seconds, as in poll's events.
+// recordLine is the JSON form of a record in the file. Times are in seconds, as in the events of poll.
 type recordLine struct {
 	End     time.Time `json:"end"`
 	Lo      float64   `json:"lo_s"`
-	Hi      float64   `json:"hi_s,omitzero"` // of an operation that ended
+	Hi      float64   `json:"hi_s,omitzero"` // missing if the operation did not end
 	Outcome Outcome   `json:"outcome"`
 }
 
+// encode returns the line of r for the file, or an error if r is invalid.
 func (r Record) encode() ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -241,6 +240,7 @@ func (r Record) encode() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// decodeRecord returns the record of a line in the file, or an error if the line is not a valid record.
 func decodeRecord(text []byte) (Record, error) {
 	var l recordLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -250,6 +250,7 @@ func decodeRecord(text []byte) (Record, error) {
 	return r, r.check()
 }
 
+// check returns an error if r has an unknown outcome, no end, or times that contradict each other.
 func (r Record) check() error {
 	switch {
 	case !r.Outcome.Finished() && r.Outcome != Timeout && r.Outcome != Interrupted:
@@ -262,8 +263,8 @@ func (r Record) check() error {
 	return nil
 }
 
-// parse returns the records of a text, the number of invalid lines, and what is
-// wrong with the first of them.
+// parse returns the records of text, the number of invalid lines, and the error of the first invalid line. It
+// skips empty lines.
 func parse(text []byte) (records []Record, skipped int, reason error) {
 	number := 0
 	for l := range bytes.Lines(text) {
@@ -284,7 +285,7 @@ func parse(text []byte) (records []Record, skipped int, reason error) {
 	return records, skipped, reason
 }
 
-// seconds converts to a duration, saturating.
+// seconds converts s to a duration. A value outside the range of durations becomes the nearest duration.
 func seconds(s float64) time.Duration {
 	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
 		return time.Duration(max(ns, math.MinInt64))
@@ -294,12 +295,12 @@ func seconds(s float64) time.Duration {
 
 // A Past holds the past runs of an operation.
 type Past struct {
-	Runs     []Record   // also runs without an end
-	Model    *fit.Model // nil without a run that finished
+	Runs     []Record   // including runs that did not finish
+	Model    *fit.Model // nil if no run finished
 	Warnings []string   // about skipped lines
 }
 
-// Fit reads the past runs of an operation, and fits a model to them.
+// Fit reads the past runs of the operation name and fits a model to them. On an error, the Past has no model.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
 	p.Runs, p.Warnings, err = h.Read(name)
 	var runs []fit.Run

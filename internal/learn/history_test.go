@@ -20,13 +20,13 @@ import (
 
 var end = time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC)
 
-// run is the record of a run that the number tells from others.
+// run returns the record of a run that lasted at least number seconds, which identifies the run.
 func run(number int) learn.Record {
 	lo := time.Duration(number) * time.Second
 	return learn.Record{End: end, Lo: lo, Hi: lo + time.Second, Outcome: learn.Success}
 }
 
-// numbers tells which runs the records are of.
+// numbers returns the numbers with which run made the records.
 func numbers(records []learn.Record) []int {
 	var list []int
 	for _, r := range records {
@@ -35,6 +35,7 @@ func numbers(records []learn.Record) []int {
 	return list
 }
 
+// read returns the records of the history name, and reports an error if there is a warning.
 func read(t *testing.T, s learn.History, name string) []learn.Record {
 	t.Helper()
 	records, warnings, err := s.Read(name)
@@ -76,7 +77,7 @@ func TestAppendAndRead(t *testing.T) {
 	if !strings.HasPrefix(string(text), first) {
 		t.Errorf("file %s\nwant it to begin with %s", text, first)
 	}
-	if runtime.GOOS == "windows" { // it has no modes
+	if runtime.GOOS == "windows" { // Windows has no file modes
 		return
 	}
 	for path, want := range map[string]fs.FileMode{s.Dir: 0o700, filepath.Join(s.Dir, "deploy eu.jsonl"): 0o600} {
@@ -177,7 +178,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 	}
 }
 
-// Runs that are added at the same time are all kept, also while the file is rewritten.
+// Runs that processes add at the same time are all kept, even while the file is rewritten.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	const writers, each = 20, 5
@@ -231,7 +232,7 @@ func TestBadPlaces(t *testing.T) {
 			t.Errorf("Append in %s: no error", s.Dir)
 		}
 	}
-	if runtime.GOOS == "windows" { // where other names are wrong
+	if runtime.GOOS == "windows" { // on Windows, other names are invalid
 		return
 	}
 	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "a\nb", "a\x00b", "a\xffb", strings.Repeat("x", 101)} {

@@ -15,9 +15,11 @@ import (
 	"github.com/pollcli/poll/internal/learn"
 )
 
-// fullVariable names the directory of a process that cannot write more than 1000 bytes to a file.
+// fullVariable is an environment variable. It names the directory for a process that can write at most 1000
+// bytes to a file.
 const fullVariable = "HISTORY_TEST_FULL"
 
+// TestMain runs the tests or, if fullVariable is set, adds runs to a history until the file is full.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(fullVariable)
 	if dir == "" {
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A full disk takes half of a line. The file has no part of the line then.
+// A full disk takes half of a line. Append then removes that half.
 func TestFullPlace(t *testing.T) {
 	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}

@@ -7,7 +7,7 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// A colon would begin a stream, and a device counts as one.
+// A colon would name a stream of a file, and a device name stands for the device.
 func TestCheckName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -20,7 +20,7 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// A HOME, as Git Bash has one, comes before it.
+// HOME comes before LocalAppData: Git Bash sets both variables.
 func TestDefaultDir_windows(t *testing.T) {
 	t.Parallel()
 	for want, env := range map[string]map[string]string{

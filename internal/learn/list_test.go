@@ -8,14 +8,14 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A look is one at a list: what was made of it, and of the elements that were judged by it,
-// by their numbers from 1; NONE for those that were not.
+// A look is one attempt at a list. It has the verdict on the list and the verdicts on its elements, numbered
+// from 1. The verdict of an element that had no verdict in this attempt is NONE.
 type look struct {
 	list     status.Status
 	elements []status.Status
 }
 
-// endOf returns what is remembered of a list.
+// endOf returns the record of a list that ended with s. It is the zero Record if nothing is remembered.
 func endOf(r *Recorder, s poll.Summary) Record {
 	r.Observe(poll.Event{Kind: poll.EventGoal, Summary: &s})
 	if r.run == nil {
@@ -24,8 +24,8 @@ func endOf(r *Recorder, s poll.Summary) Record {
 	return *r.run
 }
 
-// observeLooks makes a Recorder observe looks that ended 1, 2, 3 ... s after the start and
-// took 100 ms.
+// observeLooks returns a Recorder that has observed looks. They ended 1, 2, 3 ... s after the start and took 100
+// ms each.
 func observeLooks(looks ...look) *Recorder {
 	r := &Recorder{IsList: true}
 	began := time.Unix(0, 0)
@@ -45,7 +45,7 @@ func observeLooks(looks ...look) *Recorder {
 			before[n] = s
 			streaks[n]++
 			ev.N, ev.State.Status, ev.State.Streak = n+1, s, streaks[n]
-			ev.State.Began = ev.At // of an element that joined just now
+			ev.State.Began = ev.At // the element joined at this attempt
 			r.Observe(ev)
 		}
 	}
@@ -81,7 +81,7 @@ func TestListCompletion(t *testing.T) {
 	}
 }
 
-// A look that was stopped has not seen the list.
+// An attempt that was stopped has not seen the list.
 func TestListCompletion_stopped(t *testing.T) {
 	t.Parallel()
 	r := observeLooks(look{list: status.NotReady})
@@ -105,7 +105,7 @@ func TestListCompletion_outcome(t *testing.T) {
 		ends   []poll.Event
 		ending poll.Ending
 		others map[poll.Ending]int
-		want   Outcome // "" for nothing
+		want   Outcome // "" if nothing is remembered
 		lo, hi time.Duration
 	}{
 		"succeeded":             {looks: both, ending: poll.Succeeded, want: Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},

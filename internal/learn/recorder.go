@@ -14,37 +14,37 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Recorder learns from past runs of an operation, and remembers this run for the
-// next. An error about the history never fails the wait: it becomes a warning. A nil
-// Recorder does nothing.
+// A Recorder learns from past runs of an operation, and records this run for later runs. An error about the
+// history never fails the wait: it becomes a warning. A nil Recorder does nothing.
 type Recorder struct {
-	History History       // has no directory if it cannot be used
+	History History       // Dir is "" if the history cannot be used
 	Name    string        // of the operation
-	Age     time.Duration // of the operation when the wait starts it, or else itself starts
-	IsList  bool          // the operation ends with the last of its elements
-	// StartedAt and FinishedAt read the times of the operation from its last response; nil if not given.
+	Age     time.Duration // the age of the operation when the wait starts
+	IsList  bool          // the operation is a list, which ends with its last element
+	// StartedAt and FinishedAt return the times of the operation from its last response. They are nil if the
+	// flags are not given.
 	StartedAt, FinishedAt *expr.Expr
-	Model                 *fit.Model // nil if there is no past run
+	Model                 *fit.Model // nil if no past run has finished
 
 	warnings []string
-	run      *Record // of this run; nil if there is nothing to record
+	run      *Record // the record of this run; nil before the end, or if there is nothing to record
 
-	latest bracket       // of the last attempt, or the last request for the list
-	status status.Status // the last verdict; of a list, that on the last element that has ended
-	end    bracket       // latest, when status was new
-	failed poll.Outcome  // of the last element that has failed
-	broken bool          // the list could not be waited for
+	latest bracket       // after the last attempt, or the last request for the list
+	status status.Status // the last verdict; for a list, the verdict on the element that ended last
+	end    bracket       // the value of latest when status last changed
+	failed poll.Outcome  // the outcome of the element that failed last
+	broken bool          // the wait for the list itself failed
 }
 
-// A bracket holds the end of an operation, if an attempt has seen that. Its times are ages of the
+// A bracket is the interval in which an operation ended, if its end was seen. The times are ages of the
 // operation.
 type bracket struct {
-	unfinished time.Duration // when the last attempt before began that saw it unfinished, 0 for none
-	finished   time.Duration // when the attempt ended
-	next       time.Duration // unfinished, for the next attempt
+	unfinished time.Duration // the start of the last earlier attempt that saw the operation unfinished, or 0
+	finished   time.Duration // the end of the current attempt
+	next       time.Duration // the value of unfinished for the next attempt
 }
 
-// Read reads the past runs, and fits the Model to them.
+// Read reads the past runs and fits r.Model to them. If they cannot be read, it calls Disable.
 func (r *Recorder) Read(o fit.Options) {
 	past, err := r.History.Fit(r.Name, o)
 	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model
@@ -53,14 +53,14 @@ func (r *Recorder) Read(o fit.Options) {
 	}
 }
 
-// Disable makes the Recorder record nothing, with a warning.
+// Disable makes r record nothing. It adds a warning that starts with what.
 func (r *Recorder) Disable(what string, err error) {
 	r.warnings = append(r.warnings, what+": "+err.Error())
 	r.History.Dir = ""
 }
 
-// Observe takes an event of the run, or of a list and its elements. The end of one that is no
-// list comes to End.
+// Observe takes an event of the run, or of a list and its elements. The end of a single operation is passed to
+// End instead.
 func (r *Recorder) Observe(ev poll.Event) {
 	switch {
 	case r == nil:
@@ -75,9 +75,9 @@ func (r *Recorder) Observe(ev poll.Event) {
 	}
 }
 
-// observeAttempt takes an attempt at the operation, or a request for a list, whose elements are judged
-// next. If a threshold requires several attempts, the first of them saw the end. THROTTLED tells
-// nothing.
+// observeAttempt takes an attempt at the operation, or a request for a list. The verdicts on the elements of the
+// list follow in later events. If a threshold requires several attempts in a row, the first attempt saw the end.
+// THROTTLED does not show whether the operation is done.
 func (r *Recorder) observeAttempt(ev poll.Event) {
 	verdict := ev.State.Status
 	if ofResult(ev.Observation) {
@@ -98,17 +98,17 @@ func (r *Recorder) observeAttempt(ev poll.Event) {
 	}
 }
 
-// End takes how the run ended. Nothing is learned if an earlier process has seen the end: no
-// attempt of this one has.
+// End takes the outcome of the run. Nothing is recorded if an earlier process has seen the end, since no attempt
+// of this process saw it.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r != nil {
 		r.run = r.record(ctx, o)
 	}
 }
 
-// endList ends a list, whose run is over once all elements have ended, or as many have succeeded
-// as had to. If an element has failed and another was given up, it is not known how long all of
-// them would have taken.
+// endList takes the end of a list. The list ends when all elements have ended, or when enough elements have
+// succeeded. If an element failed and another element was given up, the run counts as timed out: the duration of
+// the whole list is unknown.
 func (r *Recorder) endList(s poll.Summary) {
 	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
 	if o.Ending == poll.Failed {
@@ -122,8 +122,8 @@ func (r *Recorder) endList(s poll.Summary) {
 	}
 }
 
-// Save remembers the run that has ended. It comes after the result, since other processes may
-// hold the history.
+// Save adds the run that has ended to the history. Callers print the result first, since Save may wait for
+// another process that holds the history.
 func (r *Recorder) Save(ctx context.Context) error {
 	if r == nil || r.run == nil || r.History.Dir == "" {
 		return nil
@@ -134,7 +134,7 @@ func (r *Recorder) Save(ctx context.Context) error {
 	return nil
 }
 
-// Warnings returns what went wrong with learning, but for saving.
+// Warnings returns the problems with learning, except errors of Save.
 func (r *Recorder) Warnings() []string {
 	if r == nil {
 		return nil
@@ -142,13 +142,13 @@ func (r *Recorder) Warnings() []string {
 	return r.warnings
 }
 
-// ofResult reports whether an attempt looked for the result of an operation
-// that was known to be done.
+// ofResult reports whether an attempt requested the result of an operation that was known to be done. o may be
+// nil.
 func ofResult(o *status.Observation) bool {
 	return o != nil && o.Result
 }
 
-// record returns what to remember of a run, nil for nothing.
+// record returns the record of a run with the outcome o, or nil if there is nothing to record.
 func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	outcome := remembered(o)
 	run := &Record{End: time.Now(), Outcome: outcome}
@@ -172,15 +172,14 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 		}
 		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
 	case r.Age > 0 && r.end.unfinished == 0:
-		// The first attempt found it finished: it may have ended at any earlier age.
+		// The first attempt saw the operation finished: the end may have been at any earlier age.
 		return nil
 	}
 	return run
 }
 
-// remembered returns the outcome for the history, "" if the run tells nothing
-// about the operation. A wait that stopped before the end, for whatever reason, is
-// a timeout.
+// remembered returns the outcome for the history, or "" if the run shows nothing about the operation. A wait
+// that ended before the operation, for whatever reason, is a timeout unless it was interrupted.
 func remembered(o poll.Outcome) Outcome {
 	switch {
 	case ofResult(o.Observation), o.Ending == poll.Succeeded:
@@ -196,14 +195,15 @@ func remembered(o poll.Outcome) Outcome {
 	}[o.Ending]
 }
 
-// failed distinguishes a failure of the operation, reported by a rule or a good
-// answer, from one of the probe, such as a wrong password, and from an end from outside.
+// failed reports whether the operation failed, as a rule or a successful response shows. It returns false if the
+// probe failed, as with a wrong password, and if the wait was ended from outside.
 func failed(o poll.Outcome) bool {
 	seen := o.Observation
 	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Start)
 }
 
-// took returns how long the operation ran, by the times in its last answer.
+// took returns how long the operation ran, by the times in its last response o. It fails if a time is missing,
+// or if the operation finished before it started.
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -218,6 +218,7 @@ func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Durati
 	return finished.Sub(started), err
 }
 
+// instantOf returns the time that e, the expression of the flag name, evaluates to.
 func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err error) {
 	value := e.Eval(env).Value()
 	if !value.Exists() {
@@ -229,16 +230,16 @@ func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err erro
 	return at, nil
 }
 
-// instant parses RFC 3339, or a number of seconds or milliseconds since 1970.
+// instant parses a time in the format of RFC 3339, or a number of seconds or milliseconds since 1970.
 func instant(text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	n := math.NaN() // which null leaves alone
+	n := math.NaN() // null leaves n unchanged
 	if err := json.Unmarshal([]byte(text), &n); err != nil || !(n >= 0 && n < 1e14) {
 		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)
 	}
-	if n >= 1e11 { // as seconds the year 5138, as milliseconds 1973
+	if n >= 1e11 { // 1e11 seconds is the year 5138, and 1e11 milliseconds is 1973
 		n /= 1e3
 	}
 	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil

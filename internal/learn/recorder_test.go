@@ -8,8 +8,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// attempts are events of the third of several targets, of attempts that ended 1, 2, 3 ... s after the start and
-// took 100 ms.
+// attempts returns the events of attempts with the given statuses. The target is the third of several targets.
+// The attempts ended 1, 2, 3 ... s after the start and took 100 ms each.
 func attempts(statuses ...status.Status) []poll.Event {
 	var list []poll.Event
 	began := time.Unix(0, 0)
@@ -23,7 +23,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 	return list
 }
 
-// lookingFor makes the events from one on attempts to get the result.
+// lookingFor returns events after changing events from the index from on: their attempts request the result.
 func lookingFor(events []poll.Event, from int) []poll.Event {
 	for _, ev := range events[from:] {
 		ev.Observation.Result = true
@@ -31,7 +31,7 @@ func lookingFor(events []poll.Event, from int) []poll.Event {
 	return events
 }
 
-// cutShort makes event i that of an attempt which was ended from outside.
+// cutShort returns events after changing event i: its attempt was ended from outside.
 func cutShort(events []poll.Event, i int) []poll.Event {
 	events[i].Observation.Failure = &status.Failure{Kind: status.FailureStopped}
 	return events
