@@ -2,7 +2,7 @@ package term
 
 import "github.com/fatih/color"
 
-// A ColorMode sets when colours are used. The zero value is ColorAuto.
+// A ColorMode sets when colours are used. The zero value means ColorAuto.
 type ColorMode string
 
 // The values of --color.
@@ -12,19 +12,19 @@ const (
 	ColorNever  ColorMode = "never"
 )
 
-// ColorModes returns the modes, in their order.
+// ColorModes returns the values of --color, in the order of the help.
 func ColorModes() []ColorMode { return []ColorMode{ColorAuto, ColorAlways, ColorNever} }
 
-// A Palette colours words by their meaning. The zero value leaves them plain.
+// A Palette colours words by their meaning. The zero value does not colour them.
 type Palette struct{ on bool }
 
-// Palette returns the colours to use on Err.
+// Palette returns the colours for s.Err in the mode m.
 func (s *Streams) Palette(m ColorMode) Palette {
 	wanted := s.ErrIsTerminal && !s.Dumb && !s.NoColor
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// A Tone is a meaning that has a colour: a status, or any other word, which is faint.
+// A Tone is a meaning that has a colour: a status or another word. An unknown word is faint.
 type Tone string
 
 // The tones.
@@ -36,8 +36,8 @@ const (
 	Bad     Tone = "ERROR"
 )
 
-// Paint colours a word. It enables the colour explicitly: the library's own global
-// switch looks at stdout, and these words go to stderr.
+// Paint returns s in the colour of t, or s itself if colours are off or s is empty. Paint enables the colour
+// explicitly: the global switch of the color package depends on stdout, but these words go to stderr.
 func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s

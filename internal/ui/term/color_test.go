@@ -31,7 +31,7 @@ func TestPalette(t *testing.T) {
 }
 
 func TestPalette_environment(t *testing.T) {
-	// The library looks at NO_COLOR for every colour it makes.
+	// The color package reads NO_COLOR for every colour.
 	t.Setenv("NO_COLOR", "1")
 	s := Streams{}
 	if have, want := s.Palette(ColorAlways).Paint(Good, "x"), "\x1b[32mx\x1b[0m"; have != want {

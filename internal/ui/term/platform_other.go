@@ -4,8 +4,8 @@ package term
 
 import "os"
 
-// access reports nothing, since the mode of an open file is not known here.
+// access returns false, since the mode of an open file is not known here.
 func access(*os.File) (closed, isNull bool) { return false, false }
 
-// inForeground returns true, since background jobs do not exist here.
+// inForeground returns true, since there are no background jobs here.
 func inForeground(int) bool { return true }

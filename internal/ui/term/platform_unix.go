@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// access reports whether f cannot be written to, and whether it is /dev/null and open for reading,
-// too.
+// access reports whether f is closed or not open for writing, and whether f is /dev/null and open for both
+// reading and writing.
 func access(f *os.File) (closed, isNull bool) {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	mode := flags & unix.O_ACCMODE
@@ -18,8 +18,8 @@ func access(f *os.File) (closed, isNull bool) {
 	return err != nil || mode == unix.O_RDONLY, mode == unix.O_RDWR && os.SameFile(info, null)
 }
 
-// inForeground reports whether the process group owns the terminal. It is true for
-// a terminal that is not the controlling one, which cannot be asked.
+// inForeground reports whether this process group is in the foreground of the terminal fd. It returns true if
+// that cannot be determined, as for a terminal that is not the controlling terminal.
 func inForeground(fd int) bool {
 	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err != nil || owner == unix.Getpgrp()

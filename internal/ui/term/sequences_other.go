@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// takeSequences does nothing, except on Windows.
+// takeSequences does nothing: only Windows consoles need it.
 func takeSequences(*os.File) {}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// takeSequences has the console of a stream act on escape sequences itself, which it can
-// since Windows 10. Shells set it back.
+// takeSequences makes the console of f interpret escape sequences, if f is a console. Consoles support this
+// since Windows 10. The shell restores the mode later.
 func takeSequences(f *os.File) {
 	const wanted = windows.ENABLE_PROCESSED_OUTPUT | windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING
 	var mode uint32

@@ -1,6 +1,5 @@
-// Package term is about the streams and terminal of the process: which streams are
-// terminals, how wide the terminal is, which colours to use, and how text from
-// outside is sanitized before it is shown.
+// Package term provides the streams and the terminal of the process. It reports which streams are terminals, how
+// wide the terminal is, and which colours to use. It also sanitizes text from outside before the text is shown.
 package term
 
 import (
@@ -13,38 +12,38 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are the standard streams of the process, with their properties. [System]
-// and [Buffers] make them.
+// Streams are the standard streams of the process, with their properties. [System] and [Buffers] create them.
 type Streams struct {
 	In  io.Reader
-	Out io.Writer // the result and nothing else
-	Err io.Writer // everything else
+	Out io.Writer // only the result
+	Err io.Writer // everything except the result
 
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
-	// OutClosed is true if stdout is closed, or not open for writing. OutNull is true if it is
-	// /dev/null and open for reading, too: Go's runtime opens that in place of a stdout that is
-	// closed, but so do some callers that want no results.
+	// OutClosed is true if stdout is closed, or not open for writing. OutNull is true if stdout is /dev/null and
+	// open for both reading and writing. The runtime of Go opens /dev/null in this way if stdout is closed, but
+	// some callers that want no results do the same.
 	OutClosed, OutNull bool
 
-	Dumb    bool // TERM=dumb: nothing can be redrawn
-	Unicode bool // the terminal shows UTF-8, by the locale
-	NoColor bool // the environment turns colours off
+	Dumb    bool // TERM is dumb: the terminal cannot redraw a line
+	Unicode bool // the terminal shows UTF-8, as the locale promises
+	NoColor bool // the environment variable NO_COLOR is set
 
-	// Width and OutWidth return the current width of Err's and Out's terminal in
-	// columns, and Height that of Err's in rows, 0 if there is none or it is unknown.
+	// Width and OutWidth return the current number of columns of the terminals of Err and Out. Height returns
+	// the number of rows of the terminal of Err. They return 0 if there is no terminal, or if its size is
+	// unknown.
 	Width, OutWidth, Height func() int
-	// Foreground reports whether the process may draw on Err's terminal now: not as
-	// a shell's background job. Without job control it always may.
+	// Foreground reports whether the process may draw on the terminal of Err now. It returns false while the
+	// process is a background job of a shell.
 	Foreground func() bool
-	// CloseOut closes stdout. Some file systems report only then that data is lost.
+	// CloseOut closes stdout. Some file systems report only then that data was lost.
 	CloseOut func() error
-	// Wrote is called when somebody has taken a piece of what is written to stdout.
+	// Wrote is called after each piece of output that stdout has accepted.
 	Wrote func()
 }
 
-// System returns the streams of the process. getenv, usually [os.Getenv], is called
-// for TERM, NO_COLOR and the locale.
+// System returns the streams of the process. getenv, usually [os.Getenv], is called for TERM, NO_COLOR and the
+// variables of the locale.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	takeSequences(os.Stderr)
@@ -71,8 +70,8 @@ func System(getenv func(string) string) *Streams {
 	return s
 }
 
-// Buffers returns streams for a test: in is read as stdin; out and err collect what
-// is written. None of them is a terminal.
+// Buffers returns streams for a test. in is the content of stdin; out and err collect the output. The streams
+// are not terminals.
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	none := func() int { return 0 }
@@ -81,14 +80,15 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 		CloseOut:   func() error { return nil }}, out, err
 }
 
-// size returns the columns or, with 1, the rows of a terminal, 0 if there is none.
+// size returns the columns of the terminal fd if which is 0, and its rows if which is 1. It returns 0 if fd is
+// not a terminal.
 func size(fd, which int) int {
-	width, height, _ := term.GetSize(fd) // 0 on an error
+	width, height, _ := term.GetSize(fd) // both are 0 on an error
 	return []int{width, height}[which]
 }
 
-// unicodeLocale reports whether the locale, by POSIX's order of variables, uses
-// UTF-8. Windows has no such variables and shows UTF-8.
+// unicodeLocale reports whether the locale uses UTF-8. The first variable that is set counts, in the order that
+// POSIX defines. Without a variable, the result is true on Windows and false elsewhere.
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -98,15 +98,16 @@ func unicodeLocale(getenv func(string) string) bool {
 	return os.PathSeparator == '\\'
 }
 
-// An output is stdout. It writes a piece at a time to anything but a regular file, so that it
-// shows whether anyone reads. Pipes write a piece atomically. A file gets all at once, since
-// several processes may append to it.
+// An output writes to stdout. It writes 4 KiB at a time, so that the caller of wrote knows whether a reader
+// takes the output. A pipe takes such a piece atomically. A regular file gets all at once, since several
+// processes may append to it.
 type output struct {
 	w     io.Writer
 	piece int
-	wrote func() // is called after each piece
+	wrote func() // called after each piece
 }
 
+// newOutput returns an output to f that calls wrote after each piece.
 func newOutput(f *os.File, wrote func()) *output {
 	o := &output{w: f, piece: 4 << 10, wrote: wrote}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -115,7 +116,7 @@ func newOutput(f *os.File, wrote func()) *output {
 	return o
 }
 
-// Write writes all of p.
+// Write writes all of p, unless the stream returns an error.
 func (o *output) Write(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		var m int

@@ -30,7 +30,7 @@ func TestUnicodeLocale(t *testing.T) {
 	}
 }
 
-// What is written to a pipe shows piece by piece, and a file gets all at once.
+// A pipe gets the output piece by piece, and a file gets it all at once.
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))

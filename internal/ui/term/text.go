@@ -12,24 +12,22 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Text from outside (answers, stderr, headers) may contain anything: sequences that
-// move the cursor or rename the window, characters that reverse the text, commands
-// that a CI service takes from the log. Everything shown of it passes [Line],
-// [Block] or [Lines].
+// Text from outside (responses, stderr, headers) may contain anything: sequences that move the cursor or rename
+// the window, characters that reverse the text, and commands that a CI service reads from the log. All such text
+// passes [Line], [Block] or [Lines] before it is shown.
 
 const (
-	// prefix begins every line of a block, so that no line can begin with the
-	// "::" of a GitHub Actions command, or be taken for one of poll's own.
+	// prefix is at the start of every line of a block. A line can then neither be a GitHub Actions command,
+	// which starts with "::", nor look like a line of poll.
 	prefix = "| "
 	tab    = "    "
-	// maxLine is the longest line that Lines waits for, in bytes. A longer
-	// one is written in pieces, each on a line of its own.
+	// maxLine is the length in bytes of the longest line that Lines collects. Lines writes a longer line in
+	// pieces, each on a separate line.
 	maxLine = 4096
 )
 
-// Line returns text from outside as part of one line: newlines become \n, tabs a
-// space, and invisible characters their number (see [Block]). Space at both ends is
-// removed.
+// Line returns s, a text from outside, as part of one line. A newline becomes \n and a tab becomes a space.
+// Invisible characters become their number, as in [Block]. Space at both ends is removed.
 func Line(s string) string {
 	s = strings.TrimFunc(s, unicode.IsSpace)
 	if !strings.ContainsFunc(s, mayHarm) {
@@ -40,15 +38,15 @@ func Line(s string) string {
 	return b.String()
 }
 
-// mayHarm returns false for most characters that [sanitize] does not change. It is fast.
+// mayHarm returns false for most characters that [sanitize] does not change. It is a fast first test.
 func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
-// Block returns text from outside as separate lines, each beginning with "| " and
-// ending with a newline; for empty text there are none. A tab is four spaces, a
-// carriage return before a newline is dropped. Other control characters and bytes
-// that are not UTF-8 are shown as \xNN, invisible format characters (which may
-// reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
-// command anywhere in a line is broken up.
+// Block returns s, a text from outside, as separate lines. Each line starts with "| " and ends with a newline.
+// An empty text has no lines.
+//
+// A tab becomes four spaces, and a carriage return before a newline is dropped. Other control characters, and
+// bytes that are not UTF-8, become \xNN. Invisible format characters, which may reverse the text, become
+// \u{NNNN}. In "##[", the start of a command for CI services, the second # becomes \x23.
 func Block(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -57,14 +55,14 @@ func Block(s string) string {
 	return b.String()
 }
 
-// blockLine writes one line of a block.
+// blockLine writes line to b as one line of a block.
 func blockLine(b *strings.Builder, line string) {
 	b.WriteString(prefix)
 	sanitize(b, strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", tab))
 	b.WriteByte('\n')
 }
 
-// sanitize writes text from outside as part of one line.
+// sanitize writes s, a text from outside, to b as part of one line.
 func sanitize(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -90,9 +88,9 @@ func sanitize(b *strings.Builder, s string) {
 	}
 }
 
-// hidden reports whether r is invisible but changes how its neighbours look: a
-// format character (Unicode category Cf) or a line separator, but not a joiner that
-// emoji, Indic and Persian words need, nor a visible mark.
+// hidden reports whether r is invisible and changes how neighbouring characters look. Such characters are format
+// characters (Unicode category Cf) and line separators. Joiners are excepted, since emoji, Indic and Persian
+// words need them. Visible marks are excepted, too.
 func hidden(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	if r < 0x80 || r == zwnj || r == zwj {
@@ -102,9 +100,8 @@ func hidden(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// beginsCommand reports whether the second # of "##[", "##vso[" or "##teamcity[" is
-// at s[i]. GitHub and Azure find these even in the middle of a line, so a prefix
-// does not make them harmless.
+// beginsCommand reports whether s[i] is the second # of "##[", "##vso[" or "##teamcity[". GitHub and Azure find
+// these commands even in the middle of a line, so prefix alone does not make them harmless.
 func beginsCommand(s string, i int) bool {
 	if i == 0 || s[i-1] != '#' {
 		return false
@@ -113,13 +110,13 @@ func beginsCommand(s string, i int) bool {
 	return strings.HasPrefix(rest, "[")
 }
 
-// Lines sanitizes text from outside as [Block] does, line by line as it comes. The zero value
-// has no text. It must not be used by two goroutines at once.
+// Lines sanitizes text from outside as [Block] does, line by line as the text arrives. The zero value is ready
+// to use. Two goroutines must not use a Lines at once.
 type Lines struct {
 	unfinished []byte
 }
 
-// Add returns the lines that p completes.
+// Add adds p to the text and returns the lines that p completes.
 func (l *Lines) Add(p []byte) string {
 	text := append(l.unfinished, p...)
 	var b strings.Builder
@@ -141,25 +138,25 @@ func (l *Lines) Add(p []byte) string {
 	}
 }
 
-// Rest returns the unfinished line, as if it had ended.
+// Rest returns the unfinished line as if it had ended, or "" without such a line.
 func (l *Lines) Rest() string {
 	text := Block(string(l.unfinished))
 	l.unfinished = nil
 	return text
 }
 
-// condition sets the width of characters. Unlike the library's default, it ignores
-// the locale: terminals show ambiguous characters narrow.
+// condition returns the rules for the width of characters. Unlike the default of the runewidth package, they
+// ignore the locale: terminals show ambiguous characters narrow.
 func condition() *runewidth.Condition {
 	return &runewidth.Condition{StrictEmojiNeutral: true}
 }
 
-// Width returns how many columns s takes on a terminal. Wide characters count as
-// two, combining ones as none. s must not contain escape sequences.
+// Width returns the number of columns that s takes on a terminal. A wide character takes two columns, and a
+// combining character takes 0. s must not contain escape sequences.
 func Width(s string) int { return condition().StringWidth(s) }
 
-// Cut returns s if it fits into width columns, and otherwise its beginning
-// followed by mark, which together fit. A width of 0 or less gives "".
+// Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, which fit
+// together. It leaves out mark if mark alone would fill the width. It returns "" if width is 0 or less.
 func Cut(s string, width int, mark string) string {
 	if width <= 0 {
 		return ""
@@ -170,11 +167,11 @@ func Cut(s string, width int, mark string) string {
 	return condition().Truncate(s, width, mark)
 }
 
-// colour matches what [Palette.Paint] writes around a word.
+// colour returns an expression for the escape sequences that [Palette.Paint] writes around a word.
 var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
-// Fold breaks text between words into lines of at most width columns, those below the first with an indent.
-// A word that is longer stays whole: the terminal breaks it so that it can be copied.
+// Fold breaks text between words into lines of at most width columns. Every line after the first starts with
+// indent. A word that is longer than a line stays whole: the terminal breaks the word, so that it can be copied.
 func Fold(text string, width int, indent string) (lines []string) {
 	line, columns := "", 0
 	for i, word := range strings.Split(text, " ") {
@@ -191,7 +188,8 @@ func Fold(text string, width int, indent string) (lines []string) {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// CutFront cuts like [Cut], but keeps the end: the ends of names differ more often.
+// CutFront cuts s like [Cut], but keeps the end of s and puts mark at the front: the ends of names differ more
+// often.
 func CutFront(s string, width int, mark string) string {
 	columns := Width(s)
 	if columns <= width || width <= Width(mark) {

@@ -76,7 +76,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A line that is too long comes in pieces.
+// Lines returns a line that is too long in pieces.
 func TestLines_longLine(t *testing.T) {
 	t.Parallel()
 	var l Lines
@@ -96,7 +96,7 @@ func TestCut(t *testing.T) {
 	}{
 		{"abcd", 3, "ab…"},
 		{"abcd", 0, ""},
-		{"日本語", 4, "日…"}, // half a character is none
+		{"日本語", 4, "日…"}, // half of a wide character is left out
 		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
 		{"👩\u200d🚀👩\u200d🚀", 3, "👩\u200d🚀…"},
 	}
