@@ -24,7 +24,7 @@ func checkedAgain(p poll.Poller) poll.Poller {
 	}
 	if p.Elements != nil {
 		for key, s := range p.Elements.Past {
-			s.Attempts = min(s.Attempts, past.Attempts) // the limit is that of the list
+			s.Attempts = min(s.Attempts, past.Attempts) // the list has the limit
 			p.Elements.Past[key] = again(s)
 		}
 	}
@@ -35,7 +35,7 @@ func checkedAgain(p poll.Poller) poll.Poller {
 }
 
 // LookAgain returns the outcome of a wait that had ended in an earlier run, with a note. A SUCCESS has the
-// response to one more attempt, which starts nothing. Another outcome stays as it is.
+// response to one more attempt, which starts nothing. Another outcome does not change.
 func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	if !o.Resumed {
 		return &o
@@ -48,7 +48,7 @@ func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome
 	return &o
 }
 
-// look makes one more attempt for the result of a target, and returns a description.
+// look attempts to get the result of a target once more, and returns a description.
 func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
 		return ", and the " + h.Method + " is not sent again to get its result"
@@ -62,10 +62,10 @@ func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	return ", and poll asked again for its result"
 }
 
-// CheckAgain makes one more attempt at each target that succeeded in an earlier slice, and changes the summary of a
-// group that has Succeeded: the same line may be of another account by now. A target is open again if a successful
-// response reports that. The slice then lasts to its end, which is that of inTime, and the next slice continues with
-// the target. Attempts for which no time is left are those of the next slice, which makes as many as it can.
+// CheckAgain checks each target once more that succeeded in an earlier slice, and changes the summary of a group that
+// has Succeeded: the same line may have another account by now. A target is open again if a successful response
+// reports that. The slice then lasts until inTime is done, and the next slice continues with the target. The next
+// slice makes the attempts that have no time left.
 func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Summary) {
 	began := time.Now()
 	defer func() { goal.Elapsed += time.Since(began) }()
@@ -101,9 +101,8 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 	}
 }
 
-// WaitOut returns the end of a slice as its caller needs it. A group in which a target is still open ends as that
-// target. If the server asks for too long a wait, the slice lasts to its end, which is that of inTime: otherwise its
-// caller would call again at once.
+// WaitOut returns the end of a slice as its caller needs it. A group with an open target ends as that target. If a
+// Retry-After is too long, the slice lasts until inTime is done: otherwise its caller would call again at once.
 func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	all, one := ev.Summary, ev.Outcome
 	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {

@@ -17,7 +17,7 @@ func (l *Log) entry(ev poll.Event) entry {
 	return e
 }
 
-// Observe takes an event. It writes the state of a target if a run that is killed must not forget it: after a
+// Observe records an event. It writes the state of a target if a run that is killed must not forget it: after a
 // start and where an operation is followed, and after a streak has ended. The state of a list is kept until the end, since
 // no event reports that.
 func (l *Log) Observe(ev poll.Event) {
@@ -62,13 +62,13 @@ func (l *Log) End(ev poll.Event, exit int) (record func()) {
 	return nothing
 }
 
-// Exit returns the exit code with which a target ended in an earlier run, nil if that is not known.
+// Exit returns the exit code of a target that ended in an earlier run, nil if the file does not have the code.
 func (l *Log) Exit(ev poll.Event) *int {
 	past, _ := l.file.past(l.entry(ev).ID)
 	return past.Exit
 }
 
-// Err returns the error for which a later run cannot continue the wait, nil for none.
+// Err returns the error that keeps a later run from continuing the wait, or nil.
 func (l *Log) Err() error {
 	if l == nil {
 		return nil
@@ -76,7 +76,7 @@ func (l *Log) Err() error {
 	return l.file.problem()
 }
 
-// Fate returns what becomes of the file if the wait ends so. Without a file the wait is over.
+// Fate returns the fate of the file for an ending. Without a file the wait is over.
 func (l *Log) Fate(how poll.Ending) Fate {
 	if l == nil {
 		return Over
@@ -84,7 +84,7 @@ func (l *Log) Fate(how poll.Ending) Fate {
 	return fateOf(how, l.worst, l.Err() == nil)
 }
 
-// Notes returns what the user has to know of the file if the wait ends so.
+// Notes returns notes for the user about the file, for an ending.
 func (l *Log) Notes(how poll.Ending) (notes []string) {
 	switch {
 	case l == nil:
@@ -98,7 +98,7 @@ func (l *Log) Notes(how poll.Ending) (notes []string) {
 	return notes
 }
 
-// Close closes the file, and removes it if it is the file of a slice that is over. The error describes what the file
+// Close closes the file, and removes it if it is the file of a slice that is over. The error reports entries that the file
 // lacks.
 func (l *Log) Close(f Fate) error {
 	if l == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Fate is what becomes of the file of a wait. The end of a wait is not the end of its operation: after a start,
+// A Fate is the fate of the file of a wait. The end of a wait is not the end of its operation: after a start,
 // only a successful response that reports the end ends the operation.
 type Fate int
 
@@ -40,10 +40,10 @@ func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
 	return Over
 }
 
-// abandonedAfter is the age of a file after which a wait in slices counts as abandoned.
+// abandonedAfter is the age of the file of an abandoned wait in slices.
 const abandonedAfter = time.Hour
 
-// known is what a file holds when a run opens it.
+// known holds facts about a file that a run opens.
 type known struct {
 	isEmpty  bool          // of all targets
 	hasSome  bool          // of the targets of this run
@@ -52,18 +52,18 @@ type known struct {
 	age      time.Duration // of the newest line
 }
 
-// A decision is what a run does with the file that it finds.
+// A decision is the use of a file that a run finds.
 type decision int
 
 const (
 	resume    decision = iota // continue, if the file holds a wait
 	replace                   // remove the file, and begin anew
-	earlier                   // reject: the file is of an earlier run, and the line does not resume it
-	other                     // reject: the file is of another command
+	earlier                   // reject: the file belongs to an earlier run, and the line does not resume that run
+	other                     // reject: the file belongs to another command
 	abandoned                 // reject: the operation of the file may be an old one
 )
 
-// decide returns what a run does with a file.
+// decide returns the use of a file.
 func decide(k known, mayResume, isSlice bool) decision {
 	switch isOld := isSlice && k.age > abandonedAfter; {
 	case k.isEmpty:

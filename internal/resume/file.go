@@ -71,7 +71,7 @@ type file struct {
 }
 
 // openFile opens a job log, and creates the file if it does not exist. It fails if the file is not a job log, or
-// another process has it open, and leaves the file as it was.
+// another process has the file open, and does not change the file.
 func openFile(path string) (*file, error) {
 	opened, err := system.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *file) begin() error {
 	return cmp.Or(err, f.file.Chmod(0o600))
 }
 
-// syncName makes the name of the file outlast a crash of the machine.
+// syncName syncs the directory, so that the name of the file outlasts a crash of the machine.
 func (f *file) syncName() {
 	if dir, err := os.Open(filepath.Dir(f.path)); err == nil {
 		defer dir.Close()
@@ -137,7 +137,7 @@ func (f *file) start(e entry) error {
 	return nil
 }
 
-// write writes an entry, unless the file has a newer one. It syncs a line about an operation that was started: after
+// write writes an entry, unless the file has a newer entry. It syncs a line about an operation that was started: after
 // a crash of the machine a later run checks a target again whose last line is lost. After an error, which problem
 // returns, it writes nothing more: the file may be full.
 func (f *file) write(e entry) {
@@ -168,7 +168,7 @@ func (f *file) isStale(e entry) bool {
 	return e.Key == nil && !e.State.Ended() && e.State.Sent < f.newest[e.ID][""].starts()
 }
 
-// keep makes an entry the newest one.
+// keep sets the newest entry of a target or an element.
 func (f *file) keep(e entry) {
 	key := ""
 	if e.Key != nil {
@@ -180,14 +180,14 @@ func (f *file) keep(e entry) {
 	f.newest[e.ID][key] = e
 }
 
-// problem returns the error for which a later run will not find all entries, nil for none.
+// problem returns the error that keeps a later run from finding all entries, or nil.
 func (f *file) problem() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failed(cmp.Or(f.err, f.lost()))
 }
 
-// lost returns an error if another file, or none, has the name of this one.
+// lost returns an error if the name of the file belongs to another file, or to no file.
 func (f *file) lost() error {
 	if system.IsAt(f.file, f.path) {
 		return nil
@@ -229,7 +229,7 @@ func (f *file) compact() {
 	f.file, _ = system.OpenOwn(f.path, os.O_RDWR) // close reports a failure
 }
 
-// close makes the lines outlast a crash of the machine, or removes the file, and lets other processes use its name
+// close syncs the lines, or removes the file, and lets other processes use its name
 // only then: a process that opened the file before would lose it. It returns the error of problem, or its own.
 func (f *file) close(remove bool) error {
 	f.mu.Lock()

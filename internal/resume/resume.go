@@ -1,6 +1,6 @@
-// Package resume keeps what a later run needs to continue a wait: the file of --joblog, or of --slice. It
-// identifies the targets of a run, restores their states, records starts before they are sent and ends after
-// their results were delivered, and decides at each end what becomes of the file.
+// Package resume keeps the memory of a wait for later runs, in the file of --joblog or of --slice. It identifies the
+// targets of a run, and restores their states. It records starts before they are sent, and ends after their results were
+// delivered. At each end it decides whether the file is kept, removed, or kept with a warning.
 package resume
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // Options name the file of a wait.
 type Options struct {
-	Origin string        // the flag or variable that asks for the file, for errors
+	Origin string        // the flag or variable that names the file, for errors
 	File   string        // of --joblog, "" for a file of poll's own
 	Resume bool          // the run continues the wait of the file
 	Slice  time.Duration // the length of a call that has a file of poll's own, or 0
@@ -30,7 +30,7 @@ type Options struct {
 	List   []string      // of lists: the URL or command before keys are filled in
 }
 
-// A Target is a wait, and what identifies it in a later run. Open sets the Past and the Starting of the Poller, and
+// A Target is a wait with its identity for later runs. Open sets the Past and the Starting of the Poller, and
 // the Past of its Elements.
 type Target struct {
 	*poll.Poller
@@ -45,9 +45,9 @@ type Log struct {
 	file     *file
 	ids      map[string]string // of the targets, by their names
 	elements string            // the ID that all elements of lists have, "" without lists
-	open     map[string]entry  // of the lists, what is not written yet
+	open     map[string]entry  // entries of lists that are not written yet
 	earlier  []poll.Poller     // checks of the targets, and of elements, that succeeded in an earlier slice
-	reopened string            // a target that such a check found open, "" for none
+	reopened string            // a target that such a check found open, or ""
 	worst    Fate              // of the targets that have ended
 
 	resumed int       // targets that the run continues, or that had ended
@@ -103,7 +103,7 @@ func (l *Log) slicePath(targets []Target) string {
 	return filepath.Join(l.Dir, sum("%q", append(slices.Clip(ids), l.Place...))+".jsonl")
 }
 
-// refuse returns the error for a file that is not continued.
+// refuse returns the error for a file that the run does not continue.
 func (l *Log) refuse(why decision) error {
 	path, renewed := l.file.path, "is only a token new? Put it into a file: -H @FILE"
 	switch isSlice := l.Slice > 0; {
@@ -124,7 +124,7 @@ func (l *Log) refuse(why decision) error {
 		Hint("%s", renewed)
 }
 
-// Note reports what the run continues, "" if that is nothing.
+// Note describes the wait that the run continues, "" for a new wait.
 func (l *Log) Note() string {
 	switch {
 	case l == nil || l.resumed == 0:
@@ -147,7 +147,7 @@ func (l *Log) past() string {
 	return text
 }
 
-// restore makes a target continue with its state in the file, and record a start before it is sent. A target that
+// restore sets the state of a target to its state in the file, and has a start recorded before it is sent. A target that
 // had succeeded in an earlier slice is to be checked again.
 func (l *Log) restore(t Target) {
 	p, id := t.Poller, l.ids[t.Target]
