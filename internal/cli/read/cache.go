@@ -5,8 +5,8 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A presetCache holds the presets that a run has read. An entry of a targets file may name a preset, so thousands
-// of targets may have the same one.
+// A presetCache holds the presets that a run has read. Thousands of entries of a targets file may name the same
+// preset.
 type presetCache struct {
 	files    map[string][]presets.Preset // by the path of the file
 	named    map[string]*presets.Preset  // by the value of --preset

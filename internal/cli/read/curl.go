@@ -30,8 +30,8 @@ func partOf(flag string) argv.Reader {
 	return argv.Parsed(func(text string) (part, error) { return part{text, flag}, nil }, func(s *Run, v part) { s.Data = append(s.Data, v) })
 }
 
-// read returns what the part adds to the body: of -d, @FILE is read without its line breaks and NUL,
-// UTF-8 or not, and @- is stdin; --data-binary reads a file as it is, --data-raw none.
+// read returns the bytes that the part adds to the body. -d reads @FILE without line breaks and NUL, and @- is stdin.
+// --data-binary reads a file as it is. --data-raw reads no file.
 func (p part) read(s *Run, process Env) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.Text), nil
@@ -57,7 +57,7 @@ func parseCookie(text string) (string, error) {
 	return strings.Trim(text, "; "), nil
 }
 
-// parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and "" means no proxy.
+// parseProxy reads -x as curl does. A proxy without a scheme is an HTTP proxy, and "" means no proxy.
 func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
@@ -116,7 +116,7 @@ func resolved(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], to
 }
 
-// connectedTo reads HOST:PORT:HOST:PORT, any of which may be empty.
+// connectedTo reads HOST:PORT:HOST:PORT. Each part may be empty.
 func connectedTo(value string) (from string, to []string) {
 	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
 	if m == nil || !isPort(m[2]) || !isPort(m[4]) {
@@ -131,7 +131,7 @@ func isPort(text string) bool {
 	return text == "" || err == nil
 }
 
-// readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
+// readPassword sets the password of the URL's host from ~/.netrc (or $NETRC), with -n.
 func (r *Reader) readPassword(s *Run, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
 	if s.HTTP.User != nil || !s.Netrc || err != nil || u.User != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readEntries reads what is to be waited for: a command, the URLs among the operands, or the
-// entries of a file.
+// readEntries returns the targets: a command, the URLs among the operands, or the entries of a file.
 func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets != "" {
 		return r.readFile(template)
@@ -39,7 +38,7 @@ func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 	return entries, nil
 }
 
-// readFile reads the targets file, with what its entries fill.
+// readFile reads the targets file. Its entries fill the template and the texts.
 func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
@@ -60,7 +59,7 @@ func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	return r.file.Entries, err
 }
 
-// readTemplate reads the URL or the command that entries fill, nil if there is none.
+// readTemplate returns the URL or the command that entries fill, or nil.
 func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	switch {
 	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
@@ -95,7 +94,7 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	return t, err
 }
 
-// withEntry returns what is given with the settings of an entry.
+// withEntry returns the settings of the run with those of an entry.
 func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
 	given = s.Settings
 	for _, setting := range settings {
@@ -119,8 +118,8 @@ func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Se
 	return given, nil
 }
 
-// placeOf returns where a target is given, for errors about it: FILE:LINE, or the URL among several; "" if the target
-// stands alone.
+// placeOf returns the place of a target, for errors: FILE:LINE, or the URL among several. It returns "" for a target
+// that stands alone.
 func (r *Reader) placeOf(e *targets.Entry) string {
 	switch {
 	case !r.Several || r.List != nil:

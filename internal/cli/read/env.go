@@ -81,7 +81,7 @@ func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []b
 	return text, true, nil
 }
 
-// refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
+// refuseStdinTwice returns an error if two settings read stdin: the second would read nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
 	for _, s := range l.Settings {

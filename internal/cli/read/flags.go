@@ -28,7 +28,7 @@ const (
 	groupOutput     = "Output"
 )
 
-// manual has what the manual says of a flag beyond the help.
+// manual has the texts that only the manual adds to the help of a flag.
 //
 //go:embed manual.txt
 var manual string
@@ -156,7 +156,7 @@ func output() argv.Flags {
 	}.In(groupOutput, 0)
 }
 
-// WithManual adds to the flags what the manual says beyond the help, and their variables.
+// WithManual adds the texts of the manual to the flags, and the names of their variables.
 func WithManual(flags argv.Flags) argv.Flags {
 	for row := range strings.Lines(manual) {
 		name, text, _ := strings.Cut(strings.TrimSpace(row), "\t")
@@ -209,7 +209,7 @@ func parseRedirects(text string) (int, error) {
 	return map[int]int{0: -1, -1: math.MaxInt}[n] + max(n, 0), err
 }
 
-// parseUser reads -u. Errors do not repeat what is in it.
+// parseUser reads -u. Errors do not repeat the value, which has a password.
 func parseUser(text string) (*url.Userinfo, error) {
 	name, password, ok := strings.Cut(text, ":")
 	if !ok {

@@ -89,7 +89,7 @@ func (s *headerSource) read(process Env) (text []byte, err error) {
 	return text, err
 }
 
-// set takes the lines of a text, unless one is wrong.
+// set sets the lines of a text, unless a line is wrong.
 func (s *headerSource) set(text string, isFile bool) error {
 	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
 	lines := []string{text}

@@ -18,7 +18,7 @@ const (
 	defaultParallel     = 50
 )
 
-// TooFew says that there are not as many targets as are expected.
+// TooFew returns the error that there are fewer targets than --expect requires.
 func (s *Run) TooFew(have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
@@ -44,15 +44,14 @@ func GoalWords(n, need int, thing string) string {
 	return fmt.Sprintf("at least %d of %s", need, of)
 }
 
-// A elementList is what the command line says about the elements of an answer, each of which is a
-// target.
+// An elementList is --each and its flags. Each element is a target.
 type elementList struct {
 	poll.Elements
 	Known bool // beforehand, by their keys
 	Size  int  // how many there are then, and otherwise at least
 }
 
-// ReadList reads what names the elements, and how many there are at least.
+// ReadList reads the expressions that name the elements, and the least number of elements.
 func (s *Run) ReadList() (l *elementList, err error) {
 	l = new(elementList)
 	if l.Each, err = expr.CompileEach(s.Each); err != nil {
@@ -123,7 +122,7 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 	return &elements
 }
 
-// Goal says in words what is waited for: need elements, or the part of them, such as all.
+// Goal returns the goal in words. need is the number of elements, or part is a share such as "all".
 func (l *elementList) Goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
@@ -142,7 +141,7 @@ func (l *elementList) Goal(need int, part string) string {
 	return part + " elements" + of
 }
 
-// Note says which elements those are, "" if there is nothing to say.
+// Note returns a note on the elements, or "".
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:

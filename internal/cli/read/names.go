@@ -9,6 +9,7 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
+// OfferedPresets returns the candidates for the completion of a preset.
 func OfferedPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
 
 func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
@@ -20,7 +21,8 @@ func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
 	return list
 }
 
-// unknownPreset refuses a name, with the presets of the service that it may stand for.
+// unknownPreset returns the error for a name that no preset has. Its hint has presets of similar names or of the same
+// service.
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// classifyOperands says what the operands of a line are, and returns the kinds of targets.
+// Classify sorts the operands of a line into URLs, a command, and a program that follows. It returns the kinds of
+// targets.
 func Classify(l *argv.Line) (argv.Kinds, error) {
 	switch rest := l.Rest; {
 	case len(l.Operands) > 0 && l.Dashes && len(rest) == 0 && argv.HasScheme(l.Operands[0]):
@@ -86,8 +87,8 @@ func (s *Run) checked(kinds argv.Kinds) (*Run, error) {
 	return s.With(settings, s.preset), err
 }
 
-// Complete returns what the settings of a line and of its preset say about targets of some kinds. It calls inTime to read
-// the files of presets.
+// Complete applies the settings of a line and of its preset, and checks them for targets of some kinds. It calls
+// inTime to read the files of presets.
 func (p Env) Complete(s *Run, kinds argv.Kinds, inTime func(s *Run, read func() (*Run, error)) (*Run, error)) (_ *Run, err error) {
 	s = s.With(s.Settings, nil)
 	if s.Preset != "" {
@@ -128,15 +129,15 @@ func (s *Run) limits() []argv.Limit {
 	}
 }
 
-// TooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
-// gives its position only.
+// TooMany returns the error for the operand at an index. A misplaced operand may be a secret, so the error has its
+// position only.
 func TooMany(operands []string, index int, why string) *argv.UsageError {
 	return argv.Usagef("unexpected operand %d: %s", index+1, why).
 		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
 }
 
-// ProgramName returns the first word of a command as it may be shown: one that
-// a shell would have to quote can hold a secret.
+// ProgramName returns the first word of a command for messages. A word that a shell would have to quote may hold a
+// secret, and becomes COMMAND.
 func ProgramName(word string) string {
 	if find(`^[\w./+-]+$`, word) != nil {
 		return word
@@ -157,8 +158,8 @@ func (s *Run) Misplaced() string {
 	return ""
 }
 
-// refuseURL refuses a URL with what nobody means to be sent: white space and invisible
-// characters, variables that no shell has filled in, and what curl or --targets would.
+// refuseURL returns an error for a URL with parts that are never sent on purpose: white space, invisible characters,
+// variables that no shell has filled in, and braces for curl or --targets.
 func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
@@ -175,7 +176,8 @@ func refuseURL(operand string) error {
 	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
 }
 
-// checkCommand refuses the words of a command that were meant as something else.
+// checkCommand returns an error for words of a command that have another meaning: a subcommand, the value of a switch,
+// or a flag of poll.
 func (p Env) checkCommand(s *Run) error {
 	word := s.Operands[0]
 	switch {
@@ -220,8 +222,8 @@ func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice strin
 	return missing, advice, nil
 }
 
-// RefuseNoProgram refuses a word in place of a program that cannot be one and may
-// hold a secret. It returns nil for any other.
+// RefuseNoProgram returns an error for a first word that cannot be a program and may hold a secret. It returns nil for
+// any other word.
 func RefuseNoProgram(args []string) error {
 	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {

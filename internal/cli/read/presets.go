@@ -41,7 +41,7 @@ func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Prese
 	return Grouped(named[0], mine), nil
 }
 
-// Grouped returns a preset with what the presets of a list, and its built-in group, add to it.
+// Grouped returns a preset with the stanzas of a list and of its built-in group.
 func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
 	if p.File == "" || p.Match == "" {
@@ -69,7 +69,7 @@ func PresetFile(value string) (file, name string, ok bool) {
 	return file, name, ok
 }
 
-// presetIn returns the preset of a name in a file, or its only one, or the group of which it has stanzas.
+// presetIn returns the preset of a name in a file, the only preset of the file, or the group that the file extends.
 func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
 	list, err := p.ReadPresets(origin, file)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.P
 	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
 }
 
-// groupOf returns the group that all presets of a file are part of, "" if there is none.
+// groupOf returns the group of all presets of a file, or "".
 func groupOf(list []presets.Preset) (group string) {
 	for i, p := range list {
 		own := cmp.Or(p.Group(), p.Name)
@@ -156,7 +156,8 @@ func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) 
 	return s.withSettings(preset, kinds, rank)
 }
 
-// refuseOfStanza refuses what a stanza of a file says of the wait, where its group judges other objects, too.
+// refuseOfStanza returns an error for a setting of the whole wait in a stanza of a file, since its group evaluates
+// other objects, too.
 func refuseOfStanza(group presets.Preset) error {
 	for _, p := range group.Stanzas() {
 		for _, setting := range p.Settings {
@@ -187,10 +188,10 @@ func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 	return s.With(given, p), nil
 }
 
-// leastInterval is how often a preset, which may be another's, makes poll ask at most.
+// leastInterval is the least interval of a preset, which may come from another person.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting refuses what a preset must not say: to ask too often, to send a start at each attempt,
+// refuseSetting returns an error for a setting that a preset must not have: a short interval, a start in each attempt,
 // and another host or variables of the environment in the URL that is followed.
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
@@ -210,7 +211,7 @@ func refuseSetting(setting presets.Setting, value string) error {
 	return nil
 }
 
-// readRegular reads a file that says how to wait. A pipe could hold that up for ever, and a device has no end.
+// readRegular reads a file of presets. A pipe could block, and a device has no end.
 func (p Env) readRegular(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)

@@ -21,7 +21,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// readProbe makes the probe of a target, which looks nowhere yet.
+// readProbe sets the probe of a target, without its URL or command.
 func (r *Reader) readProbe(t *Target) (err error) {
 	switch t.Kind {
 	case status.KindCommand:
@@ -32,7 +32,7 @@ func (r *Reader) readProbe(t *Target) (err error) {
 	return err
 }
 
-// setRequest makes a target look at what its entry says.
+// setRequest sets the URL or the command of a target from its entry.
 func (r *Reader) setRequest(t *Target, e *targets.Entry, place string) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
@@ -70,7 +70,7 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 	return probe, nil
 }
 
-// readHTTP reads what the flags say of a request, but for the password of a host.
+// readHTTP returns the request of the flags, except the password of a host.
 func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	made := s.HTTP
 	probe = &made
@@ -93,7 +93,7 @@ func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	return probe, cmp.Or(r.readBody(s, probe), r.readConnection(s, probe))
 }
 
-// checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
+// checkRequest checks a request. Its error names --next or --follow if that flag is wrong.
 func (r *Reader) checkRequest(s *Run, probe *poll.HTTP, place string) error {
 	if err := r.readPassword(s, probe); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	return nil
 }
 
-// readCommand reads what the flags say of a command.
+// readCommand returns the command of the flags, without its arguments.
 func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
 	if r.nested == nil {
 		r.nested = nestedCommand(r.process, s.Grace)

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readRules reads the conditions, which have to be about what the target answers.
+// readRules reads the conditions, which have to apply to the kind of the target.
 func (r *Reader) readRules(t *Target) error {
 	s := t.Run
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
@@ -178,7 +178,7 @@ func isObject(objects, path string) bool {
 	return err == nil && paths.Has(path)
 }
 
-// hasSuccess reports whether a condition says what is SUCCESS.
+// hasSuccess reports whether a condition for SUCCESS is set.
 func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
 
 // checkThreshold returns an error for a threshold that was typed, and that the wait cannot reach. A wait with a job

@@ -76,7 +76,7 @@ func New() *Run {
 	return s.With(nil, nil)
 }
 
-// With returns a Run of the same operands: the defaults, on which some settings are applied.
+// With returns a Run of the same operands: it applies the settings to the defaults.
 func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 	line := *s.Line
 	line.Settings = settings
@@ -98,8 +98,7 @@ const (
 	OfAll     = ofHTTP | ofTCP | ofCommand
 )
 
-// IsSeveral reports whether the command line is for several targets, though it may turn
-// out to name one.
+// IsSeveral reports whether the command line may name several targets.
 func (s *Run) IsSeveral() bool {
 	return s.Targets != "" || s.Each != "" || !s.IsCommand && len(s.Operands) > 1
 }
@@ -112,7 +111,7 @@ func (s *Run) hasPlaceholder() bool {
 	return slices.ContainsFunc(s.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
 
-// targetsFile returns what the file of --targets is called.
+// targetsFile returns the name of the file of --targets for messages.
 func (s *Run) targetsFile() string {
 	if s.Targets == "-" {
 		return "stdin"

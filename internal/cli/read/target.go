@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Target is one operation to wait for, as the command line or an entry of a file says.
+// A Target is one operation to wait for.
 type Target struct {
 	Kind     status.Kind
 	Name     string // that its user gives it, "" for none
@@ -31,8 +31,8 @@ type Target struct {
 	Learns   *learn.Recorder // nil without --learn
 }
 
-// A Reader reads targets: the one that the operands name, or several, the entries of a file
-// among them. What several have in common is read once.
+// A Reader reads targets: the target of the operands, or several, such as the entries of a file. It reads the common
+// parts of several targets once.
 type Reader struct {
 	run     *Run // what is given for all
 	process Env
@@ -116,7 +116,7 @@ func (r *Reader) Read() (err error) {
 	return cmp.Or(r.refuseUnused(), r.missing)
 }
 
-// Repeated says how many targets were given more than once, "" if none was.
+// Repeated returns a note on targets that are given more than once, or "".
 func (r *Reader) Repeated() string {
 	if r.repeats == 0 {
 		return ""
@@ -155,8 +155,8 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	return t, r.learn(t, e)
 }
 
-// readShared returns what all targets of a kind with these settings share: all but what they look
-// at. The first of them is at a place.
+// readShared returns the common parts of all targets of a kind with these settings: all except the URL or the command.
+// The first of these targets is at a place.
 func (r *Reader) readShared(kind status.Kind, place string, settings []targets.Setting) (*Target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {
@@ -179,7 +179,7 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 	return t, nil
 }
 
-// specOf returns what is given for a target by the run and an entry.
+// specOf returns the Run of a target: the settings of the line, its preset and its entry.
 func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setting) (s *Run, err error) {
 	s = r.run
 	if len(settings) == 0 {
@@ -200,8 +200,8 @@ func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setti
 	return s.With(given, s.preset), err
 }
 
-// nameOf returns what a target is called: as its user says, or by its URL or program, with
-// a number if others are called so.
+// nameOf returns the name of a target: the name that the user gives it, or its URL or program. A number makes equal
+// names unique.
 func (r *Reader) nameOf(t *Target) string {
 	name := t.Name
 	if named, ok := t.Poller.Probe.(interface{ Target() string }); ok && name == "" {
@@ -302,7 +302,7 @@ func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	return nil
 }
 
-// refuseUnused refuses flags that were typed and are for none of the targets.
+// refuseUnused returns an error for typed flags that apply to no target.
 func (r *Reader) refuseUnused() error {
 	if len(r.Targets) == 0 {
 		return nil

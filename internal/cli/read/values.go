@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// MayShow refuses a value that is not of an answer.
+// MayShow returns an error for a value that is not a part of a response.
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):
@@ -46,8 +46,8 @@ func compileAll[E any](origin string, texts []string, compile func(string) (E, e
 	return list, nil
 }
 
-// Applies refuses a rule on variables that the probe does not set: it would
-// silently always be false, or true. It may be about an element of an answer.
+// Applies returns an error for a rule on variables that the probe does not set: the rule would always be false, or
+// always true. A rule may be about an element of a response.
 func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	of := map[bool]string{true: "element", false: "answer"}[element]
 	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
@@ -83,7 +83,7 @@ func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 	return e, nil
 }
 
-// located adds the place of a target to an error about it.
+// located adds the place of a target to an error.
 func located(place string, err error) error {
 	if err == nil || place == "" {
 		return err

@@ -73,15 +73,15 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	return ExitInternal
 }
 
-// A timeoutError says that the time for everything is over where there is no run.
+// A timeoutError is the error that the time for everything is over before the wait has started.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
-// Error makes a code an error that is no failure of poll, and is not reported.
+// Error makes an exit code an error that is not reported.
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// ExitWith returns what ends the process with a code, nil for [ExitSuccess].
+// ExitWith returns an error that ends the process with a code, or nil for [ExitSuccess].
 func ExitWith(code ExitCode) error {
 	if code == ExitSuccess {
 		return nil

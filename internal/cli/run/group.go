@@ -13,8 +13,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readGroup reads the goal of several targets, the limits of them together, and what is to be
-// said before it begins.
+// readGroup reads the goal of several targets, their common limits, and the notes before the wait.
 func (w *wait) readGroup(r *read.Reader) (err error) {
 	s, n, isOpen := w.spec, len(r.Targets), false
 	if r.List != nil {

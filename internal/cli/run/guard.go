@@ -63,7 +63,7 @@ func NewGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *Gua
 	return g
 }
 
-// setDeadline tells the guard how long the run may take: until a deadline, if there is a timeout.
+// setDeadline sets the deadline of the run, if there is a timeout, and the grace of its commands.
 func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace time.Duration) {
 	if g == nil {
 		return

@@ -25,7 +25,7 @@ type Host struct {
 	Began   time.Time
 }
 
-// Refuse says why nothing is attempted.
+// Refuse writes the error because of which nothing is attempted.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))

@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// openLog opens the job log, nil if there is none. The targets continue with their states in the log.
+// openLog opens the job log, and returns nil without a job log. The targets continue with their states in the log.
 func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 	if !s.IsLogged() {
 		return nil, nil

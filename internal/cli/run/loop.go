@@ -40,7 +40,7 @@ type endings struct {
 	records []func()                 // of the job log, once all results are written
 }
 
-// run waits, reports what happens and writes the results to stdout.
+// run waits, reports the events and writes the results to stdout.
 func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) {
 	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
@@ -87,7 +87,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 	return w.conclude(ctx, goal, &ended)
 }
 
-// events yields what happens. A group has its own copies of the targets, which are dropped here.
+// events yields the events of the wait. A group has its own copies of the targets, which are dropped here.
 func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll.Event] {
 	switch {
 	case w.group == nil:
@@ -111,7 +111,7 @@ func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 	return result.Outcome
 }
 
-// noticeLong returns a timer that says once of a command that its end is waited for.
+// noticeLong returns a timer that notes once that a command runs for long.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
@@ -251,8 +251,7 @@ func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	return w.reporter.WriteResult(result, int(code))
 }
 
-// remember keeps the runs for the next, and returns the first problem, which is most often that
-// of all.
+// remember saves the runs for later waits, and returns the first problem.
 func (w *wait) remember(ctx context.Context) (problem error) {
 	left := max(leastSaving, min(savingTime, time.Until(w.deadline())))
 	if ctx.Err() != nil { // the signal that ended the run does not end this

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readOutput reads what is shown, and what goes to stdout.
+// readOutput reads the settings of the report and of stdout.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
@@ -53,7 +53,7 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 	return err
 }
 
-// readPrint reads what is printed of the answer of each target.
+// readPrint reads the values that are printed of each response.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	texts := slices.Clone(s.Print)

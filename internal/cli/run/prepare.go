@@ -118,7 +118,7 @@ func (w *wait) read(ctx context.Context) error {
 	return w.open(r.Targets)
 }
 
-// readAlone reads what the limits of a group, and the flags for several targets, mean for one.
+// readAlone applies the limits of a group, and the flags for several targets, to a single target.
 func (w *wait) readAlone(p *poll.Poller) error {
 	s := w.spec
 	if s.Timeout > 0 {
@@ -139,7 +139,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 	return nil
 }
 
-// open opens the job log, and what is shared with other processes, and makes the reporter.
+// open opens the job log and the shared limit, and makes the reporter.
 func (w *wait) open(targets []*read.Target) (err error) {
 	s := w.spec
 	isStart := func(t *read.Target) bool { return resume.Starts(t.Poller.Probe) }
