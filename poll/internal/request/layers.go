@@ -14,30 +14,31 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Attempt has the limits of an attempt.
+// An Attempt has the settings of one attempt.
 type Attempt struct {
-	Last    bool          // no other may follow: the whole answer is asked for
-	Accept  []int         // see status.Rules
-	Pace    Pace          // nil = no limiter
-	Timeout time.Duration // of the requests until the header of a stream has come, without the time spent waiting for Pace; 0 = none
-	Anew    bool          // no event that has been told is taken for known: it is to be told again
-	NoCache bool          // caches are asked to get the response from the origin
-	// Tell judges a message of a Stream, and reports whether it is enough.
+	Last   bool  // no other attempt may follow, so the request is unconditional
+	Accept []int // codes of successful responses, see status.Rules
+	Pace   Pace  // limiter of further requests; nil for no limiter
+	// Timeout limits the time for a response with its redirects, without the waits for Pace. For a stream it only limits
+	// the time to the header. 0 means no limit.
+	Timeout time.Duration
+	Anew    bool // forget the ID of the last event, so that the server sends earlier events again
+	NoCache bool // send Cache-Control: no-cache, so that caches request the response from the origin
+	// Tell evaluates a message of a Stream. It returns true if the message decides the wait. With nil, no stream is read.
 	Tell func(status.Observation) (enough bool)
 }
 
-// A Pace spaces the requests of an attempt behind its first.
+// A Pace spaces out the requests of an attempt after the first request.
 type Pace interface {
-	// Wait waits until a further request may go to an origin. It returns the failure of a request that
-	// must not go before the end of ctx or of the wait, nil once the request may go.
+	// Wait waits until a further request to origin may be sent, and returns nil. It returns a failure if the request may
+	// not be sent before the end of ctx or of the wait.
 	Wait(ctx context.Context, origin string) *status.Failure
-	// Done reports the answer to the limiter, and whether it was refused for load and may be
-	// made again before the deadline.
+	// Done passes the response o to the limiter. It returns true if the server rejected the request because of load, and
+	// the request may be sent again before the deadline.
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a further request may go to a location. It returns the failure of a
-// request that must not go, nil once the request may go.
+// wait calls Wait of a.Pace for the origin of to. It returns nil without a Pace.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
@@ -45,58 +46,60 @@ func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	return a.Pace.Wait(ctx, to.origin())
 }
 
-// A call is a request to be made.
+// A call is a request for a layer.
 type call struct {
 	Attempt
 	method string
 	at     location
 	body   []byte
-	start  bool    // it starts the operation
-	single bool    // no further pages are read, whatever the answer says
-	room   int64   // for the body of the answer, in bytes; 0 is MaxBody
-	kept   *answer // the answer to confirm, nil for none
+	start  bool    // the request starts the operation
+	single bool    // further pages of the response are not read
+	room   int64   // limit of the response body in bytes; 0 means MaxBody
+	kept   *answer // kept answer that the server may confirm; nil if the request is unconditional
 
-	began     time.Time // when the first request of it was sent, or the last if they are paced
-	redirects []redirect
+	began     time.Time  // time of the first request, or with a Pace of the last request
+	redirects []redirect // redirects that were followed
 }
 
-// An answer is the result of a call and of the redirects it met. If it has a Failure, there is no code.
+// An answer is the result of a call and of its redirects. With a Failure, code is 0.
 type answer struct {
 	seen
 	code       int
-	asked      call        // which it answers
-	unsent     bool        // the request never left
-	conditions http.Header // of the request that has it confirmed, if it is kept
+	asked      call        // the call, after its redirects
+	unsent     bool        // the last request was not sent
+	conditions http.Header // header fields that make a later request conditional on this answer; nil for none
 }
 
-// A seen is an observation with the facts of its protocol, which are not in its Protocol yet.
+// A seen is an observation with its HTTP facts. Its field Protocol does not hold these facts yet.
 type seen struct {
 	status.Observation
 	meaning.HTTP
-	isConfirmed bool // by a 304: the other fields, except the hints, are those of the response that it confirms
+	isConfirmed bool // a 304 has confirmed a kept response: all fields except the hints belong to the kept response
 }
 
-// observation returns the observation with its protocol.
+// observation returns the observation, with the HTTP facts as its Protocol.
 func (s seen) observation() status.Observation {
 	s.Protocol = s.HTTP
 	return s.Observation
 }
 
+// refusedForLoad reports whether the server rejected the request because of load.
 func (s *seen) refusedForLoad() bool { return s.RefusedForLoad(&s.Observation) }
 
-// failed is the answer to a call that got none.
+// failed returns the answer to a call that has the failure f and no response.
 func failed(f *status.Failure, asked call) *answer {
 	asked.kept = nil
 	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}
 }
 
+// remark adds a remark to the answer, unless words is "".
 func (a *answer) remark(words string) {
 	if words != "" {
 		a.Remarks = append(slices.Clip(a.Remarks), words)
 	}
 }
 
-// env returns the variables of an answer for an expression.
+// env returns the variables of the answer for expressions. The document is unreadable if the body was truncated.
 func (a *answer) env(ctx context.Context) *expr.Env {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
@@ -105,13 +108,13 @@ func (a *answer) env(ctx context.Context) *expr.Env {
 	return env
 }
 
-// A layer makes calls: the client by itself, every other one through the layer within.
+// A layer makes calls. The client sends the requests itself, every other layer calls its inner layer.
 type layer interface {
 	do(ctx context.Context, next call) *answer
 }
 
-// layers returns the outermost layer of an operation: the client, and around it the layers that
-// its request asks for.
+// layers returns the outermost layer of an operation. It wraps c in the layers that the request needs. next is nil if the
+// response is never paginated.
 func layers(c *client, next *pager) layer {
 	all := layer(c)
 	if next == nil && !c.Stream && !asksForPart(c.Header) {
@@ -126,7 +129,7 @@ func layers(c *client, next *pager) layer {
 	return all
 }
 
-// asksForPart reports whether the user asks for a part of the answer, or on a condition.
+// asksForPart reports whether the user's header requests a part of the response, or makes the request conditional.
 func asksForPart(header http.Header) bool {
 	for name := range header {
 		if strings.HasPrefix(name, "If-") || name == "Range" {
@@ -136,27 +139,26 @@ func asksForPart(header http.Header) bool {
 	return false
 }
 
-// Conditional requests (RFC 9110 section 13) save work for the server and, with some
-// servers, quota. They must not hide a change, so they are bounded: every
-// unconditionalEvery-th look, and the last one, is unconditional, and so is the one after an
-// answer that had changed less than minAge before it was made: a Last-Modified, and the entity
-// tags that are made of one, count whole seconds.
-// The pages of a list are asked for as a whole: a page that was full already is the same when
-// there is another one behind it, and a 304 need not say that.
+// Conditional requests (RFC 9110 section 13) save work for the server and, with some servers, quota. They must not hide a
+// change. So every unconditionalEvery-th request and the last request are unconditional. The request after a response
+// that changed less than minAge before its Date is also unconditional: a Last-Modified, and an entity tag that is
+// computed from it, count whole seconds.
+// The pages of a list are always requested without conditions. A full page does not change when a further page follows,
+// and a 304 need not reveal the further page.
 const (
 	minAge             = 2 * time.Second
 	unconditionalEvery = 5
 )
 
-// maxKept is how long an answer may be that is kept to be confirmed, in bytes: each of thousands
-// of targets may keep one.
+// maxKept is the length in bytes of the longest body that is kept for a 304. Thousands of targets may each keep a body.
 const maxKept = 1 << 20
 
-// A conditional has the last answer, which it keeps, confirmed if it has not changed (304).
+// A conditional is a layer that keeps the last answer, and makes the next request conditional. If the server confirms the
+// answer (304), the result is the kept answer.
 type conditional struct {
 	layer
-	looks int     // since the start, conditional or not
-	kept  *answer // nil for none
+	looks int     // number of GET requests, conditional or not
+	kept  *answer // last answer with validators; nil for none
 }
 
 func (c *conditional) do(ctx context.Context, next call) *answer {
@@ -182,13 +184,13 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 	return a
 }
 
-// confirm returns the kept response that a 304 confirms. The fields of the 304 update the header, except
-// those that describe the body (RFC 9111 sections 3.2 and 4.3.4). The hints are those of the 304.
+// confirm returns kept, updated by a, the 304 that confirms it. The header fields of the 304 replace the kept fields,
+// except fields that describe the body (RFC 9111 sections 3.2 and 4.3.4). The hints come from the 304.
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.seen
 	o.Header = maps.Clone(o.Header)
-	delete(o.Header, "Age") // without one, the 304 comes from the origin
+	delete(o.Header, "Age") // a 304 without an Age comes from the origin
 	for name, values := range a.Header {
 		if !strings.HasPrefix(name, "Content-") {
 			o.Header[name] = values
@@ -200,8 +202,8 @@ func confirm(kept, a *answer) *answer {
 	return &confirmed
 }
 
-// conditionsOn returns the header fields that make the request after an answer conditional, by
-// the validators in the header of the answer.
+// conditionsOn returns the header fields that make the next request conditional, from the validators in the header of a
+// response. It returns nil without validators, or if the response is too new (see minAge).
 func conditionsOn(header http.Header) http.Header {
 	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
 	if etag == "" && lastModified == "" {
@@ -223,12 +225,12 @@ func conditionsOn(header http.Header) http.Header {
 	return conditions
 }
 
-// maxRenewed is how many of the values that were renewed are kept out of errors, the last
-// ones: a server can repeat only what it was sent lately.
+// maxRenewed is the number of renewed values that are kept for redaction. Only the latest values are kept: a response
+// repeats only values of recent requests.
 const maxRenewed = 64
 
-// A renewed renews header fields that have changed before each call and, if that was refused
-// with a 401, once more after it: the next attempt may then be let in.
+// A renewed is a layer that renews header fields by Refresh before each call. After a 401 it renews them once more, so
+// that the next attempt may succeed.
 type renewed struct {
 	layer
 	client *client
@@ -245,8 +247,8 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 	return a
 }
 
-// renew takes header fields that have changed, if there are any. The remark says why some
-// could not be asked for, "" if all could.
+// renew calls Refresh, and updates the client's header by the fields that have changed. refused is true after a 401. It
+// returns whether a field has changed. If Refresh fails, remark is the reason, otherwise "".
 func (r renewed) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
 	c := r.client
 	fields, err := c.Refresh(c.request(ctx, next), refused)
@@ -259,7 +261,7 @@ func (r renewed) renew(ctx context.Context, next call, refused bool) (changed bo
 			continue
 		}
 		header := http.Header{name: values}
-		maps.Copy(header, c.header) // which may be shared, or nil
+		maps.Copy(header, c.header) // a copy: c.header may be shared, or nil
 		header[name] = values
 		changed, c.header = true, header
 		if !goesAnywhere(name) { // no error may repeat these values

@@ -16,20 +16,19 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Operation is a request with the connection of one wait: it starts an operation, and follows the URLs that
-// responses name. It makes its calls through layers. All positions share the connection (the renewed header, the
-// cookies, the validators with the kept body, the ID of the last event), which is locked: attempts are made one after the
-// other.
+// An Operation sends the requests of one wait: it starts an operation, and follows the URLs that responses name. It makes
+// its calls through layers. All positions share the state of the client: the renewed header, the cookies, the kept
+// response with its validators, and the ID of the last event. A lock protects that state, so attempts run one at a time.
 type Operation struct {
 	mu     sync.Mutex
 	client *client
-	outer  layer // of those that the request asks for
+	outer  layer // outermost layer
 	follow follow
-	first  phase // of the first attempt
-	second phase // if no response names a URL to follow
+	first  phase // phase of the first attempt
+	second phase // phase after the first request, if its response names no URL to follow
 }
 
-// NewOperation returns the operation of a request, or an error if the request cannot be sent.
+// NewOperation returns the operation of r, or an error if r is malformed. The error holds no secrets.
 func NewOperation(r Request) (*Operation, error) {
 	c, err := newClient(r)
 	if err != nil {
@@ -58,7 +57,7 @@ func NewOperation(r Request) (*Operation, error) {
 // First returns the position of the first attempt.
 func (o *Operation) First() Position { return Position{Phase: o.first, At: o.client.given} }
 
-// Streams reports whether each message of a response is evaluated.
+// Streams reports whether the request has Stream: each message of a response is evaluated.
 func (o *Operation) Streams() bool { return o.client.Stream }
 
 // Continues reports whether the request of an attempt depends on the responses to earlier attempts.
@@ -68,8 +67,8 @@ func (o *Operation) Continues() bool { return o.first == startDue || o.follow.ex
 // URL that is followed is built from one.
 func (o *Operation) KeepsEnviron() bool { return o.follow.namesEnviron() }
 
-// Credentials returns the parts of a request that only the origin of the given URL gets: equal for
-// equal credentials, "" if there are none. It is secret.
+// Credentials returns the parts of a request that only the origin of the given URL receives. Equal credentials lead to
+// equal results, and no credentials to "". The result is secret.
 func (o *Operation) Credentials() string {
 	all := o.client.credentials()
 	if len(all) == 0 {
@@ -79,7 +78,7 @@ func (o *Operation) Credentials() string {
 	return fmt.Sprintf("%q", all)
 }
 
-// A step is an attempt under way: its Position becomes that of the next attempt.
+// A step is an attempt in progress. Its Position becomes the position of the next attempt.
 type step struct {
 	*Operation
 	Position
@@ -88,14 +87,15 @@ type step struct {
 // A Reply is the result of an attempt.
 type Reply struct {
 	status.Observation
-	Next Position // of the next attempt
-	// Result is where the result of the operation is if the Observation means SUCCESS, nil if the Observation has the
-	// result. ResultErr is the reason why the result cannot be requested, nil for none.
+	Next Position // position of the next attempt
+	// Result is the position that returns the result of the operation, if the Observation means SUCCESS. It is nil if the
+	// Observation has the result. ResultErr is the reason why the result cannot be requested, or nil.
 	Result    *Position
 	ResultErr error
 }
 
-// Check makes one attempt at a position.
+// Check makes one attempt at the position at, after the wait that a.Pace requires. Next is at if no request may be sent
+// before the end of ctx or of the wait.
 func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -116,7 +116,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
 	case fetching:
-		a.Tell = nil // a result is no stream
+		a.Tell = nil // a result is not a stream
 		got := s.plain().do(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
 		o = got.seen
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
@@ -140,7 +140,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	return r
 }
 
-// look makes an attempt that starts nothing.
+// look makes an attempt that does not send the start request.
 func (s *step) look(ctx context.Context, a Attempt) seen {
 	next := call{Attempt: a, method: http.MethodGet, at: s.At, single: s.leadsOn()}
 	if s.Phase == given || s.Phase == unsent {
@@ -158,13 +158,12 @@ func (s *step) look(ctx context.Context, a Attempt) seen {
 	return o
 }
 
-// leadsOn reports whether the next answer only says where to look.
+// leadsOn reports whether the next response is only read for the URL to follow.
 func (s *step) leadsOn() bool {
 	return s.Phase != following && s.follow.explicit()
 }
 
-// observe makes the observation of a look, and notes where its answer says to look from
-// now on.
+// observe returns the observation for got. If got names another URL to follow, observe changes the position of s.
 func (s *step) observe(ctx context.Context, got *answer) seen {
 	o := got.seen
 	o.Remarks = slices.Clip(o.Remarks)
@@ -190,9 +189,10 @@ func (s *step) observe(ctx context.Context, got *answer) seen {
 	return o
 }
 
-// observeFollowed notes the answer from a URL that an earlier answer named.
+// observeFollowed adds facts about got, the response from a followed URL, to o. If got names another URL to follow, the
+// function changes the position of s.
 func (s *step) observeFollowed(o *seen, got *answer) {
-	// The body of a 202 is not the document that was asked for.
+	// The body of a 202 is not the requested document.
 	if statement := meaning.Statement(&o.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.Statement = statement
 	}
@@ -203,8 +203,7 @@ func (s *step) observeFollowed(o *seen, got *answer) {
 		o.Monitor = meaning.MonitorSeeOther
 		return
 	}
-	// Behind a Location, too, a document with a provisioningState is a status
-	// document, whatever its code.
+	// A document with a provisioningState is a status document, also at the URL of a Location, and with any code.
 	isLocation := s.Monitor == meaning.MonitorLocation || s.Monitor == meaning.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
 		o.Monitor = meaning.MonitorAzure
@@ -214,7 +213,8 @@ func (s *step) observeFollowed(o *seen, got *answer) {
 	}
 }
 
-// findLink follows the link in an answer, if there is one.
+// findLink changes the position of s to the link in got. Without a link it sets o.Missing to the reason, if there is a
+// reason.
 func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
@@ -230,22 +230,22 @@ func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 	}
 }
 
-// goTo makes the next attempts look where a link points, and says so.
+// goTo changes the position of s to the URL of l, and adds a remark to o.
 func (s *step) goTo(l link, o *seen) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	o.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Next, l.source))
 }
 
-// isElsewhere reports whether a 303 led from a status document to another. A 303 of the request
-// that starts the operation does not count.
+// isElsewhere reports whether a 303 led from the status document to another document. A 303 to the start request does not
+// count.
 func (s *step) isElsewhere(got *answer) bool {
 	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
 	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.At.identity()
 }
 
-// doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
-// a server under maintenance, where none was asked for.
+// doubt returns the reason why a successful response may not be the requested one: it is an HTML page that was not
+// requested, such as a login page or a maintenance page. It returns "" without a doubt.
 func (s *step) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
@@ -258,20 +258,20 @@ func (s *step) doubt(got *answer) string {
 	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
 }
 
-// isHTML reports whether an answer is an HTML page.
+// isHTML reports whether a is an HTML page, by its Content-Type. Without a Content-Type, the body decides.
 func isHTML(a *answer) bool {
 	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// start sends the request that starts the operation. It is due again only where it never
-// left, or was refused for load or for its credentials: it goes on where redirects have led it, so
-// that the redirecting server does not get it again.
+// start sends the start request. The request is due again only if it was not sent, if the server rejected it because of
+// load, or if the server rejected the credentials, which were then renewed. In that case it goes to the URL that
+// redirects have led to, because the redirecting server must not receive the request again.
 func (s *step) start(ctx context.Context, a Attempt) seen {
 	c := s.client
 	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
 	for _, r := range got.asked.redirects {
-		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // so the answer is that of a look
+		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // the response is the response to a GET
 			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following
 			o := s.observe(ctx, got)
 			o.Next = cmp.Or(o.Next, urlName(s.At.url))
@@ -300,11 +300,12 @@ func (s *step) start(ctx context.Context, a Attempt) seen {
 	return o
 }
 
-// started notes where the answer to a start says to look.
+// started changes the position of s after got, the response to the start request. It sets the Failure of o if the
+// operation may have started although the response is not successful.
 func (s *step) started(ctx context.Context, o *seen, got *answer) {
 	c := s.client
 	switch {
-	case got.Moved && isMissing(got): // a 404 elsewhere says nothing of the given URL
+	case got.Moved && isMissing(got): // a 404 at another URL is no evidence for the given URL
 		if s.Phase == started {
 			s.Phase = following
 		}
@@ -325,13 +326,13 @@ func (s *step) started(ctx context.Context, o *seen, got *answer) {
 	}
 }
 
-// isMissing reports whether an answer says that nothing is there.
+// isMissing reports whether got is a 404 or a 410.
 func isMissing(got *answer) bool {
 	return got.code == http.StatusNotFound || got.code == http.StatusGone
 }
 
-// mayHaveStarted reports whether an answer that is not good leaves open whether the
-// operation was started.
+// mayHaveStarted reports whether the operation may have started although the response to the start request, with this
+// code, is not successful.
 func mayHaveStarted(code int) bool {
 	switch code {
 	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
@@ -340,8 +341,8 @@ func mayHaveStarted(code int) bool {
 	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
-// remarkRedirect says where a redirect leads that was not followed. Only the user can know
-// what it means: it could as well be a login page.
+// remarkRedirect adds a remark to o about the target of a redirect that was not followed. The user has to decide: the
+// target may be the new address, the result or a login page.
 func remarkRedirect(o *seen, got *answer) {
 	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
@@ -349,7 +350,7 @@ func remarkRedirect(o *seen, got *answer) {
 	}
 }
 
-// plain returns the layer for what is no page and is not asked for again if it has changed.
+// plain returns the layer for requests that are neither paginated nor conditional.
 func (s *step) plain() layer {
 	if s.client.Refresh != nil {
 		return renewed{s.client, s.client}
@@ -357,10 +358,9 @@ func (s *step) plain() layer {
 	return s.client
 }
 
-// result returns where the result of an operation is, if the document of its status names another document
-// (Azure's API guidelines, "Long-running operations"): at resourceLocation; at the Location of the response to the POST
-// that started the operation; at the URL itself after PUT and PATCH. It returns nil if the document has the result. A location that is named
-// but unusable is an error: the document is not the result.
+// result returns the position that returns the result of an operation, for the status document of the operation. It
+// returns nil if the document has the result itself. It returns an error if the document names a URL that cannot be
+// requested.
 func (s *step) result(document []byte) (*Position, error) {
 	to, err := s.resultLocation(document)
 	switch {
@@ -372,6 +372,9 @@ func (s *step) result(document []byte) (*Position, error) {
 	return &Position{Phase: fetching, At: to}, nil
 }
 
+// resultLocation returns the URL of the result (Azure's API guidelines, "Long-running operations"): the resourceLocation
+// in document, or else the given URL after PUT and PATCH, or the Location in the response to a POST. It returns a
+// location without a URL if there is no such URL.
 func (s *step) resultLocation(document []byte) (location, error) {
 	var operation struct{ ResourceLocation any }
 	decode(document, "resourceLocation", &operation)

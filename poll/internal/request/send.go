@@ -24,7 +24,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// send makes one request and reads its answer.
+// send makes one request and reads the response. It follows no redirects. An error becomes the Failure of the answer.
 func (c *client) send(ctx context.Context, next call) *answer {
 	var late *time.Timer
 	if next.Timeout > 0 {
@@ -45,11 +45,11 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		return c.unanswered(ctx, d.all(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
-	// The body of a transport that is not net/http's may not end with its context.
+	// Another transport than net/http's may return a body that does not end with the context of the request.
 	defer context.AfterFunc(own, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, asked: next}
-	a.asked.kept = nil // or each answer would hold the one before
+	a.asked.kept = nil // otherwise each answer would keep all earlier answers in memory
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
 	a.Origin = next.at.origin()
@@ -76,6 +76,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	return a
 }
 
+// transport returns the transport for a request to a location. A location that is not trusted gets no client certificate.
 func (c *client) transport(to location) http.RoundTripper {
 	if bare := c.bare(); bare != nil && !to.trusted {
 		return bare
@@ -83,14 +84,14 @@ func (c *client) transport(to location) http.RoundTripper {
 	return c.Transport
 }
 
-// request builds the request of a call. A location that is not trusted gets only headers
-// that may go anywhere.
+// request returns the HTTP request of next. A location that is not trusted gets no credentials, and only the header
+// fields for which goesAnywhere returns true.
 func (c *client) request(ctx context.Context, next call) *http.Request {
-	u := *next.at.url // a transport may change it, though it should not
+	u := *next.at.url // a copy: some transports change the URL, although they must not
 	req := (&http.Request{
 		Method: next.method, URL: &u, Host: u.Host, Header: make(http.Header),
 	}).WithContext(ctx)
-	if len(next.body) > 0 { // without a GetBody, it is sent once
+	if len(next.body) > 0 { // there is no GetBody, so net/http cannot send the body again
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(next.body)), int64(len(next.body))
 	}
 	c.setHeader(req, next)
@@ -107,6 +108,8 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 	return req
 }
 
+// setHeader sets the default header fields of req, and then the header fields of the client, which replace the defaults. A
+// field without values in the client's header removes a default.
 func (c *client) setHeader(req *http.Request, next call) {
 	header := req.Header
 	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
@@ -132,7 +135,7 @@ func (c *client) setHeader(req *http.Request, next call) {
 			header[name] = slices.Clip(values)
 		case name == "User-Agent": // net/http has its own default
 			header[name] = []string{""}
-		case name == "Accept-Encoding": // and sets this one by itself
+		case name == "Accept-Encoding": // net/http adds gzip if the field is missing
 			header[name] = []string{"identity"}
 		default:
 			delete(header, name)
@@ -140,8 +143,8 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 }
 
-// read reads the body of an answer. After a 101 the connection goes on in another protocol,
-// without a body.
+// read reads the body of resp into a. It returns an error if the body is cut, or is only a part, or has an encoding, that
+// the request did not allow. It reads no body after a 1xx: after a 101 another protocol uses the connection.
 func (c *client) read(a *answer, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
@@ -163,13 +166,13 @@ func (c *client) read(a *answer, resp *http.Response) (err error) {
 	return nil
 }
 
-// readBody reads a body to its end, keeps the beginning of it and returns its whole size.
+// readBody reads the body of resp to its end. It returns the first limit bytes, and the size of the whole body in bytes.
 //
-// One that was decompressed is not read past the limit, since a small answer can decompress
-// to any size. The size is then limit+1.
+// It stops after limit+1 bytes of a body that net/http decompresses, because a small response can decompress to any
+// size. The returned size is then limit+1.
 func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err error) {
 	kept, err = io.ReadAll(io.LimitReader(resp.Body, limit))
-	if len(kept) < cap(kept) { // as it is for a short one: thousands may be kept
+	if len(kept) < cap(kept) { // releases the unused memory: thousands of bodies may be kept
 		kept = bytes.Clone(kept)
 	}
 	size = int64(len(kept))
@@ -184,29 +187,28 @@ func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err er
 	return kept, size + more, err
 }
 
-// maxAsks is how often a connection may be asked for. HTTP/2 asks twice for one that it
-// already has, and for ever if each new one is closed.
+// maxAsks is the number of connections that one RoundTrip may request from the pool. HTTP/2 requests an existing
+// connection twice, and requests connections for ever if the server closes each new connection.
 const maxAsks = 4
 
-// errSentAgain is why a request was stopped that net/http was about to send again.
+// errSentAgain is the cause of the end of a request that net/http was about to send again.
 var errSentAgain = errors.New("the server closed the connection, or refused the request")
 
-// A delivery ensures that a request which may change something is sent once, and a look at
-// most twice, and knows whether it was.
+// A delivery limits how often net/http sends one request: a request with a safe method at most twice, every other request
+// once. It also records whether the request was sent.
 //
-// Within one RoundTrip net/http sends a request again as it sees fit: over HTTP/2 after a
-// GOAWAY and after a reset with REFUSED_STREAM or PROTOCOL_ERROR; over HTTP/1 when a
-// connection that was in use before breaks, unless there is a body, or if there is an
-// Idempotency-Key. Whenever it takes a connection for that, a hook stops the request.
+// Within one RoundTrip, net/http may send a request again. Over HTTP/2 it does this after a GOAWAY, and after a reset
+// with REFUSED_STREAM or PROTOCOL_ERROR. Over HTTP/1 it does this when a reused connection breaks and the request has
+// no body or has an Idempotency-Key. Before each further sending net/http takes a connection, and a hook stops the request.
 type delivery struct {
 	dialing
 	stop   context.CancelCauseFunc // ends the request
-	most   int32                   // how often it may be sent
-	asks   atomic.Int32            // for a connection; 0 of a transport that does not call the hooks
-	writes atomic.Int32            // of the request's header
+	most   int32                   // allowed number of sendings
+	asks   atomic.Int32            // number of requested connections; 0 if the transport does not call the hooks
+	writes atomic.Int32            // number of times that the header of the request was written
 }
 
-// deliver returns the delivery of a request, and its context.
+// deliver returns the delivery of a request with this method, and the context that the request must use.
 func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	d := &delivery{most: 1}
 	if isSafe(method) {
@@ -219,7 +221,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 		d.check()
 	}
 	hooks.GotConn = func(info httptrace.GotConnInfo) {
-		// HTTP/2 looks whether a request was stopped before it writes one. HTTP/1 does not.
+		// HTTP/2 does not write a request whose context is done. HTTP/1 writes it, unless the connection is closed.
 		c, ok := info.Conn.(*tls.Conn)
 		isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
 		if !d.check() && !isHTTP2 {
@@ -230,7 +232,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	return httptrace.WithClientTrace(ctx, hooks), d
 }
 
-// check stops the request if it was sent often enough, and reports whether it may be sent.
+// check reports whether the request may be sent now. If not, it ends the request.
 func (d *delivery) check() bool {
 	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
 		d.stop(errSentAgain)
@@ -245,26 +247,27 @@ func (d *delivery) sent(err error) bool {
 }
 
 const (
-	// maxSetCookie is how much one answer may set, in bytes: about as much as servers accept in a
-	// request.
+	// maxSetCookie limits the cookies of one response, in bytes. Servers accept about as many bytes in a request. The
+	// cookies of a larger response are ignored.
 	maxSetCookie = 16 << 10
-	// maxCookies is how much all answers may set, in bytes, before nothing of it is kept: a server
-	// that sets new cookies with every answer must not fill the memory.
+	// maxCookies limits the cookies of all responses, in bytes. Beyond the limit all earlier cookies are dropped: a server
+	// that sets new cookies in every response must not fill the memory.
 	maxCookies = 1 << 20
 )
 
-// cookies keeps the cookies of answers for later requests of the same run. Unlike in a browser
-// a cookie stays with the origin that has set it, whatever its Domain. A cookie set by an untrusted
-// origin is not sent to the same origin once it is trusted.
+// cookies keeps the cookies of responses for later requests of the same run. Unlike a browser, it sends a cookie only to
+// the origin that has set the cookie, even if the cookie has a Domain. A cookie from an untrusted location is not sent to
+// a trusted location of the same origin.
 type cookies struct {
 	mu   sync.Mutex
-	jars map[string]*cookiejar.Jar // of each location
-	size int                       // of all that answers have set
+	jars map[string]*cookiejar.Jar // by cookieKey
+	size int                       // total size of the values of Set-Cookie, in bytes
 }
 
+// cookieKey returns the key of the jar for p: locations with the same origin and the same trust share a jar.
 func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
 
-// keep takes the values of Set-Cookie.
+// keep keeps the values of Set-Cookie in a response from a location.
 func (c *cookies) keep(from location, values []string) {
 	size := len(strings.Join(values, ""))
 	if size == 0 || size > maxSetCookie {
@@ -296,8 +299,7 @@ func (c *cookies) of(at location) []*http.Cookie {
 	return nil
 }
 
-// set adds the cookies of a location to a request. They replace those of the same name that
-// the user sends there.
+// set adds the kept cookies of the location to req. A kept cookie replaces the user's cookie of the same name.
 func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {
@@ -306,13 +308,13 @@ func (c *cookies) set(req *http.Request, to location) {
 	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
 		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
 	})
-	delete(req.Header, "Cookie") // not changed in place: it is the user's
+	delete(req.Header, "Cookie") // the slice belongs to the user, so it is not changed in place
 	for _, cookie := range append(given, kept...) {
 		req.AddCookie(cookie)
 	}
 }
 
-// save returns the cookies of a location for a later run, maxSetCookie at most.
+// save returns the cookies of a location for a later run, up to maxSetCookie bytes.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
@@ -324,7 +326,8 @@ func (c *cookies) save(at location) (values []string) {
 	return values
 }
 
-// restore keeps cookies that save returned, for all paths of the same origin.
+// restore keeps the cookies that save returned. They apply to all paths of the origin, because save does not return
+// their paths.
 func (c *cookies) restore(at location, values []string) {
 	for _, value := range values {
 		c.keep(at, []string{value + "; Path=/"})
