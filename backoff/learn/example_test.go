@@ -8,8 +8,7 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 )
 
-// Three builds, each of which ended between two attempts, plan the attempts of
-// the fourth.
+// Three builds, which each ended between two attempts, plan the attempts for a fourth build.
 func ExampleFit() {
 	past := []learn.Run{
 		{Lo: 4 * time.Minute, Hi: 5 * time.Minute},

@@ -6,34 +6,35 @@ import (
 )
 
 const (
-	// priorSD is the standard deviation of the logarithms that is assumed before there
-	// are any runs. It weighs as much as one run.
+	// priorSD is the assumed standard deviation of the logarithms of durations before there are any runs. It
+	// weighs as much as one run.
 	priorSD = 0.3
 
 	// leastSD is the least standard deviation of a kernel.
 	leastSD = 0.005
 
-	// share is the part of the experts' weights that is spread over all of them after each
-	// run, so that another may take the lead (Herbster & Warmuth 1998).
+	// share is the part of all weights that is spread evenly over the experts after each run. Another expert can
+	// then take the lead soon (Herbster & Warmuth 1998).
 	share = 0.02
 )
 
-// An expert forecasts the next run from those before it. Experts differ in how fast a run
-// becomes outdated, and in how wide their kernels are.
+// An expert forecasts the next run from the past runs. Experts differ in two ways: how fast a run becomes
+// outdated, and how wide the kernels are.
 type expert struct {
-	halfLife float64 // the number of runs after which a run weighs half as much
-	width    float64 // of kernels, relative to a usual one
-	weight   float64 // those of all experts add up to 1
+	halfLife float64 // in runs: a run weighs half of a run that is newer by this number
+	width    float64 // the width of the kernels, relative to a usual width
+	weight   float64 // the weights of all experts add up to 1
 	forecast forecast
 }
 
 // experts are all experts and the past runs, oldest first.
 type experts struct {
-	logs   []float64 // logarithms of the seconds that the runs took
+	logs   []float64 // the logarithms of the durations in seconds
 	all    []expert
-	streak float64 // the forecast chance that the last runs in a row ended by their first attempts
+	streak float64 // the forecast chance of the latest runs in a row that ended by their first attempts
 }
 
+// newExperts returns eight experts with equal weights and without runs.
 func newExperts() *experts {
 	e := experts{streak: 1}
 	for _, halfLife := range []float64{3, 60} {
@@ -44,7 +45,7 @@ func newExperts() *experts {
 	return &e
 }
 
-// learn weighs the experts by the chances that they gave to a run, then adds it to their runs.
+// learn updates the weights of the experts by the chances that they gave to r, and then adds r to the past runs.
 func (e *experts) learn(r Run) {
 	low, high := r.bracket()
 	chance := 1.0
@@ -62,8 +63,8 @@ func (e *experts) learn(r Run) {
 	}
 }
 
-// judge multiplies the weight of each expert by the chance that it gave to a run, and returns the
-// chance that all of them gave to it together.
+// judge multiplies the weight of each expert by the chance that the expert gave to a run. The run ended between
+// the logarithms low and high. judge returns the chance that the mixture of all experts gave to the run.
 func (e *experts) judge(low, high float64) float64 {
 	var total float64
 	for i := range e.all {
@@ -77,16 +78,17 @@ func (e *experts) judge(low, high float64) float64 {
 	return total
 }
 
-// place returns the logarithm of the duration that a run of that bracket counts with. It is the
-// middle if there were attempts on both sides, or if there is no other run. Otherwise the middle
-// would be far off, since attempts are planned near the end. A run that ended before its first
-// attempt counts with the mean of such runs in the most cautious forecast, and a run that was
-// given up with the median of such runs.
+// place returns the logarithm of a single duration for a run that ended between the logarithms low and high.
+//
+// The result is the middle if there were attempts on both sides, or if there is no other run. Otherwise the
+// middle would be far off, since attempts are planned near the end. If low is -Inf, the run ended before its
+// first attempt: the result is the mean of such runs in the most cautious forecast. If high is +Inf, the run was
+// given up: the result is the median of the runs that take longer, or twice the age if there is no other run.
 func (e *experts) place(low, high float64) float64 {
 	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)
 	f := e.all[len(e.all)-1].forecast
 	if e.streak < share {
-		f.kernels, f.broad = nil, 1 // the past tells nothing of such runs
+		f.kernels, f.broad = nil, 1 // the past shows nothing about such runs
 	}
 	switch {
 	case len(e.logs) == 0 && !givenUp:
@@ -101,8 +103,8 @@ func (e *experts) place(low, high float64) float64 {
 	return f.quantile(1 - f.survival(low)/2)
 }
 
-// fit makes the forecast of the expert from the logarithms of past durations, oldest first. One
-// kernel lies over all runs, and weighs as much as two of them.
+// fit replaces the forecast of x by a forecast from logs, the logarithms of past durations, oldest first. The
+// forecast has a narrow kernel for each run and a wide kernel for all runs, which weighs as much as two runs.
 func (x *expert) fit(logs []float64) {
 	sorted := slices.Sorted(slices.Values(logs))
 	weights, effective := x.weigh(len(logs))
@@ -128,8 +130,8 @@ func (x *expert) fit(logs []float64) {
 	x.forecast = f
 }
 
-// weigh returns the weights of n runs, which add up to 1, and the effective number of runs: so
-// many runs of equal weight have the same variance.
+// weigh returns the weights of n runs, which add up to 1, and the effective number of runs. The latter is the
+// number of runs of equal weight with the same variance.
 func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	var total, squares float64
 	for i := range n {
@@ -144,8 +146,8 @@ func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	return weights, total * total / squares
 }
 
-// quartileSD estimates the standard deviation from the quartiles, which a few runs of another kind
-// do not widen. The prior weighs as much as a quarter of a run.
+// quartileSD estimates the standard deviation from the quartiles of sorted, since a few outliers do not change
+// the quartiles. The prior weighs as much as a quarter of a run. It returns +Inf for fewer than four runs.
 func quartileSD(sorted []float64, effective float64) float64 {
 	if len(sorted) < 4 {
 		return math.Inf(1)
@@ -154,7 +156,8 @@ func quartileSD(sorted []float64, effective float64) float64 {
 	return math.Sqrt((0.25*priorSD*priorSD + effective*sd*sd) / (0.25 + effective))
 }
 
-// quantile interpolates between order statistics.
+// quantile returns the p quantile of sorted, interpolated between neighbouring values. p is from 0 to 1, and
+// sorted is not empty.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := int(at)
@@ -162,7 +165,7 @@ func quantile(sorted []float64, p float64) float64 {
 	return a + (at-float64(i))*(b-a)
 }
 
-// forecast returns the mixture of the experts' forecasts of the next run, by their weights.
+// forecast returns the mixture of the forecasts of all experts, by their weights.
 func (e *experts) forecast() forecast {
 	f := forecast{broad: e.all[0].forecast.broad, median: e.all[0].forecast.median}
 	for _, x := range e.all {

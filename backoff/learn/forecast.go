@@ -2,31 +2,33 @@ package learn
 
 import "math"
 
-// A forecast is the distribution of a run's duration: a mixture of log-normal kernels, and of a
-// broad component, log-logistic with shape 1, whose survival is 1/(1+t/median). That keeps the
-// hazard at broad/(median+t) or above, which covers runs that outlast the past, runs that fail
-// early, and a past that is too short to be trusted.
+// A forecast is the distribution of the duration of a run. It is a mixture of log-normal kernels and a broad
+// component. The broad component is log-logistic with shape 1, so its survival at t is 1/(1+t/median).
+//
+// The broad component keeps the hazard at broad/(median+t) or above. It covers runs that outlast the past, runs
+// that fail early, and a past that is too short to be trusted.
 type forecast struct {
 	kernels []kernel
-	broad   float64 // weight of the broad component
-	median  float64 // of the broad component, seconds
+	broad   float64 // the weight of the broad component
+	median  float64 // the median of the broad component, in seconds
 }
 
-// A kernel is a normal distribution of the logarithm of the seconds.
+// A kernel is a normal distribution of the logarithm of the duration in seconds.
 type kernel struct {
 	weight, mean, sd float64
 }
 
-// reach is the number of standard deviations at which a kernel is cut off.
+// reach is the distance from the mean where a kernel is cut off, in standard deviations.
 const reach = 5
 
+// add adds a kernel, unless its weight is negligible.
 func (f *forecast) add(weight, mean, sd float64) {
 	if weight > 1e-7 {
 		f.kernels = append(f.kernels, kernel{weight, mean, sd})
 	}
 }
 
-// survival returns the chance that a run takes longer than an age with that logarithm.
+// survival returns the chance that a run takes longer than the age whose logarithm is ln.
 func (f forecast) survival(ln float64) float64 {
 	survival := f.broad / (1 + math.Exp(ln)/f.median)
 	for _, k := range f.kernels {
@@ -40,7 +42,7 @@ func (f forecast) survival(ln float64) float64 {
 	return survival
 }
 
-// density returns the chance per second of an end at t seconds, t > 0.
+// density returns the chance per second of an end at the age t in seconds, t > 0.
 func (f forecast) density(t float64) float64 {
 	u := 1 / (1 + t/f.median)
 	density := f.broad * u * u / f.median
@@ -53,7 +55,7 @@ func (f forecast) density(t float64) float64 {
 	return density
 }
 
-// meanBelow returns the mean duration, in seconds, of runs that end by an age.
+// meanBelow returns the mean duration, in seconds, of the runs that end by age.
 func (f forecast) meanBelow(age float64) float64 {
 	const steps = 32
 	later := f.survival(math.Log(age))
@@ -62,12 +64,11 @@ func (f forecast) meanBelow(age float64) float64 {
 		t := age * (float64(i) + 0.5) / steps
 		lived += age / steps * (f.survival(math.Log(t)) - later)
 	}
-	ended := max(1-later, math.SmallestNonzeroFloat64) // where hardly any does, 1-later may be 0
+	ended := max(1-later, math.SmallestNonzeroFloat64) // 1-later may be 0 if hardly any run ends by age
 	return max(shortest, min(age, lived/ended))
 }
 
-// quantile returns the logarithm of the age in seconds by which a run has ended with
-// chance p, 0 < p < 1.
+// quantile returns the logarithm of the age in seconds when a run has ended with the chance p, 0 < p < 1.
 func (f forecast) quantile(p float64) float64 {
 	low, high := math.Log(1e-12), math.Log(longest)
 	for range 60 {

@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// FuzzFit reads runs from bytes. Whatever they are, and whatever the options, the
-// schedule goes on, and the forecast is one.
+// FuzzFit reads runs from bytes. Whatever the runs and the options are, the schedule always has a next attempt,
+// and the forecast is a distribution.
 func FuzzFit(f *testing.F) {
 	for _, runs := range absurd() {
 		var text []byte
@@ -62,8 +62,7 @@ func FuzzFit(f *testing.F) {
 	})
 }
 
-// Shares without measure count as the nearest that makes sense, and never as the
-// default.
+// A share outside the limits counts as the nearest limit, and never as the default.
 func TestCost_clamped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ absurd, nearest float64 }{{1e-300, 1e-5}, {1e300, 1e6}, {math.Inf(1), 1e6}} {
@@ -75,7 +74,7 @@ func TestCost_clamped(t *testing.T) {
 	}
 }
 
-// A run that is upside down counts as one that is known exactly.
+// A run with a Hi below its Lo counts as a run of known duration.
 func TestRun_upsideDown(t *testing.T) {
 	t.Parallel()
 	have := fit(t, []learn.Run{{Lo: 10 * time.Second, Hi: time.Second}}, learn.Options{}).Quantile(0.5)
@@ -84,7 +83,7 @@ func TestRun_upsideDown(t *testing.T) {
 	}
 }
 
-// absurd returns histories whose schedules must go on all the same.
+// absurd returns strange histories. Their schedules must always have a next attempt.
 func absurd() [][]learn.Run {
 	outlier := slices.Repeat([]float64{10}, 100)
 	return [][]learn.Run{
@@ -105,11 +104,11 @@ func absurd() [][]learn.Run {
 		slices.Repeat([]learn.Run{{Hi: 10 * time.Second}}, 30),
 		append(known(1, 1, 1), learn.Run{Hi: math.MaxInt64}),
 		{{Lo: math.MinInt64, Hi: math.MaxInt64}, {Lo: math.MaxInt64, Hi: math.MinInt64}},
-		{{Lo: math.MaxInt64, Hi: -1}, {Lo: 1 << 56, Hi: -1}, {}}, // two that were given up
+		{{Lo: math.MaxInt64, Hi: -1}, {Lo: 1 << 56, Hi: -1}, {}}, // the first two have a Hi below their Lo
 	}
 }
 
-// checkForecast checks that quantiles grow, and are those of Done.
+// checkForecast checks that quantiles grow with p, and that Done is the inverse of Quantile.
 func checkForecast(t *testing.T, m *learn.Model) {
 	t.Helper()
 	var last time.Duration

@@ -9,8 +9,8 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 )
 
-// brackets returns n runs around a median in seconds, each seen between two attempts; some had
-// ended by the first, some were given up.
+// brackets returns n runs around median, in seconds. Each run was seen between two attempts. Some runs ended by
+// the first attempt, and some were given up.
 func brackets(seed uint64, n int, median float64) []learn.Run {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var runs []learn.Run
@@ -29,7 +29,7 @@ func brackets(seed uint64, n int, median float64) []learn.Run {
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
 
-// What takes eight times as long is polled at eight times the ages.
+// If runs take eight times as long, attempts are at eight times the ages.
 func TestLaw_scale(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -48,7 +48,7 @@ func TestLaw_scale(t *testing.T) {
 	}
 }
 
-// Runs that take longer, or less, than those before them move the schedule there.
+// Runs that take longer or less than earlier runs move the schedule in that direction.
 func TestLaw_towardTheNewest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -73,8 +73,8 @@ func TestLaw_towardTheNewest(t *testing.T) {
 	}
 }
 
-// A run that was given up is known to have taken longer, and that is learned, whether others
-// took longer, too, or not. One that was given up before any other ended tells nothing.
+// A run that was given up has taken longer than its Lo. The model learns this fact, whether or not other runs
+// took longer, too. A run that was given up before any other run ended shows nothing.
 func TestLaw_unfinished(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
@@ -110,7 +110,7 @@ func TestFit_nothingFinished(t *testing.T) {
 	if _, err := learn.Fit(given, learn.Options{}); err == nil {
 		t.Errorf("a run that was given up: %v, want an error", err)
 	}
-	// Those of a service that was down do not displace what was known before.
+	// Unfinished runs of a service that was down do not displace earlier runs.
 	past := known(around(1, 40, 60, 0.1)...)
 	for range 500 {
 		past = append(past, given...)
@@ -120,7 +120,7 @@ func TestFit_nothingFinished(t *testing.T) {
 	}
 }
 
-// The less an attempt costs, the more there are.
+// The less an attempt costs, the more attempts there are.
 func TestLaw_cost(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -141,8 +141,8 @@ func TestLaw_cost(t *testing.T) {
 	}
 }
 
-// Runs that had all ended by their first attempts may have taken any time before: the past tells
-// nothing of them any more, and attempts come sooner and sooner.
+// If many runs ended by their first attempts, they may have ended at any earlier age. The past shows nothing
+// about such runs any more, and attempts come sooner and sooner.
 func TestLaw_endedByTheFirst(t *testing.T) {
 	t.Parallel()
 	past := known(around(1, 20, 60, 0.1)...)

@@ -12,12 +12,12 @@ import (
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
-	// Cost is what an attempt costs, as a delay: an attempt is made if it is expected
-	// to save more than that. 0 or less means that CostShare applies.
+	// Cost is the cost of an attempt as a delay: an attempt is made if it is expected to save more than Cost. If
+	// Cost is 0 or less, CostShare applies.
 	Cost time.Duration
-	// CostShare is what an attempt costs as a share of the median run, as forecast: 0.01
-	// for 1%. 0 or less means 1%, with which a run takes about four attempts. No cost is
-	// below 0.001%, and CostShare is at most 1e6.
+	// CostShare is the cost of an attempt as a share of the median run in the forecast: 0.01 for 1%. 0 or less
+	// means 1%, for about four attempts a run. Any cost below 0.001% of the median, in either field, counts as
+	// 0.001%. A CostShare above 1e6 counts as 1e6.
 	CostShare float64
 	// Base is the shortest wait. 0 or less means 1 µs.
 	Base time.Duration
@@ -29,8 +29,8 @@ type Options struct {
 	Age time.Duration
 }
 
-// A Model is what has been learned from past runs: a schedule, and a forecast of
-// when the current run ends. It is immutable and safe for concurrent use.
+// A Model is a schedule, and a forecast of the end of the current run, both learned from past runs. A Model is
+// immutable and safe for concurrent use. [Fit] creates a Model; the zero value is not valid.
 type Model struct {
 	runs          int
 	forecast      forecast
@@ -39,8 +39,8 @@ type Model struct {
 	start         time.Duration
 }
 
-// Fit learns from past runs, oldest first. It uses the last 100 of them, with at most 25
-// that are unfinished. It fails if none has finished.
+// Fit returns a model of runs, which are ordered from the oldest to the newest. It uses the newest 100 runs, of
+// which at most 25 are unfinished. It fails if no run has finished.
 func Fit(runs []Run, o Options) (*Model, error) {
 	runs, finished := newest(runs)
 	if finished == 0 {
@@ -65,15 +65,15 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	return m, nil
 }
 
-// The limits of a cost, as shares of the median. Beyond them a run would take thousands of
-// attempts, or the arithmetic of a plan end in infinities.
+// The limits of a cost, as shares of the median. A lower cost would lead to thousands of attempts in a run. A
+// higher cost could lead to infinities in the arithmetic of a plan.
 const (
 	leastShare   = 1e-5
 	defaultShare = 0.01
 	mostShare    = 1e6
 )
 
-// cost returns the cost of an attempt as a delay, of runs with that median, in seconds.
+// cost returns the cost of an attempt as a delay in seconds. median is the median of the runs, in seconds.
 func (o Options) cost(median float64) float64 {
 	cost := defaultShare * median
 	switch {
@@ -85,20 +85,20 @@ func (o Options) cost(median float64) float64 {
 	return max(cost, leastShare*median)
 }
 
-// Wait returns the wait before the next attempt. It depends on s.Elapsed alone
-// and does not use r.
+// Wait returns the wait before the next attempt, from Base to MaxWait. It depends only on s.Elapsed. It does not
+// use r, which may be nil.
 func (m *Model) Wait(s backoff.Step, r *rand.Rand) time.Duration {
 	age := m.Age(s.Elapsed).Seconds()
 	return min(max(m.base, toDuration(m.plan.next(age)-age)), m.maxWait)
 }
 
-// Spread returns a schedule that delays each attempt of m by a random part of the
-// wait that follows it, at most the share part, from 0 to 1. Clients that wait for
-// the same operation then do not all look at the same moment. The wait is
-// v + U(0, part * w), where v is the wait of m and w the one after it.
+// Spread returns a schedule that delays each attempt of m by a random part of the wait that follows the attempt.
+// That part is at most part, from 0 to 1. Clients that wait for the same operation then make attempts at
+// different moments. The wait is v + U(0, part * w), where v is the wait of m and w the next wait of m. It never
+// exceeds MaxWait.
 //
-// The usual jitters do not help, because they shorten waits: an attempt that comes
-// too early is followed by another one at the planned age.
+// The usual jitters do not help, because they shorten waits: an attempt that comes too early is followed by
+// another attempt at the planned age.
 func (m *Model) Spread(part float64) backoff.Schedule {
 	part = min(max(part, 0), 1)
 	return backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
@@ -108,16 +108,15 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 	})
 }
 
-// Runs returns the number of finished runs that m was learned from, 1 to 100.
+// Runs returns the number of finished runs in the model, 1 to 100.
 func (m *Model) Runs() int { return m.runs }
 
-// Age returns the age of the operation at the given time since the wait for it
-// started.
+// Age returns the age of the operation when the wait has taken the time elapsed. A negative elapsed counts as 0.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
 	return words.Sum(m.start, max(elapsed, 0))
 }
 
-// Done returns the chance, from 0 to 1, that a run has ended by the given age.
+// Done returns the chance, from 0 to 1, that a run has ended by age. It returns 0 if age is 0 or less.
 func (m *Model) Done(age time.Duration) float64 {
 	if age <= 0 {
 		return 0
@@ -125,8 +124,8 @@ func (m *Model) Done(age time.Duration) float64 {
 	return 1 - min(1, m.forecast.survival(math.Log(age.Seconds())))
 }
 
-// Quantile returns the age by which a run has ended with chance p. It is 0 if p is
-// 0 or less, and the longest Duration if p is 1 or more.
+// Quantile returns the age when a run has ended with the chance p. It returns 0 if p is 0 or less, and the
+// longest Duration if p is 1 or more.
 func (m *Model) Quantile(p float64) time.Duration {
 	switch {
 	case !(p > 0):

@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// known returns runs whose durations in seconds are known exactly.
+// known returns runs with exactly the given durations.
 func known(seconds ...float64) []learn.Run {
 	var runs []learn.Run
 	for _, s := range seconds {
@@ -22,8 +22,7 @@ func known(seconds ...float64) []learn.Run {
 	return runs
 }
 
-// around returns n runs with that median in seconds and that spread of the
-// logarithms.
+// around returns n durations in seconds. median is their median, and spread is the spread of their logarithms.
 func around(seed uint64, n int, median, spread float64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var list []float64
@@ -42,7 +41,7 @@ func fit(t testing.TB, runs []learn.Run, o learn.Options) *learn.Model {
 	return m
 }
 
-// ages returns the ages of the first n attempts, which take no time.
+// ages returns the ages of the first n attempts by m. The attempts take no time.
 func ages(m *learn.Model, n int) []time.Duration {
 	var list []time.Duration
 	elapsed := time.Duration(0)
@@ -61,7 +60,7 @@ func TestWaitIsPure(t *testing.T) {
 	m := fit(t, known(around(1, 40, 60, 0.2)...), learn.Options{})
 	want := ages(m, 12)
 	for i, age := range want[:11] {
-		// A run that is resumed at the age of an attempt, or just before the next.
+		// The run is resumed at the age of an attempt, or just before the next attempt.
 		for _, at := range []time.Duration{age, want[i+1] - time.Millisecond} {
 			have := at + m.Wait(backoff.Step{N: 3, Elapsed: at, Previous: time.Hour}, nil)
 			if have != want[i+1] {
@@ -100,8 +99,8 @@ func TestOnlyTheLastHundredRunsCount(t *testing.T) {
 	}
 }
 
-// A spread schedule makes as many attempts as the model, each between the model's
-// and the one after it.
+// A spread schedule makes as many attempts as the model. Each attempt is between the attempt of the model and
+// the next attempt of the model.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	m := fit(t, known(around(1, 30, 60, 0.2)...), learn.Options{Base: 100 * time.Millisecond})
@@ -119,7 +118,7 @@ func TestSpread(t *testing.T) {
 		}
 		first[have[0]] = true
 		for i, age := range have {
-			// An attempt that nearly coincides with the next one counts as that.
+			// An attempt that nearly coincides with the next attempt counts as the next attempt.
 			j, _ := slices.BinarySearch(plain, age+time.Microsecond)
 			if j-1 < i || i == 0 && j != 1 {
 				t.Fatalf("attempt %d comes at %v, those of the model are at %v", i+1, age, plain)

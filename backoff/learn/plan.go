@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// A plan is the ages of attempts.
+// A plan is the ages of the attempts.
 type plan struct {
 	ages []float64 // in seconds, increasing; at least one
-	// After these ages only the broad component is left. Then the best attempts are those at which
-	// the square root of median + age grows by a constant.
+	// After the last of ages only the broad component of the forecast is left. Further attempts are best where
+	// the square root of median + age has grown by growth since the previous attempt.
 	median, growth float64
 }
 
 const (
-	perAttempt  = 8       // steps of the grid for each attempt
-	mostPlanned = 1 << 10 // attempts
+	perAttempt  = 8       // the steps of the grid for each attempt
+	mostPlanned = 1 << 10 // the highest number of attempts in a plan
 )
 
-// newPlan returns the attempts with the least expected cost, if each costs so many seconds of
-// delay. They are found by dynamic programming (Barlow, Hunter & Proschan 1963).
+// newPlan returns the attempts with the least expected cost. cost is the cost of an attempt, as a delay in
+// seconds. The attempts are found by dynamic programming (Barlow, Hunter & Proschan 1963).
 func newPlan(f forecast, cost float64) plan {
 	g := f.grid(cost)
 	next := g.solve(cost, f)
@@ -30,14 +30,14 @@ func newPlan(f forecast, cost float64) plan {
 	return p
 }
 
-// A grid is the ages at which an attempt may be, from 0.
+// A grid holds the ages where an attempt is possible, starting with 0, and the forecast at these ages.
 type grid struct {
-	ages, survival, lived []float64 // lived is the integral of the survival
+	ages, survival, lived []float64 // ages in seconds; lived is the integral of survival
 }
 
-// grid returns ages until only the broad component is left, or until there are enough for
-// mostPlanned attempts. Between two attempts there are several ages: where the hazard h changes
-// slowly, the best gap between attempts is sqrt(2 cost / h) (Keller 1974).
+// grid returns the ages where an attempt is possible. They end where only the broad component is left, or where
+// they are enough for mostPlanned attempts. There are perAttempt steps for each attempt. Where the hazard h
+// changes slowly, the best gap between attempts is sqrt(2 cost / h) (Keller 1974).
 func (f forecast) grid(cost float64) *grid {
 	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
 	age, survival := 0.0, 1.0
@@ -58,8 +58,8 @@ func (f forecast) grid(cost float64) *grid {
 	return g
 }
 
-// resolution returns the longest step of the grid at an age, in seconds, that does not skip a
-// kernel, +Inf if all lie before the age.
+// resolution returns the longest step of the grid at age, in seconds, that does not skip a kernel. It returns
+// +Inf if all kernels end before age.
 func (f forecast) resolution(age float64) float64 {
 	ln := math.Log(age)
 	narrowest, start := math.Inf(1), math.Inf(1)
@@ -78,20 +78,20 @@ func (f forecast) resolution(age float64) float64 {
 	return step
 }
 
-// solve returns for each age but the last the index of the best age for the next attempt.
+// solve returns the index of the best age for the next attempt, for each age except the last.
 //
-// Let S be the survival, L its integral, c the cost of an attempt, and V(i) what is expected after
-// an attempt at t(i) that has not seen the end, times the chance S(i) of that. If the next attempt
-// is at t(j), the delay until it is S(i) - S(t), integrated from t(i) to t(j):
+// Let S be the survival, L the integral of S, and c the cost of an attempt. V(i) is the expected cost after an
+// attempt at t(i) that has not seen the end, times S(i). If the next attempt is at t(j), the expected delay is
+// the integral of S(i) - S(t) from t(i) to t(j):
 //
 //	V(i) = min over j > i of c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
 //
-// The later an attempt, the later the best one after it, so that few j have to be tried.
+// The later an attempt, the later the best next attempt, so few j have to be tried.
 func (g *grid) solve(cost float64, f forecast) []int {
 	last := len(g.ages) - 1
 	next := make([]int, last)
 	value := make([]float64, last+1)
-	// After the grid, attempts are at the best rate for the broad component.
+	// After the grid, attempts continue at the best rate for the broad component.
 	value[last] = 2 * f.broad * f.median * math.Sqrt(2*cost/(f.median+g.ages[last]))
 	latest := last
 	for i := last - 1; i >= 0; i-- {
@@ -107,9 +107,10 @@ func (g *grid) solve(cost float64, f forecast) []int {
 	return next
 }
 
-// next returns the age in seconds of the first attempt after age.
+// next returns the age of the first attempt after age. Both are in seconds.
 func (p plan) next(age float64) float64 {
-	// An attempt at its planned age may seem to be just before it.
+	// Rounding may put an attempt slightly earlier than its planned age. Without slack, the same attempt would
+	// then follow again.
 	const slack = 1e-6
 	i := sort.Search(len(p.ages), func(i int) bool { return p.ages[i]*(1-slack) > age })
 	if i < len(p.ages) {

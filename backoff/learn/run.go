@@ -8,29 +8,29 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
-// the age Hi. If the two are equal, the duration is known exactly. A negative age
-// counts as 0, and a Hi below Lo as Lo.
+// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at the age Hi. If both are
+// equal, the duration is known exactly. A negative age counts as 0. A Hi below Lo counts as Lo.
 type Run struct {
 	Lo, Hi time.Duration
-	// Unfinished says that the run was last seen at the age Lo and not at its end. Hi does
-	// not count.
+	// Unfinished is true if the run was last seen unfinished at the age Lo, and its end was not seen. Hi is then
+	// ignored.
 	Unfinished bool
 }
 
-// maxRuns is how many of the newest runs are fitted, and maxUnfinished how many of these may be
-// unfinished: the runs of a service that is down must not displace all others.
+// maxRuns is the number of runs that are fitted, and maxUnfinished the number of unfinished runs among them.
+// Unfinished runs of a service that is down must not displace all finished runs.
 const (
 	maxRuns       = 100
 	maxUnfinished = 25
 )
 
 const (
-	shortest = 1e-6                         // seconds; a run of no duration counts as this
-	longest  = float64(math.MaxInt64) / 1e9 // seconds; the longest time.Duration
+	shortest = 1e-6                         // in seconds; a shorter run counts as this long
+	longest  = float64(math.MaxInt64) / 1e9 // in seconds; the longest time.Duration
 )
 
-// newest returns the runs to learn from, oldest first, and how many of them finished.
+// newest returns the runs to learn from, oldest first, and how many of them finished. It leaves out unfinished
+// runs with a Lo of 0 or less, which show nothing.
 func newest(runs []Run) (kept []Run, finished int) {
 	unfinished := 0
 	for _, r := range slices.Backward(runs) {
@@ -48,8 +48,9 @@ func newest(runs []Run) (kept []Run, finished int) {
 	return kept, finished
 }
 
-// bracket returns the logarithms of the ages, in seconds, between which the run ended: -Inf
-// and +Inf where it is not known. An exact duration gets the width of the narrowest kernel.
+// bracket returns the logarithms of the ages, in seconds, between which the run ended. low is -Inf if no attempt
+// saw the run unfinished, and high is +Inf if the run did not finish. An exact duration gets the width of the
+// narrowest kernel.
 func (r Run) bracket() (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if r.Lo > 0 {
@@ -66,8 +67,8 @@ func (r Run) bracket() (low, high float64) {
 	return low, high
 }
 
-// toDuration converts seconds to a duration, which saturates. It rounds up, so
-// that no wait ends before the moment it aims at.
+// toDuration converts seconds to a duration, and limits it to the range of durations. It rounds up, so that no
+// wait ends before the planned moment.
 func toDuration(seconds float64) time.Duration {
 	return words.Nanoseconds(math.Ceil(seconds * 1e9))
 }

@@ -17,7 +17,8 @@ func fitted(seed uint64, n int, spread float64) forecast {
 	return e.forecast()
 }
 
-// expected returns what attempts at those ages cost, and those of the plan beyond.
+// expected returns the expected cost of the attempts whose ages next returns, and of the attempts of the plan
+// beyond.
 func expected(f forecast, cost float64, next func(age float64) float64) float64 {
 	const steps = 60
 	var total, at float64
@@ -34,7 +35,7 @@ func expected(f forecast, cost float64, next func(age float64) float64) float64 
 	return total
 }
 
-// Trying few ages finds what trying every pair of ages finds.
+// Trying few ages finds the same cost as trying every pair of ages.
 func TestSolve_everyPair(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -66,7 +67,7 @@ func TestSolve_everyPair(t *testing.T) {
 	}
 }
 
-// The plan costs no more than a plan whose attempts move.
+// The plan does not cost more than a plan whose attempts are moved.
 func TestPlan_best(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
