@@ -16,32 +16,30 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxSends is how often one attempt sends a request that starts an operation: a server
-// that goes on to redirect it may start the operation each time.
+// maxSends is the largest number of times that one attempt sends a start request because of redirects. A server may
+// start the operation each time.
 const maxSends = 3
 
-// A client follows redirects, and keeps credentials with the origin that they are for. It is
-// the innermost layer.
+// A client is the innermost layer. It sends requests, follows redirects, and sends credentials only to their origin.
 type client struct {
-	Request // complete, and never changed
-	given   location
+	Request          // after complete; never changed
+	given   location // location of the URL in Request
 	cookies cookies
 
-	// stripped is the Transport without its client certificate, nil if it has none.
+	// stripped is the Transport without its client certificate. It is nil if the Transport has no client certificate.
 	stripped *http.Transport
 	strip    sync.Once
 
-	header  http.Header // with the renewed fields
+	header  http.Header // header of Request, with renewed fields
 	memory  stream.Memory
-	from    string   // the origin that memory.LastID is of
-	renewed []string // secrets among the renewed values, the last ones first
-	// withheld is the last origin that got no credentials, though there are some; unreported is
-	// true until a remark says so.
+	from    string   // origin of memory.LastID
+	renewed []string // secret values that Refresh has returned, latest first
+	// withheld is the last origin to which credentials were not sent. unreported is true until a remark reports that.
 	withheld   string
 	unreported bool
 }
 
-// newClient returns the client of a request. Its errors hold no secrets.
+// newClient returns the client of r, or an error if r is malformed. The error holds no secrets.
 func newClient(r Request) (*client, error) {
 	u, err := ParseURL(r.URL)
 	if err != nil {
@@ -54,7 +52,7 @@ func newClient(r Request) (*client, error) {
 	return &client{Request: r, given: newLocation(u, true), header: r.Header}, nil
 }
 
-// secrets returns the texts that no error may repeat.
+// secrets returns the strings that no error may repeat: user, password, and the values of secret header fields.
 func (c *client) secrets() []string {
 	all := slices.Concat(userSecrets(c.User), c.renewed)
 	if u, err := url.Parse(c.URL); err == nil {
@@ -68,10 +66,11 @@ func (c *client) secrets() []string {
 	return all
 }
 
-// sendsUser reports whether User is sent: an Authorization in the header overrides it.
+// sendsUser reports whether requests send User. An Authorization in the header replaces User.
 func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
 
-// credentials returns the parts of a request that only the user's origin gets. A Host is no secret.
+// credentials returns the parts of a request that only the user's origin receives: the user, secret header fields, and
+// client certificates. A Host is not a secret.
 func (c *client) credentials() (all []string) {
 	if c.sendsUser() {
 		all = append(all, "user "+c.User.String())
@@ -94,9 +93,9 @@ func (c *client) credentials() (all []string) {
 	return all
 }
 
-// bare returns a copy of the Transport that offers no client certificate, nil if the Transport
-// offers none either. Only a copy can be looked at: the first request through a Transport, and
-// somebody else may make it meanwhile, sets what is not set.
+// bare returns a copy of the Transport without client certificates. It returns nil if the Transport itself has no client
+// certificate, or is not an [http.Transport]. It reads only the copy: the first request through a Transport changes its
+// fields, and another goroutine may send that request at any time.
 func (c *client) bare() *http.Transport {
 	c.strip.Do(func() {
 		original, ok := c.Transport.(*http.Transport)
@@ -115,12 +114,12 @@ func (c *client) bare() *http.Transport {
 	return c.stripped
 }
 
-// guards reports whether there are credentials that are sent to a location.
+// guards reports whether requests to p carry credentials.
 func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// noteWithheld notes that another origin gets no credentials, if there are any.
+// noteWithheld sets withheld and unreported after a response from another origin, if there are credentials.
 func (c *client) noteWithheld(from location) {
 	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
 		return
@@ -130,8 +129,9 @@ func (c *client) noteWithheld(from location) {
 	}
 }
 
-// refer returns the location that an answer from another one names. If credentials were sent
-// over https, http is refused with [ErrUntrusted]: an answer could be forged.
+// refer returns the location that reference names in a response from a location. If requests to from carry credentials
+// over https, a reference to http is an error that wraps [ErrUntrusted], because the next response could be forged.
+// LocationTrusted allows such references.
 func (c *client) refer(from location, reference string) (location, error) {
 	to, err := from.resolve(reference, c.LocationTrusted)
 	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
@@ -141,8 +141,8 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody returns an error unless a body that was sent to one location may be sent to
-// another, which an answer names.
+// mayTakeBody returns an error that wraps [ErrUntrusted] if the body of a request to from may not be sent to to, a location
+// that a response names.
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil
@@ -150,7 +150,7 @@ func (c *client) mayTakeBody(from, to location) error {
 	return &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
 }
 
-// do makes a call and the calls that redirects lead to.
+// do sends the request of next, and follows redirects. The result is the last response, or a failure.
 func (c *client) do(ctx context.Context, next call) *answer {
 	next.began = time.Now()
 	for {
@@ -179,17 +179,18 @@ func (c *client) do(ctx context.Context, next call) *answer {
 	}
 }
 
-// A redirect is one that was followed.
+// A redirect is a redirect that the client has followed.
 type redirect struct {
 	code     int
 	from, to location
-	toGET    bool      // it made a GET of the request
-	start    bool      // the request was to start the operation
-	date     time.Time // of the response, zero if the server sent none
+	toGET    bool      // the redirect turned the request into a GET
+	start    bool      // the redirected request was the start request
+	date     time.Time // Date of the response; zero without a Date
 }
 
-// redirect returns where an answer leads, nil if it is not followed. The failure says that it
-// must not be.
+// redirect returns the redirect in a. It returns nil if a is not a redirect, or if the client does not follow it:
+// MaxRedirects is negative, the target is ambiguous or unusable, or a 303 to the start request names the result. It
+// returns a failure if the client must not follow the redirect, because of an untrusted target or too many redirects.
 func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	asked := a.asked
 	isResult := asked.start && c.Follow == "self" && a.code == http.StatusSeeOther
@@ -220,7 +221,8 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	return r, nil
 }
 
-// describe says in an observation where redirects led.
+// describe adds the redirects of the call to a: Elsewhere, Moved, Redirect, Started and a remark for each redirect. It does
+// nothing without redirects.
 func (c *client) describe(a *answer) {
 	n := len(a.asked.redirects)
 	if n == 0 {
@@ -251,15 +253,14 @@ func (c *client) describe(a *answer) {
 	a.Started = started
 }
 
-// isRedirect reports whether code is that of a redirect. 300 and 304 are not.
+// isRedirect reports whether code is a redirect that a client may follow: 301, 302, 303, 307 or 308.
 func isRedirect(code int) bool {
 	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, code)
 }
 
-// isAmbiguous reports whether a redirect of a request that changes something can
-// name two things: where to send it instead (RFC 9110 sections 15.4.2 and 15.4.3)
-// or, by custom, where its result is.
+// isAmbiguous reports whether the target of a redirect has two possible meanings: a 301 or 302 to a POST names the new
+// address for the request (RFC 9110 sections 15.4.2 and 15.4.3) or, by custom, the address of the result.
 func isAmbiguous(code int, method string) bool {
 	return method == http.MethodPost && (code == http.StatusMovedPermanently || code == http.StatusFound)
 }

@@ -17,11 +17,10 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A follow says where to look after the first answer: a reference, or "", "auto", "none" or
-// "self".
+// A follow selects the URL of the attempts after the first response: a reference, or "", "auto", "none" or "self".
 type follow struct{ reference }
 
-// parseFollow parses poll.HTTP's Follow.
+// parseFollow parses the Follow of poll.HTTP. It returns an error for an expression that reads no part of the response.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
@@ -30,15 +29,15 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	return follow{r}, err
 }
 
-// A link is a location that an answer names.
+// A link is a location that a response names. The zero value means no link.
 type link struct {
 	to      location
 	monitor meaning.Monitor
-	source  string // the header or document that named it, in words
+	source  string // header field or document that named the location, for remarks
 }
 
-// find returns where an answer links to. Without a link, the error says why
-// a header or a document that names one could not be used, if there is any.
+// find returns the link in a. Without a usable link, the error is the reason why a header field or the document could
+// not be used, or nil if a names no URL. With a link, the error can be about another header field.
 func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	if f.explicit() {
 		to, err := f.resolve(c, a.asked.at, a.env(ctx), text)
@@ -54,12 +53,12 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	return l, problem
 }
 
-// headerLink returns the link in a header of an answer; the first that is present counts:
-// Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
-// sections 10.2.2 and 15.3.3, and FHIR's Bulk Data export (Content-Location). Any answer of a
-// monitor can name another URL for it, in the header that named the monitor; with MonitorGiven every
-// header counts. The Content-Location counts in a 202 to the start only: in other responses, it
-// identifies the response itself (RFC 9110 section 8.7).
+// headerLink returns the link in the first usable header field of a: Azure-AsyncOperation (Azure's Resource Manager RPC,
+// asynchronous operations), Operation-Location (Azure's API guidelines), Location (RFC 9110 sections 10.2.2 and 15.3.3) or
+// Content-Location (FHIR's Bulk Data export). kind is the kind of the URL that returned a. Such a URL can be replaced
+// only by the header field that named the URL. With MonitorGiven, every header field counts. Content-Location counts
+// only in a 202 to the start request: in other responses it identifies the response itself (RFC 9110 section 8.7).
+// problem is the reason why a header field was ignored, or nil.
 func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem error) {
 	if kind == meaning.MonitorCreated {
 		kind = meaning.MonitorLocation
@@ -97,8 +96,8 @@ func isOpen(a *answer) bool {
 	return document.Read(expr.NewDoc(a.Body).Bytes(), a.code).State.Stage == document.Open
 }
 
-// hasProvisioningState reports whether an answer is an Azure resource, or a status in
-// the form of one.
+// hasProvisioningState reports whether a is an Azure resource, or has the form of an Azure resource: its document has a
+// properties.provisioningState that is not empty.
 func hasProvisioningState(a *answer) bool {
 	var resource struct {
 		Properties struct{ ProvisioningState any }
@@ -108,32 +107,33 @@ func hasProvisioningState(a *answer) bool {
 	return state != ""
 }
 
-// decode reads a document that may have a member of some name; one without is not read.
+// decode decodes document into into. It does nothing, and so saves time, if document does not contain name.
 func decode(document []byte, name string, into any) {
 	if bytes.Contains(document, []byte(name)) {
-		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // what is no JSON has no members
+		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // a document that is not JSON has no members
 	}
 }
 
-// A reference says which URL a document names: by the value of an expression, or by a URL with
-// expressions in braces; or it is a word that has a meaning of its own.
+// A reference is a rule for building a URL from a response: an expression whose value is the URL, or a URL with
+// expressions in braces. A reference can also be a keyword, such as "auto".
 type reference struct {
-	word   string
-	source string
-	texts  []string // of a URL, around the values; nil if a value is the whole URL
-	values []*expr.Expr
+	word   string       // keyword; "" for an expression or a URL
+	source string       // expression or URL as the user wrote it; "" for a keyword
+	texts  []string     // parts of the URL around the values; nil if the only value is the whole URL
+	values []*expr.Expr // expressions
 }
 
-// parseReference parses a reference, which may be one of some words. The error repeats no part
-// of a URL but an expression, since a URL can hold secrets.
+// parseReference parses a reference. words are the allowed keywords. The error repeats no part of a URL except an
+// expression, because a URL can hold secrets.
 func parseReference(s string, words []string, opts ...expr.Option) (reference, error) {
 	switch {
 	case slices.Contains(words, s):
 		return reference{word: s}, nil
-	case isURL(s), strings.HasPrefix(s, "{"): // a URL that begins with a value of the response
+	case isURL(s), strings.HasPrefix(s, "{"): // "{": a URL that starts with a value of the response
 		return parseURLReference(s, opts...)
 	}
-	// The field of such a name would be missing, which shows only after the start was sent.
+	// A response hardly has a member with such a name, and poll would report the missing member only after the start
+	// request.
 	mistakes := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
 	if slices.Contains(mistakes, strings.ToLower(s)) {
 		return reference{}, fmt.Errorf("%s names no URL: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
@@ -148,13 +148,14 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	return reference{source: s, values: []*expr.Expr{x}}, err
 }
 
-// inBraces is the hint for a URL that is built as in jq.
+// inBraces is the hint for a URL that is built with the string syntax of jq.
 const inBraces = "values of a URL stand in braces, as in /jobs/{.id} or {$header.Location}status"
 
-// errShown refuses a secret in a URL.
+// errShown is the error for a variable of the environment, which may be a secret, in a part of a URL that poll shows.
 var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
 	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
 
+// parseURLReference parses a URL with expressions in braces.
 func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	if strings.Contains(s, `\(`) {
 		return reference{}, errors.New(inBraces)
@@ -183,8 +184,8 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	return r, nil
 }
 
-// cutExpression cuts text behind an expression, which ends with the first brace that makes
-// it one.
+// cutExpression parses the expression at the start of s, up to the first closing brace that ends a valid expression. It
+// returns the expression, and the rest of s after the brace.
 func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, err error) {
 	for end, c := range s {
 		if c != '}' {
@@ -202,17 +203,17 @@ func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, e
 	return nil, "", fmt.Errorf("in braces: %w", err)
 }
 
-// isURL reports whether text is a URL, or begins with the path or the query of one.
+// isURL reports whether s starts like an HTTP URL, an absolute path or a query.
 func isURL(s string) bool {
 	lower := strings.ToLower(s)
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") ||
 		strings.HasPrefix(s, "/") || strings.HasPrefix(s, "?")
 }
 
-// explicit reports whether the user said what to take the URL from.
+// explicit reports whether the reference is an expression or a URL, and not a keyword.
 func (r reference) explicit() bool { return r.source != "" }
 
-// varies reports whether the URL depends on the answer.
+// varies reports whether the URL depends on the response.
 func (r reference) varies() bool {
 	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads() })
 }
@@ -225,11 +226,10 @@ func (r reference) namesEnviron() bool {
 // sample returns the URL with a 0 in place of each expression.
 func (r reference) sample() string { return strings.Join(r.texts, "0") }
 
-// A reader returns the value of an expression for use in a URL. Its error says why there
-// is none.
+// A reader returns the value of x for a URL, or an error with the reason why there is no such value.
 type reader func(x *expr.Expr, env *expr.Env) (string, error)
 
-// resolve returns the location that a document from another one names.
+// resolve returns the location that the reference yields for a response from a location. env holds the response.
 func (r reference) resolve(c *client, from location, env *expr.Env, read reader) (location, error) {
 	text, err := r.fill(from.url, env, read)
 	if err != nil {
@@ -239,14 +239,14 @@ func (r reference) resolve(c *client, from location, env *expr.Env, read reader)
 	switch {
 	case err == nil:
 		return to, nil
-	case r.texts != nil: // which can hold secrets
+	case r.texts != nil: // the URL can hold secrets
 		return location{}, fmt.Errorf("the URL that it builds %w", err)
 	}
 	return location{}, fmt.Errorf("the value of %s %w", r.source, err)
 }
 
-// fill puts values of a document into the URL, escaped for their place, so that none can
-// begin another part of it. from is the URL that parameters alone are for.
+// fill returns the URL with the values of the expressions. Each value is escaped for its position, so that a value cannot
+// start another part of the URL. If the URL is only a query, its parameters replace parameters of from.
 func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, error) {
 	if r.texts == nil {
 		return read(r.values[0], env)
@@ -268,29 +268,29 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 	return built, nil
 }
 
-// escape escapes text for the part of a URL that follows its beginning. Slashes in the path
-// stay, for names such as operations/7, except for leading ones, which could begin a host.
+// escape escapes text for the position in a URL after the string before. In a path, slashes are kept for names such as
+// operations/7. Leading slashes are removed, because they could start a host.
 func escape(text, before string) string {
 	_, rest, absolute := strings.Cut(before, "://")
 	switch {
-	case before == "": // the beginning of the URL
+	case before == "": // text is the start of the URL
 		return text
 	case strings.ContainsAny(before, "?#"):
 		return url.QueryEscape(text)
 	case absolute && !strings.Contains(rest, "/"):
-		return url.PathEscape(text) // an escape in a host makes it malformed
+		return url.PathEscape(text) // text is in the host: an escape makes the host malformed
 	}
 	return strings.ReplaceAll(url.PathEscape(strings.TrimLeft(text, "/")), "%2F", "/")
 }
 
-// hasDots reports whether there are segments in a URL's path that are removed when it is
-// resolved, with the ones before them (RFC 3986 section 5.2.4).
+// hasDots reports whether the path of u has a segment "." or "..". Resolving u would remove such a segment, and ".." also
+// removes the segment in front (RFC 3986 section 5.2.4).
 func hasDots(u string) bool {
 	path := u[:strings.IndexAny(u+"?", "?#")] + "/"
 	return strings.Contains(path, "/./") || strings.Contains(path, "/../")
 }
 
-// withParameters returns a query in which some parameters take the place of those of the
+// withParameters returns query with the parameters of some. A parameter of some replaces all parameters of query with the
 // same name.
 func withParameters(query, some string) string {
 	names, _ := url.ParseQuery(some)
@@ -304,9 +304,10 @@ func withParameters(query, some string) string {
 	return strings.Join(append(pairs, some), "&")
 }
 
-// text reads a string that is not empty, or a number as it is written.
+// text is a reader for a string that is not empty, or a number. It returns a number as the response has it.
 func text(x *expr.Expr, env *expr.Env) (string, error) { return textOf(x, x.Eval(env).Value()) }
 
+// textOf returns got, the value of x, as text does.
 func textOf(x *expr.Expr, got expr.Value) (string, error) {
 	switch got.Type {
 	case "string", "number":

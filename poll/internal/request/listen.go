@@ -17,40 +17,45 @@ import (
 	"github.com/pollcli/poll/poll/internal/stream"
 )
 
-// eventStream is the type of a response that is a stream of events.
+// eventStream is the media type of server-sent events.
 const eventStream = "text/event-stream"
 
-// acceptedStreams are the types that a Stream asks for.
+// acceptedStreams is the Accept of a request with Stream.
 const acceptedStreams = eventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
 
 const (
-	// defaultQuiet is how long a stream may say nothing at all before it is asked for again, since its server may be
-	// gone. If it shows heartbeats, it may miss three, but within these limits.
+	// defaultQuiet is the time without any byte after which poll requests a stream again, because its server may be
+	// gone. If the server sends heartbeats, the time is three times the interval of the heartbeats, from minQuiet to
+	// maxQuiet.
 	defaultQuiet       = time.Minute
 	minQuiet, maxQuiet = 10 * time.Second, 3 * time.Minute
-	// lastQuiet is how long it may say nothing shortly before the deadline. lastLook is kept then.
+	// lastQuiet is the shortest such time close to the deadline. lastLook is the time that is kept for a last request
+	// before the deadline.
 	lastQuiet, lastLook = 5 * time.Second, 2 * time.Second
-	// heartbeat is how long a part may be, in bytes, that completes no message and is no part of a long one.
+	// heartbeat is the length in bytes of the longest heartbeat: a part of the stream that completes no message. A longer
+	// part belongs to a long message.
 	heartbeat = 64
 )
 
-// errQuiet ends a stream that says nothing.
+// errQuiet is the cause of the end of a stream that sends no bytes.
 var errQuiet = errors.New("the stream is silent")
 
-// A listener reads an answer that goes on.
+// A listener reads a response that is a stream of messages.
 type listener struct {
 	client *client
 	answer *answer
 	body   io.Reader
 	framer stream.Framer
 
-	told     int // messages
-	allowed  time.Duration
-	lastBeat time.Time     // of the heartbeats in a row; zero if a message came after it
-	longest  time.Duration // between two of them
+	told     int           // number of messages
+	allowed  time.Duration // allowed time without any byte
+	lastBeat time.Time     // time of the last heartbeat; zero after a message
+	longest  time.Duration // longest time between two heartbeats without a message in between
 }
 
-// listener returns what reads an answer if that goes on, nil if it does not.
+// listener returns the listener for a response, or nil if the response is not read as a stream: the request has no
+// Stream, the response is not successful, or its media type is not a stream. A JSON response without a length is a
+// stream of documents, unless it is the response to a start request.
 func (c *client) listener(a *answer, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
 	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
@@ -76,7 +81,7 @@ func (c *client) listener(a *answer, resp *http.Response) *listener {
 	return l
 }
 
-// tell tells a message. One that is enough is the answer.
+// tell passes m to the Tell of the attempt, and returns its result. With true, m becomes the answer of the listener.
 func (l *listener) tell(m stream.Message) (enough bool) {
 	seen := *l.answer
 	seen.Body, seen.Size, seen.Event = bytes.Clone(m.Data), m.Size, m.Event
@@ -90,14 +95,15 @@ func (l *listener) tell(m stream.Message) (enough bool) {
 	return enough
 }
 
-// listen reads until a message is enough, which it returns, or the stream ends. stop ends its own context.
+// listen reads the stream until a message decides the wait, and returns that message. If the stream ends earlier, it
+// returns a failure. own is the context of the request, and stop ends it. ctx is the context of the attempt.
 func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *answer {
 	deadline, isLimited := ctx.Deadline()
 	quiet := time.AfterFunc(math.MaxInt64, func() { stop(errQuiet) })
 	defer quiet.Stop()
 	part := make([]byte, 32<<10)
 	for {
-		if l.allowed = l.quietTime(deadline, isLimited); !l.answer.asked.start { // which is not sent again
+		if l.allowed = l.quietTime(deadline, isLimited); !l.answer.asked.start { // a start request is not sent again
 			quiet.Reset(l.allowed)
 		}
 		n, err := l.body.Read(part)
@@ -115,12 +121,12 @@ func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc
 	}
 }
 
-// noteBeat notes a part of n bytes if it is a heartbeat.
+// noteBeat updates lastBeat and longest after a part of n bytes. isMessage reports whether the part completed a message.
 func (l *listener) noteBeat(n int, isMessage bool) {
 	now := time.Now()
 	switch {
 	case n == 0 && !isMessage:
-	case isMessage || n > heartbeat: // of which the parts before may have been some
+	case isMessage || n > heartbeat: // earlier parts may belong to this message, so they are not heartbeats
 		l.lastBeat, l.longest = time.Time{}, 0
 	default:
 		if !l.lastBeat.IsZero() {
@@ -130,7 +136,7 @@ func (l *listener) noteBeat(n int, isMessage bool) {
 	}
 }
 
-// quietTime returns how long the stream may say nothing from now on.
+// quietTime returns the allowed time without any byte, from now on. deadline counts only if isLimited is true.
 func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
 	allowed := defaultQuiet
 	if l.longest > 0 {
@@ -142,7 +148,7 @@ func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
 	return allowed
 }
 
-// ended returns the answer of a stream that has ended with err.
+// ended returns the failure of a stream that has ended with err.
 func (l *listener) ended(ctx context.Context, err error) *answer {
 	a := l.client.unanswered(ctx, err, true, l.answer.asked)
 	a.Ended, a.Hint, a.Quota = true, l.answer.Hint, l.answer.Quota

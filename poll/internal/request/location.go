@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxURL is how long the URL may be that an answer names, in bytes: a server that leads to ever
-// longer ones must not fill the memory.
+// maxURL is the length in bytes of the longest URL that is accepted from a response. A server that names ever longer URLs
+// must not fill the memory.
 const maxURL = 16 << 10
 
 // ErrUntrusted is poll.ErrUntrusted.
@@ -25,16 +25,16 @@ type location struct {
 	trusted bool
 }
 
-// newLocation returns the location of a URL, which must not be used for anything else.
+// newLocation returns the location of u. It changes and keeps u, so the caller must not use u afterwards.
 func newLocation(u *url.URL, trusted bool) location {
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port is no port (RFC 3986 section 6.2.3)
 	return location{url: u, trusted: trusted}
 }
 
-// resolve resolves a reference in an answer from p, such as a Location. Trust ends when the
-// origin changes, and does not come back, even if another origin redirects to the first
-// one.
+// resolve resolves a reference in a response from p, such as a Location. The result is trusted if trustAll is true, or if p
+// is trusted and has the same origin. So trust ends with the first change of origin, and does not return, even if
+// another origin redirects to the first origin. The error completes a sentence about the reference.
 func (p location) resolve(reference string, trustAll bool) (location, error) {
 	if reference == "" {
 		return location{}, errors.New("is empty")
@@ -54,12 +54,12 @@ func (p location) resolve(reference string, trustAll bool) (location, error) {
 	return newLocation(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
 }
 
-// same reports whether a request to p and one to q are the same.
+// same reports whether requests to p and q are equal. It returns false for a location without a URL.
 func (p location) same(q location) bool {
 	return p.url != nil && q.url != nil && p.trusted == q.trusted && p.identity() == q.identity()
 }
 
-// identity is equal for URLs whose requests are the same.
+// identity returns a key of the URL: URLs with equal keys lead to equal requests.
 func (p location) identity() string { return connect.Page(p.url) }
 
 // leavesFor reports whether a redirect from p to q leads to another page. An upgrade to TLS, a slash at the
@@ -78,24 +78,27 @@ func (p location) leavesFor(q location) bool {
 	return connect.Page(&from) != connect.Page(to)
 }
 
+// origin returns the scheme, host and port of p.
 func (p location) origin() string { return connect.Origin(p.url) }
 
+// sameOrigin reports whether a and b have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool { return connect.Origin(a) == connect.Origin(b) }
 
-// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
+// upgraded reports whether a redirect from a to b only changes http on port 80 to https on port 443 of the same host
+// (RFC 6797 section 8.3). It does not compare paths.
 func upgraded(a, b *url.URL) bool {
 	plain, isPlain := strings.CutPrefix(connect.Origin(a), "http://")
 	host, isDefault := strings.CutSuffix(plain, ":80")
 	return isPlain && isDefault && connect.Origin(b) == "https://"+host+":443"
 }
 
-// goesAnywhere reports whether a user's header is also sent to other origins.
+// goesAnywhere reports whether the user's header field name, in canonical form, is also sent to untrusted locations.
 func goesAnywhere(name string) bool {
 	return strings.HasPrefix(name, "Accept") || name == "User-Agent" || name == "Content-Type"
 }
 
-// ParseURL parses a URL to request. Its errors repeat no part of the URL but its port,
-// since a malformed URL may hold a secret anywhere.
+// ParseURL parses the URL of a request. It must have the scheme http or https, and a host. The error repeats no part of
+// the URL except the port, because a malformed URL may hold a secret anywhere.
 func ParseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -114,9 +117,9 @@ func ParseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// TargetName returns a name of a target that is free of secrets: the scheme, host and
-// path of a URL, without userinfo, query and fragment, and the base name of anything
-// else, such as the path of a program. It returns "" for "".
+// TargetName returns a name without secrets for a target. For a URL it returns the scheme, host and path, without
+// userinfo, query and fragment. For any other string, such as the path of a program, it returns the base name. It returns
+// "" for "".
 func TargetName(s string) string {
 	if scheme := schemePrefix().FindString(s); scheme != "" {
 		u, err := url.Parse(s)
@@ -136,29 +139,26 @@ func TargetName(s string) string {
 }
 
 var (
-	// schemePrefix is how a URL with a scheme begins (RFC 3986 section 3.1).
+	// schemePrefix matches the start of a URL with a scheme (RFC 3986 section 3.1).
 	schemePrefix = words.Pattern(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-	// pathParameter is a parameter of a path segment (RFC 3986 section 3.3), as in
-	// /cart;jsessionid=8F3A.
+	// pathParameter matches a parameter of a path segment (RFC 3986 section 3.3), as in /cart;jsessionid=8F3A.
 	pathParameter = words.Pattern(`;[^/=]*=[^/]*`)
-	// pathUserinfo is the userinfo of a URL that is the path of another, as in
-	// /fetch/https://me:secret@host/.
+	// pathUserinfo matches the userinfo of a URL inside the path of another URL, as in /fetch/https://me:secret@host/.
 	pathUserinfo = words.Pattern(`//[^/@]*@`)
-	// anyURL finds URLs in text.
+	// anyURL matches a URL with a scheme in a longer string.
 	anyURL = words.Pattern(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 )
 
-// urlName returns scheme, host and path of u.
+// urlName returns the scheme, host and path of u, without the parameters and the userinfo that the path may contain.
 func urlName(u *url.URL) string {
 	path := pathParameter().ReplaceAllString(u.EscapedPath(), "")
 	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
 }
 
-// shortest is how long a secret is that is removed from text, in bytes: shorter ones would hit
-// ordinary words.
+// shortest is the length in bytes of the shortest secret that redact removes. Shorter secrets would match ordinary words.
 const shortest = 4
 
-// redact returns text with every URL cut to its name and secrets removed.
+// redact returns text with each URL replaced by its TargetName, and each secret by "***".
 func redact(text string, secrets []string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
 	for _, secret := range secrets {
@@ -169,7 +169,7 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// secretsOf returns the parts of a URL that are never shown.
+// secretsOf returns the secret parts of u: userinfo, query, the values of the query, and fragment. Some may be "".
 func secretsOf(u *url.URL) []string {
 	secrets := append(userSecrets(u.User), u.RawQuery, u.Fragment)
 	for _, values := range u.Query() {
@@ -178,6 +178,7 @@ func secretsOf(u *url.URL) []string {
 	return secrets
 }
 
+// userSecrets returns the name and the password of u. They are "" if u is nil.
 func userSecrets(u *url.Userinfo) []string {
 	password, _ := u.Password()
 	return []string{u.Username(), password}

@@ -63,8 +63,8 @@ func (o *Operation) Streams() bool { return o.client.Stream }
 // Continues reports whether the request of an attempt depends on the responses to earlier attempts.
 func (o *Operation) Continues() bool { return o.first == startDue || o.follow.explicit() }
 
-// KeepsEnviron reports whether the result of Save can hold a variable of the environment: the
-// URL that is followed is built from one.
+// KeepsEnviron reports whether the result of Save can hold a variable of the environment, because an expression of Follow
+// reads the environment.
 func (o *Operation) KeepsEnviron() bool { return o.follow.namesEnviron() }
 
 // Credentials returns the parts of a request that only the origin of the given URL receives. Equal credentials lead to

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// maxPages is how many pages of a list one look reads at most.
+	// maxPages is the largest number of pages that one attempt reads.
 	maxPages = 1000
-	// maxTries is how often one look asks for a page that is refused for load.
+	// maxTries is the number of times that one attempt requests a page which the server rejects because of load.
 	maxTries = 10
 )
 
-// errLastPage means that a page names no next one; a [safeError] around it says which
-// value is missing.
+// errLastPage means that a page names no next page. A [safeError] that wraps errLastPage names the missing value.
 var errLastPage = errors.New("is the last page")
 
-// A pages adds the further pages of a list to the answer that is the first.
+// A pages is a layer that adds the further pages of a list to the first page.
 type pages struct {
 	layer
 	client *client
@@ -65,8 +64,9 @@ func (p pages) do(ctx context.Context, next call) *answer {
 	return whole
 }
 
-// after returns the location of the page after page n, no URL if that is the last. seen has the
-// numbers of the pages.
+// after returns the location of the page after a, which is page n. It returns a location without a URL if a is the last
+// page. seen maps the identity of each page's location to the number of the page. A page that was already read is an
+// error, except if the list of a is empty and a names itself: then a is the last page.
 func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
 	to, err := p.next.after(ctx, p.client, a, n)
 	if err != nil || to.url == nil {
@@ -76,7 +76,7 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 		err = p.client.mayTakeBody(a.asked.at, to)
 	}
 	if earlier, loop := seen[to.identity()]; loop && earlier == n && emptyList().Match(a.Body) && !fullList().Match(a.Body) {
-		a.Complete = true // the position does not move on, so no client can read more
+		a.Complete = true // the position in the list stays the same, so no client can read more
 		return location{}, nil
 	} else if loop {
 		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
@@ -87,7 +87,8 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 	return to, err
 }
 
-// ask asks for a page, and again while it is refused for load.
+// ask requests a page. It repeats the request while the server rejects it because of load, up to maxTries times and as far
+// as the Pace allows. A successful response that is not JSON is a failure.
 func (p pages) ask(ctx context.Context, next call) (a *answer) {
 	for range maxTries {
 		if f := next.wait(ctx, next.at); f != nil {
@@ -104,8 +105,8 @@ func (p pages) ask(ctx context.Context, next call) (a *answer) {
 	return a
 }
 
-// without makes the answer that of page n, which cannot be had, or which is the last before
-// one that cannot.
+// without turns a into the result of an incomplete list. page is the response or failure of page n, or a failure to find
+// the page after page n. a keeps its remarks.
 func (a *answer) without(page *answer, n int) *answer {
 	remarks := append(a.Remarks, page.Remarks...)
 	a.seen, a.code = page.seen, page.code
@@ -113,10 +114,10 @@ func (a *answer) without(page *answer, n int) *answer {
 	return a
 }
 
-// unread is the failure of a look at a list whose next page cannot be asked for. What cannot
-// be read may be readable later. All else is hopeless, a loop, too: a position in a list
-// moves on from page to page even while the list changes, so one that comes back is a
-// mistake of the server or of the expression, which each look would meet again.
+// unread returns the failure of an attempt whose next page cannot be requested because of err. A page that cannot be read
+// may be readable later, so err is then a transient failure. Every other error is hopeless. A loop is also hopeless: a
+// position in a list advances from page to page even while the list changes. So a position that returns is a mistake
+// of the server or of the expression, and every attempt would meet it.
 func unread(ctx context.Context, err error) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
@@ -127,7 +128,8 @@ func unread(ctx context.Context, err error) *status.Failure {
 	return fail(status.FailureHopeless, err.Error(), err)
 }
 
-// addPage adds a page to the observation of the first one.
+// addPage adds page a to o, the observation of the first page. It keeps the longest Hint, the last Quota, the oldest Date
+// and the largest Age. A truncated page is not kept.
 func addPage(o *seen, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
@@ -149,34 +151,35 @@ func addPage(o *seen, a *answer) {
 	}
 }
 
-// isPage reports whether an answer is good, and begins as JSON does: a document, a line of
-// several, or nothing, which is a list without elements in JSON lines.
+// isPage reports whether a is successful, and starts like a JSON document or JSON lines. An empty body is a list without
+// elements in JSON lines.
 func isPage(a *answer) bool {
 	_, err := json.NewDecoder(bytes.NewReader(expr.NewDoc(a.Body).Bytes())).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager says where the next page of a list is: a reference, or "auto" for the Link header.
+// A pager finds the next page of a list: by a reference, or by the Link header for "auto".
 type pager struct {
 	reference
-	known bool // it is known whether the first page of a list names the next one
+	known bool // a page was already searched for the next page
 }
 
-// parsePager parses poll.HTTP's Next. It returns nil for an answer of one page.
+// parsePager parses the Next of poll.HTTP. It returns nil for "" and "none": responses have one page.
 func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	if s == "" || s == "none" {
 		return nil, nil
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
-	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
+	if err == nil && r.explicit() && !r.varies() { // not shown: a URL can hold secrets
 		err = errors.New("the expression for the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
 }
 
-// after returns the location of the page after an answer, the n-th page, no URL if that is the
-// last.
+// after returns the location of the page after a, which is page n. It returns a location without a URL if a is the last
+// page. It returns a transient failure if a cannot be read, or if a names a further page in another way. On the first
+// call, a missing value leads to a Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (location, error) {
 	to, err := p.of(ctx, c, a)
 	known := p.known
@@ -185,27 +188,27 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	missing, isMissing := errors.AsType[*safeError](err)
 	switch {
 	case unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0:
-		return location{}, nil // an empty list of JSON lines; a later page without text may have been lost
+		return location{}, nil // an empty list of JSON lines; the body of a later page may have been lost
 	case !errors.Is(err, errLastPage):
 		return to, err
 	case !isMissing:
 		return location{}, nil
 	}
-	// A page is not the last one if its document or its header names a further page.
+	// A page is not the last page if its document or its header names a further page.
 	if member := document.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = status.AdviceNext
 		return location{}, f
 	}
-	// What would name the next page may be misspelled, which nothing else would show.
+	// The expression for the next page may be misspelled. Only this doubt shows the mistake.
 	if !known && missing.words != "" {
 		a.Doubt = "no next page: " + missing.words
 	}
 	return location{}, nil
 }
 
-// of returns the location of the page after an answer, or [errLastPage].
+// of returns the location of the page after a. The error wraps [errLastPage] if a names no next page.
 func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
@@ -220,8 +223,9 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 	return to, err
 }
 
-// read reads the value that names the next page. Alone it is the URL or the path of it: of
-// anything else, such as a cursor, it is not known which parameter it is.
+// read is a reader for the value that names the next page. If the value is the whole URL, it must be a URL, a path or a
+// query: a cursor alone does not show the name of its parameter. For null, false, "" and a missing value the error
+// wraps errLastPage.
 func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {
@@ -240,7 +244,7 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 }
 
 var (
-	// emptyList and fullList find a list without elements, and one with elements, in a JSON document.
+	// emptyList matches an empty array in a JSON document, fullList an array with elements.
 	emptyList = words.Pattern(`\[\s*\]`)
 	fullList  = words.Pattern(`\[\s*[^\s\]]`)
 )

@@ -11,46 +11,47 @@ import (
 	"github.com/pollcli/poll/poll/internal/meaning"
 )
 
-// A Position is where an operation stands: what the next attempt sends, and where. It is a value, which the attempts
-// of an [Operation] do not change.
+// A Position is the state of an operation before an attempt: it determines the request of the attempt and its URL. A
+// Position is a value: attempts return a new Position.
 //
-// Its JSON form holds no header, and no credentials except for the cookies of the URL that is followed: the
-// operation may be known to one server behind that URL only. It has no validators either: the response that a 304
-// would confirm is not kept.
+// The JSON form holds no header and no credentials, except the cookies of the followed URL: a load balancer may need the
+// cookies to find the server that knows the operation. The JSON form has no validators, because the response that a
+// 304 would confirm is not saved.
 type Position struct {
 	Phase phase `json:"phase"`
-	// At is where the next attempt looks. The JSON form has no At if that is the given URL.
+	// At is the location of the next request. The JSON form omits At if it is the given URL.
 	At location `json:"at,omitzero"`
-	// Monitor is the kind of At, and Accepted is true if it has returned a 202, while At is followed.
+	// Monitor is the kind of the followed URL At. Accepted is true if At has returned a 202.
 	Monitor  meaning.Monitor `json:"monitor,omitempty"`
 	Accepted bool            `json:"accepted,omitempty"`
-	// Statement is the last one in the responses from the URLs that were followed, "" for none.
+	// Statement is the last meaning.Statement of a response from a followed URL, or "".
 	Statement string `json:"statement,omitempty"`
-	// Named is the Location in the response to the start, if there is one. It may be where the result is.
+	// Named is the Location in the response to the start request. It has no URL without a Location. The result of the
+	// operation may be there.
 	Named location `json:"named,omitzero"`
-	// Led is how many redirects have led the start, which is due, to At; Cookies are those of At. Only the JSON form
-	// has both.
+	// Led is the number of redirects from the given URL to At, for a start request that is still due. Cookies are the
+	// cookies for At. Only the JSON form uses Led and Cookies.
 	Led     int      `json:"led,omitempty"`
 	Cookies []string `json:"cookies,omitempty"`
 
-	redirects []redirect // that have led the start to At
+	redirects []redirect // redirects of the start request, from the given URL to At
 	namedErr  error      // [ErrUntrusted] if Named must not be requested
 }
 
-// A phase says what the next attempt sends.
+// A phase determines the request of the next attempt.
 type phase string
 
 const (
-	given     phase = "given"  // the request that was given, which starts nothing
-	unsent    phase = "unsent" // the same for the first time; it changes something
-	startDue  phase = "start"  // the request that starts the operation
-	started   phase = "sent"   // nothing: it was sent, and its response names no URL to follow
-	returned  phase = "self"   // a GET of the URL that was given; the operation was started
+	given     phase = "given"  // the given request, sent in each attempt
+	unsent    phase = "unsent" // the given request for the first time; it may change something
+	startDue  phase = "start"  // the start request
+	started   phase = "sent"   // no request: the start request was sent, and its response names no URL to follow
+	returned  phase = "self"   // a GET of the given URL, after the start request
 	following phase = "follow" // a GET of a URL that a response has named
 	fetching  phase = "result" // a GET of the result of the operation
 )
 
-// Origin returns the scheme, host and port that the next attempt sends its first request to.
+// Origin returns the scheme, host and port of the first request of the next attempt.
 func (p Position) Origin() string { return p.At.origin() }
 
 // Name returns the scheme, host and path of the URL of the next attempt.
@@ -59,7 +60,8 @@ func (p Position) Name() string { return urlName(p.At.url) }
 // IsStart reports whether the next attempt sends the request that starts the operation.
 func (p Position) IsStart() bool { return p.Phase == startDue }
 
-// Save returns the JSON form of a position; nil if a later run can as well begin anew.
+// Save returns the JSON form of p, with the cookies for a followed URL. It returns nil if a later run can start from the
+// first position instead.
 func (o *Operation) Save(p Position) json.RawMessage {
 	if p.Phase == o.first && !p.IsStart() {
 		return nil
@@ -78,8 +80,9 @@ func (o *Operation) Save(p Position) json.RawMessage {
 	return text
 }
 
-// Resume returns the position that Save has kept for the same request. It does not believe that a location is
-// trusted where a new operation would not trust it.
+// Resume returns the position in text, the result of Save for the same request, and restores its cookies. It returns an
+// error if text is malformed or belongs to another request. Resume never trusts a saved location that a new operation
+// would not trust.
 func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	switch err = json.Unmarshal(text, &p); {
 	case err != nil:
@@ -102,7 +105,8 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	return p, nil
 }
 
-// again returns a location that a response had named. A location that was not trusted then is not trusted now.
+// again returns a saved location that a response had named. The location is trusted only if it was trusted when it was
+// saved, or if LocationTrusted is true, and if the given URL allows it.
 func (o *Operation) again(saved location) (location, error) {
 	to, err := o.client.refer(o.client.given, saved.url.String())
 	if errors.Is(err, ErrUntrusted) && !saved.trusted {
