@@ -10,34 +10,30 @@ import (
 	"sync/atomic"
 )
 
-// A Result sums up the trials of one algorithm with one number of clients. Times
-// are in milliseconds, because they may exceed what a [time.Duration] holds.
+// A Result is the summary of all trials of one algorithm with one number of clients. Times are in milliseconds,
+// because they may exceed the range of a [time.Duration].
 //
-// A trial is stopped, and its time is +Inf, once every client left waits for longer
-// than a Duration holds, which is 292 years, or once the virtual time passes
-// 31,000 years.
+// A trial is stopped, and its time is +Inf, in two cases. All remaining clients wait for longer than the longest
+// Duration, which is 292 years. Or the virtual time passes 31,000 years.
 type Result struct {
-	Algorithm string // the name
-	// Clients is the number of clients, and Trials how often they were simulated.
+	Algorithm string // the name of the algorithm
+	// Clients is the number of clients. Trials is the number of trials.
 	Clients, Trials int
-	// Time is the mean time until all clients were done, and TimeP95 the time that
-	// 95% of the trials did not exceed. Either is +Inf if it covers a trial that
-	// was stopped.
+	// Time is the mean time until all clients were done. TimeP95 is the time that 95% of the trials did not
+	// exceed. Each value is +Inf if it includes a trial that was stopped.
 	Time, TimeP95 float64
-	// Calls is the mean number of requests that the service received; in ModelOCC
-	// only writes count. TurnedAway is the mean number of those in vain, which are
-	// all but the last of each client. A stopped trial counts with its calls until
-	// then.
+	// Calls is the mean number of requests that the service received. In ModelOCC only writes count. TurnedAway
+	// is the mean number of requests in vain, which are all requests of a client except its last. A stopped
+	// trial counts with its requests up to that moment.
 	Calls, TurnedAway float64
 }
 
-// horizon is the virtual time in milliseconds at which a trial is stopped.
+// horizon is the virtual time, in milliseconds, that ends a trial.
 const horizon = 1e15
 
-// Run simulates c and returns a result for each number of clients and each
-// algorithm, in that order. If c cannot be simulated, the error begins with the
-// parameter: "model", "algorithm", "clients", "trials" or "service". If ctx is done
-// first, the error wraps its cause.
+// Run simulates c. It returns a result for each number of clients and each algorithm, in that order. If c cannot
+// be simulated, the error starts with the parameter: "model", "algorithm", "clients", "trials" or "service". If
+// ctx is done first, the error wraps the cause of ctx.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -58,12 +54,13 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 // cells returns the number of pairs of a number of clients and an algorithm.
 func (c Config) cells() int { return len(c.Clients) * len(c.Algorithms) }
 
+// cell returns the algorithm and the number of clients of pair i.
 func (c Config) cell(i int) (Algorithm, int) {
 	return c.Algorithms[i%len(c.Algorithms)], c.Clients[i/len(c.Algorithms)]
 }
 
-// runTrials runs every trial of every cell. The outcomes are in the order of cells
-// and trials, whichever worker ran them.
+// runTrials runs all trials of all cells, and returns their outcomes in that order. Several workers run trials
+// at once. The number of clients limits the number of workers, so that memory does not run out.
 func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	outcomes := make([]outcome, c.cells()*c.Trials)
 	var next atomic.Int64
@@ -89,7 +86,8 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// summarize sums up the outcomes of all trials of a cell.
+// summarize returns the result of a cell with the given outcomes, without its algorithm and its clients.
+// outcomes must not be empty.
 func summarize(outcomes []outcome) Result {
 	r := Result{Trials: len(outcomes)}
 	times := make([]float64, len(outcomes))

@@ -24,7 +24,7 @@ func run(t *testing.T, c Config) []Result {
 	return results
 }
 
-// published returns the published algorithms of those names.
+// published returns the published algorithms of m with the given names.
 func published(m Model, names ...string) []Algorithm {
 	var list []Algorithm
 	for _, a := range m.Algorithms(0, 0) {
@@ -35,7 +35,7 @@ func published(m Model, names ...string) []Algorithm {
 	return list
 }
 
-// by sorts results into a table.
+// by returns a table of results, by the number of clients and the name of the algorithm.
 func by(results []Result) map[int]map[string]Result {
 	table := map[int]map[string]Result{}
 	for _, r := range results {
@@ -47,8 +47,8 @@ func by(results []Result) map[int]map[string]Result {
 	return table
 }
 
-// Without jitter all clients collide again each time: the last of n is turned
-// away n-1 times, after base * (2^(n-1) - 1) in all.
+// Without jitter, all clients collide again each time. The last of n clients is turned away n-1 times. Its waits
+// are base * (2^(n-1) - 1) in all.
 func TestQueue_exponentialLaws(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
@@ -71,10 +71,10 @@ func TestQueue_exponentialLaws(t *testing.T) {
 	}
 }
 
-// off returns how far got is from want, as a part of it.
+// off returns the difference of got and want, as a part of want.
 func off(got, want float64) float64 { return math.Abs(got-want) / want }
 
-// Waits double without bound: past the horizon a trial stops.
+// Waits double without a limit. When the virtual time passes the horizon, the trial stops.
 func TestQueue_overflow(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
@@ -95,8 +95,8 @@ func TestQueue_overflow(t *testing.T) {
 	}
 }
 
-// The means of 100 trials of the published simulator, seed 1, with 10, 50, 100
-// and 190 clients. It varies from seed to seed as much as the tolerances allow.
+// The wanted values are the means of 100 trials of the published simulator, with seed 1 and 10, 50, 100 and 190
+// clients. They vary from seed to seed as much as the tolerances allow.
 func TestOCC_published(t *testing.T) {
 	t.Parallel()
 	type figures struct{ time, calls float64 }
@@ -129,7 +129,7 @@ func TestOCC_published(t *testing.T) {
 	}
 }
 
-// Not in parallel: it changes the number of processors.
+// This test is not parallel: it changes the number of processors.
 func TestRun_dependsOnTheSeedAlone(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, model := range []Model{ModelQueue, ModelOCC} {
@@ -154,7 +154,7 @@ func TestRun_dependsOnTheSeedAlone(t *testing.T) {
 	}
 }
 
-// Any schedule will do, and it is asked for the steps that it would see in a run.
+// A schedule gets the same steps in a simulation as in a run.
 func TestRun_steps(t *testing.T) {
 	t.Parallel()
 	for model, first := range map[Model]int{ModelQueue: 0, ModelOCC: 1} {
@@ -183,7 +183,7 @@ func TestRun_steps(t *testing.T) {
 	}
 }
 
-// A single trial that would take for ever ends with the context, too.
+// A trial that would never end stops when the context is done.
 func TestRun_canceledWithinATrial(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

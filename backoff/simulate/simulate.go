@@ -1,16 +1,15 @@
-// Package simulate shows what a schedule does to a service that many clients
-// contend for. It runs in virtual time: a wait of an hour takes no longer to
-// simulate than one of a millisecond.
+// Package simulate shows how a schedule affects a service that many clients contend for. It runs in virtual
+// time: a wait of an hour takes no longer to simulate than a wait of a millisecond.
 //
-// There are two published models. In [ModelQueue] a service takes one client at a
-// time, and the others come back later. In [ModelOCC] clients write to one row under
-// optimistic concurrency, over a network. For each schedule, [Run] returns how long it
-// takes until all clients are done, and how many calls the service receives:
+// There are two published models. In [ModelQueue] a service takes one client at a time, and other clients come
+// back later. In [ModelOCC] clients write to one row under optimistic concurrency, over a network. For each
+// schedule, [Run] returns how long it takes until all clients are done, and how many requests the service
+// receives:
 //
 //	results, err := simulate.Run(ctx, simulate.Defaults(simulate.ModelOCC))
 //
-// How soon a client notices that an operation is done is a different question, which
-// the waits of its schedule answer: [backoff.Waits].
+// How soon a client notices the end of an operation is a different question. The waits of its schedule answer
+// that question: see [backoff.Waits].
 package simulate
 
 import (
@@ -30,20 +29,18 @@ type Model string
 
 // The models.
 const (
-	// ModelQueue is a service that serves one client at a time. A client that
-	// finds it busy waits and asks again; asking takes no time. All clients
-	// start together.
+	// ModelQueue is a service that serves one client at a time. A client that finds the service busy waits and
+	// then sends another request. Requests take no time. All clients start at the same moment.
 	ModelQueue Model = "queue"
-	// ModelOCC is a row in a store. Each client reads the version of the row and
-	// then writes to it, which succeeds if there was no other write in between;
-	// otherwise the client waits and starts over. Each of the four messages takes
-	// |N(10, 2)| ms; the store takes no time. The model and its numbers are those
-	// of github.com/aws-samples/aws-arch-backoff-simulator.
+	// ModelOCC is a row in a store. Each client reads the version of the row and then writes to the row. The
+	// write succeeds unless another client has written since the read. Otherwise the client waits and starts
+	// over. Each of the four messages takes |N(10, 2)| ms, and the store takes no time. The model and its
+	// numbers come from github.com/aws-samples/aws-arch-backoff-simulator.
 	ModelOCC Model = "occ"
 )
 
-// Published returns the base and the longest wait that the model was published
-// with: 10 ms and -1, no bound, for ModelQueue, 5 ms and 2 s for ModelOCC.
+// Published returns the published base and longest wait of the model. They are 10 ms and -1, which means no
+// limit, for ModelQueue. They are 5 ms and 2 s for ModelOCC.
 func (m Model) Published() (base, maxWait time.Duration) {
 	if m == ModelOCC {
 		return 5 * time.Millisecond, 2 * time.Second
@@ -51,11 +48,10 @@ func (m Model) Published() (base, maxWait time.Duration) {
 	return 10 * time.Millisecond, -1
 }
 
-// Algorithms returns the algorithms that the model was published with, for the
-// given base and longest wait. A 0 stands for the published one, and
-// a negative longest wait for none. The algorithms are called "exponential",
-// "full", "equal" and "decorrelated". ModelOCC also has "none", which does not
-// wait; clients of ModelQueue would then ask for ever.
+// Algorithms returns the published algorithms of the model, with the given base and longest wait. A value of 0
+// means the published value. A negative maxWait means no limit. The algorithms are called "exponential", "full",
+// "equal" and "decorrelated". ModelOCC also has "none", which does not wait. Clients of ModelQueue that do not
+// wait would send requests for ever.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	publishedBase, publishedMax := m.Published()
 	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)
@@ -73,39 +69,38 @@ func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	return algorithms[1:]
 }
 
-// An Algorithm is a named schedule for clients that were turned away. As published, the
-// first wait of a client is for step 0 in ModelQueue and for step 1 in ModelOCC.
+// An Algorithm is a named schedule for clients that were turned away. As published, the first wait of a client
+// has step 0 in ModelQueue and step 1 in ModelOCC.
 type Algorithm struct {
 	// Name identifies the algorithm in the results, and is part of the seed of
 	// its random numbers.
 	Name string
-	// Schedule computes the waits. nil means backoff.Exponential{}.
+	// Schedule returns the waits. nil means backoff.Exponential{}.
 	Schedule backoff.Schedule
 }
 
-// Config says what to simulate. Start from [Defaults].
+// Config describes a simulation. Start from [Defaults].
 type Config struct {
 	// Model is the service.
 	Model Model
-	// Algorithms are the ways of waiting to compare, at least one.
+	// Algorithms are the algorithms to compare. The list must not be empty.
 	Algorithms []Algorithm
-	// Clients are the numbers of clients to simulate, each from 1 to a million.
+	// Clients are the numbers of clients to simulate, each from 1 to a million. The list must not be empty.
 	Clients []int
-	// Trials is how often each pair of clients and algorithm is simulated, at
-	// least once.
+	// Trials is the number of trials for each pair of a number of clients and an algorithm. It is at least 1.
+	// There are at most 10 million trials in all.
 	Trials int
-	// ServiceMin and ServiceMax bound the time, drawn evenly, for which ModelQueue
-	// serves a client. ModelOCC ignores them.
+	// ServiceMin and ServiceMax are the limits of the time that ModelQueue serves a client. The time is drawn
+	// evenly. ModelOCC ignores these fields.
 	ServiceMin, ServiceMax time.Duration
-	// Seed makes a simulation repeatable. A result depends on the seed, the
-	// algorithm and its name, the number of clients and the number of trials. It
-	// depends neither on the number of processors nor on what else is simulated.
+	// Seed makes a simulation repeatable. A result depends on the seed, the algorithm and its name, the number
+	// of clients and the number of trials. It depends neither on the number of processors nor on other results
+	// of the same simulation.
 	Seed uint64
 }
 
-// Defaults returns the published configuration of a model: its algorithms for 10 to
-// 190 clients in steps of 10, with 100 trials each. A client of ModelQueue is served in
-// 8 to 12 ms.
+// Defaults returns the published configuration of m: its algorithms for 10 to 190 clients in steps of 10, with
+// 100 trials each. ModelQueue serves a client in 8 to 12 ms.
 func Defaults(m Model) Config {
 	c := Config{Model: m, Algorithms: m.Algorithms(0, 0), Trials: 100}
 	if m == ModelQueue {
@@ -117,13 +112,14 @@ func Defaults(m Model) Config {
 	return c
 }
 
-// Limits that keep typing errors from using up the memory.
+// The limits of a simulation. They keep typing errors from using up the memory.
 const (
 	maxClients = 1_000_000
 	maxTrials  = 10_000_000
-	maxAtOnce  = 4 * maxClients // simulated at a time
+	maxAtOnce  = 4 * maxClients // clients of all trials that run at once
 )
 
+// validate returns an error, as described at [Run], if c cannot be simulated.
 func (c Config) validate() error {
 	invalid := slices.IndexFunc(c.Clients, func(n int) bool { return n < 1 || n > maxClients })
 	switch {
@@ -150,7 +146,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// published lists the names of the published algorithms.
+// published returns the names of the published algorithms, separated by commas.
 func (m Model) published() string {
 	var names []string
 	for _, a := range m.Algorithms(0, 0) {
@@ -159,7 +155,7 @@ func (m Model) published() string {
 	return strings.Join(names, ", ")
 }
 
-// neverWaits reports whether a does not wait, judging by its first waits.
+// neverWaits reports whether the first ten waits of a are all zero.
 func (a Algorithm) neverWaits() bool {
 	n := 0
 	for wait := range backoff.Waits(a.Schedule, rand.New(rand.NewPCG(0, 0))) {
