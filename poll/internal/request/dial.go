@@ -150,7 +150,7 @@ func weight(err error) int {
 func hasNoRoute(err error) bool {
 	isLacking := func(err error) bool {
 		return slices.ContainsFunc([]error{syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENETUNREACH,
-			syscall.Errno(10047), syscall.Errno(10049), syscall.Errno(10051)}, // of Windows
+			syscall.Errno(10047), syscall.Errno(10049), syscall.Errno(10051)}, // the same errors on Windows
 			func(known error) bool { return errors.Is(err, known) })
 	}
 	if !isLacking(err) {
@@ -163,7 +163,7 @@ func hasNoRoute(err error) bool {
 	return isLacking(err)
 }
 
-// addressOf returns the address of the connection that err is about, "" without one.
+// addressOf returns the address of the connection that err is about. It returns "" if err is not about a connection.
 func addressOf(err error) string {
 	for op, ok := errors.AsType[*net.OpError](err); ok; op, ok = errors.AsType[*net.OpError](op.Err) {
 		if op.Addr != nil {

@@ -22,8 +22,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A safeError is an error whose words are free of secrets. It keeps the cause for
-// [errors.Is].
+// A safeError is an error whose message holds no secrets. It wraps its cause for [errors.Is].
 type safeError struct {
 	words string
 	cause error
@@ -32,14 +31,17 @@ type safeError struct {
 func (e *safeError) Error() string { return e.words }
 func (e *safeError) Unwrap() error { return e.cause }
 
+// fail returns the failure with the reason words, which hold no secrets. cause may be nil.
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
 
-// Hopeless is the failure of a request that cannot be sent.
+// Hopeless returns the failure of a request that can never be sent because of err. The message of err must hold no
+// secrets.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), err) }
 
-// cutOff is the failure of an attempt that was ended from outside.
+// cutOff returns the failure of an attempt that ended because ctx is done, after the time took. unsent is true if the
+// attempt had no connection yet.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
 	text := "timed out after " + words.Short(took)
 	if unsent {
@@ -48,7 +50,8 @@ func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failur
 	return meaning.Stopped(ctx, text)
 }
 
-// unanswered says why there is no answer to a call.
+// unanswered returns the answer to the call last, whose request failed with err. sent reports whether the server may have
+// received the request. The Failure holds no secrets.
 func (c *client) unanswered(ctx context.Context, err error, sent bool, last call) *answer {
 	a := failed(nil, last)
 	a.unsent = !sent
@@ -68,7 +71,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	if refused {
 		f.Kind, f.Reason = kindOf(refusal), refusal.Error()
 	}
-	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
+	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // the error is about the proxy, not about the server
 		f.Reason = "the proxy: " + f.Reason
 		if f.Class != status.ClassTimeout {
 			f.Class = ""
@@ -82,7 +85,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	return a
 }
 
-// innermost returns the error that all others wrap.
+// innermost returns the last error in the chain of errors that err wraps.
 func innermost(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
@@ -90,25 +93,25 @@ func innermost(err error) error {
 	return err
 }
 
-// quoted matches the quotes of an answer in an error.
+// quoted matches a quoted string, with which an error repeats a part of the response.
 var quoted = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
-// clean returns the text of an error of net/http. That can hold the URL with its query, the
-// proxy's password, or bytes of the answer.
+// clean returns the message of err without secrets. The message of an error of net/http can hold the URL with its query,
+// the password of a proxy, or bytes of the response. at is the URL of the request.
 func (c *client) clean(err error, at *url.URL) string {
 	text := err.Error()
-	if _, ok := err.(textproto.ProtocolError); ok { // a line of the answer follows
+	if _, ok := err.(textproto.ProtocolError); ok { // a line of the response follows the colon
 		text, _, _ = strings.Cut(text, ":")
 	}
-	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
+	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // net/http puts the cause in brackets
 		text, _, _ = strings.Cut(why, "]")
 	}
 	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
-// meanings are those of errors, by their type or, where net/http has none, by a part of their
-// text. The text of one without words is shown as it is. The numbers above 10000
-// are those of Windows, which no other system has.
+// meanings maps errors to their reasons and classes. An error is recognized by its value or, where net/http has no such
+// value, by a part of its message. If words is "", the message of the error is the reason. Numbers above 10000 are the
+// error numbers of Windows. No other system uses them.
 var meanings = [...]struct {
 	errs  []error
 	text  string
@@ -132,8 +135,9 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaningOf returns the failure that an error means, without Err. Of several addresses the failure of
-// one decides, and its Reason names that address, unless all of them refused. text returns the text of an error.
+// meaningOf returns the failure for err, without Err. err may join the errors of several addresses: then the error with the
+// least weight decides. The Reason names the address of that error, unless its weight is greater than 0. text returns
+// the message of an error without secrets.
 func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
@@ -147,8 +151,8 @@ func meaningOf(err error, text func(error) string) *status.Failure {
 	return f
 }
 
-// meaningOfOne returns the failure that an error of one address means. Its Reason is free of secrets,
-// or "" if the error's own text says it.
+// meaningOfOne returns the failure for err, the error of one address. The Reason holds no secrets. It is "" if the message
+// of err is the reason.
 func meaningOfOne(err error) *status.Failure {
 	f := &status.Failure{Kind: status.FailureTransient}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
@@ -176,7 +180,8 @@ func meaningOfOne(err error) *status.Failure {
 	return f
 }
 
-// kindOf says what the refusal of a proxy means: too much to do, its policy, or its own trouble.
+// kindOf returns the kind of the failure for the HTTP status of a proxy: FailureThrottled for a proxy under load,
+// FailureHopeless for a policy of the proxy, and FailureTransient for every other status.
 func kindOf(e connect.ProxyError) status.FailureKind {
 	switch {
 	case e == http.StatusTooManyRequests:

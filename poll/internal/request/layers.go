@@ -67,7 +67,7 @@ type answer struct {
 	code       int
 	asked      call        // the call, after its redirects
 	unsent     bool        // the last request was not sent
-	conditions http.Header // header fields that make a later request conditional on this answer; nil for none
+	conditions http.Header // header fields that make a later request conditional on this answer; nil if it has no validators
 }
 
 // A seen is an observation with its HTTP facts. Its field Protocol does not hold these facts yet.

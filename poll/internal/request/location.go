@@ -19,7 +19,7 @@ const maxURL = 16 << 10
 // ErrUntrusted is poll.ErrUntrusted.
 var ErrUntrusted = errors.New("the other origin is not trusted")
 
-// A location is a URL and whether the user's credentials may be sent to it.
+// A location is a URL. If trusted is true, requests to the URL carry the user's credentials.
 type location struct {
 	url     *url.URL // without userinfo; never changed
 	trusted bool
@@ -28,7 +28,7 @@ type location struct {
 // newLocation returns the location of u. It changes and keeps u, so the caller must not use u afterwards.
 func newLocation(u *url.URL, trusted bool) location {
 	u.User = nil
-	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port is no port (RFC 3986 section 6.2.3)
+	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port means the default port (RFC 3986 section 6.2.3)
 	return location{url: u, trusted: trusted}
 }
 

@@ -1,13 +1,13 @@
 // Package request makes the HTTP requests of a wait. It evaluates no rules.
 //
-// An [Operation] is a request with the connection of one wait. It starts an operation, and follows the URLs that
-// responses name. The [Position], a value, is where the operation stands. The calls of an Operation go through
-// layers, each of which takes a call and returns an answer. From the outside in:
+// An [Operation] sends the requests of one wait: it starts an operation, and follows the URLs that responses name. A
+// [Position], a value, is the state of the operation. The calls of an Operation pass through layers. Each layer takes a
+// call and returns an answer. From the outside in:
 //
 //	pages        reads the further pages of a list
 //	renewed      renews header fields
-//	conditional  lets the server confirm an answer that has not changed (304)
-//	client       follows redirects, and keeps credentials with their origin
+//	conditional  makes requests conditional, so that the server can confirm a response that has not changed (304)
+//	client       sends requests, follows redirects, and sends credentials only to their origin
 //
 // [layers] leaves out the layers that a request does not need.
 package request
@@ -29,8 +29,7 @@ const (
 	defaultMaxRedirects = 50
 	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
-	// redirectLimit bounds MaxRedirects: a server that redirects for ever must not delay the
-	// attempt.
+	// redirectLimit bounds MaxRedirects: a server that redirects for ever must not delay the attempt without end.
 	redirectLimit = 1000
 )
 
@@ -52,8 +51,8 @@ type Request struct {
 	Transport       http.RoundTripper
 }
 
-// complete checks the request, except for Follow and Next, and fills in defaults. The error
-// holds no secrets.
+// complete checks the fields of r except URL, Follow and Next, and replaces zero values by defaults. The error holds no
+// secrets.
 func (r *Request) complete() (err error) {
 	if r.Header, err = checkHeader(r.Header); err != nil {
 		return err
@@ -75,13 +74,14 @@ func (r *Request) complete() (err error) {
 	return nil
 }
 
-// isSafe reports whether requests by a method change nothing (RFC 9110 section 9.2.1).
+// isSafe reports whether requests with this method change nothing on the server (RFC 9110 section 9.2.1).
 func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// checkHeader returns header with the canonical form of each name: header itself if all
-// have it, which thousands of targets can share.
+// checkHeader returns header with the canonical form of each name. If all names are canonical it returns header itself, so
+// that thousands of targets can share a header. It returns an error for a malformed name or value. The error does not
+// hold the value.
 func checkHeader(header http.Header) (http.Header, error) {
 	out := header
 	for name, values := range header {
@@ -90,9 +90,8 @@ func checkHeader(header http.Header) (http.Header, error) {
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		for _, v := range values {
-			// net/http also refuses control characters (RFC 9110 section 5.5), but only
-			// at each attempt. A malformed host (section 7.2) it would send as an empty
-			// one.
+			// net/http also rejects control characters (RFC 9110 section 5.5), but only when it sends the request. It
+			// would replace a malformed host (section 7.2) by an empty host.
 			switch {
 			case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 				return nil, fmt.Errorf("the value of header %s contains a line break or another control character", name)
@@ -109,8 +108,7 @@ func checkHeader(header http.Header) (http.Header, error) {
 	return out, nil
 }
 
-// isToken reports whether s is a token, as methods and header names are
-// (RFC 9110 section 5.6.2).
+// isToken reports whether s is a token (RFC 9110 section 5.6.2). Methods and header names have to be tokens.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
