@@ -9,26 +9,26 @@ import (
 	"unicode"
 )
 
-// A node is a value of a file, whatever its format.
+// A node is a value of a targets file, in any format.
 type node struct {
 	kind  kind
 	line  int
-	text  string // of a text, as it is written; of anything bad, why
-	keys  []node // of an object
-	items []node // of a list, or the values of the keys
+	text  string // the text as it is written; for kindBad, the reason
+	keys  []node // the keys of an object
+	items []node // the items of a list, or the values of keys
 }
 
 type kind uint8
 
 const (
-	kindText kind = iota // also numbers, true and false, as they are written
-	kindNull             // null, or nothing
+	kindText kind = iota // a string, a number, true or false
+	kindNull             // null, or no value
 	kindList
 	kindObject
-	kindBad // what no entry can hold
+	kindBad // a value that an entry cannot hold
 )
 
-// The keys of an object that are no flags.
+// The keys of an entry that are not the names of flags.
 const (
 	keyName    = "name"
 	keyURL     = "url"
@@ -36,12 +36,12 @@ const (
 )
 
 const (
-	maxKeys   = 100  // of an object
-	maxKey    = 64   // the longest key, in bytes
-	maxValues = 1000 // of a list in an entry
+	maxKeys   = 100  // the keys of an entry
+	maxKey    = 64   // the length of the longest key, in bytes
+	maxValues = 1000 // the values of a list in an entry
 )
 
-// entry takes an entry.
+// entry adds the entry n to the file. It fails if there are too many entries, or if n is invalid.
 func (f *File) entry(n node) error {
 	if f.count++; f.count > maxEntries {
 		return wrong(n.line, "", "the file has more than 1,000,000 entries")
@@ -62,7 +62,7 @@ func (f *File) entry(n node) error {
 	return f.add(e)
 }
 
-// not says what a node is where something else is needed.
+// not returns the error for n where a value of another kind is needed. needed names that kind.
 func (n *node) not(needed string) error {
 	is := map[kind]string{kindText: "a text", kindNull: "empty", kindList: "a list", kindObject: "an object"}[n.kind]
 	if n.kind == kindBad {
@@ -71,7 +71,7 @@ func (n *node) not(needed string) error {
 	return wrong(n.line, "", "this has to be %s, but it is %s", needed, is)
 }
 
-// readText reads an entry that is a text: a URL, or an item for the template.
+// readText reads an entry that is a text: a URL, or an item that fills the template.
 func (f *File) readText(e *Entry, n node) error {
 	e.Item = n.text
 	err := n.oneLine()
@@ -92,7 +92,7 @@ func (f *File) readText(e *Entry, n node) error {
 	return f.fill(e, nil)
 }
 
-// oneLine refuses what is no text, or is empty, too long or not on one line.
+// oneLine returns an error unless n is a text on one line that is neither empty nor too long.
 func (n *node) oneLine() error {
 	switch {
 	case n.kind != kindText:
@@ -144,7 +144,8 @@ func (f *File) readObject(e *Entry, n node) error {
 	return nil
 }
 
-// readKey reads a key with its value. The error is an [*Error] about the value.
+// readKey reads one key of an entry with its value. It adds a field of the template to fields, and everything
+// else to e. The error is an [*Error] about the value.
 func (f *File) readKey(e *Entry, key, value node, fields map[string]string) error {
 	isTarget := key.text == keyURL || key.text == keyCommand
 	switch {
@@ -173,7 +174,8 @@ func (f *File) readKey(e *Entry, key, value node, fields map[string]string) erro
 	return err
 }
 
-// texts returns the text of a value, or those of a list.
+// texts returns the texts of a list, or the text of any other value as the only item. It fails if the list is
+// empty or too long, or if an item is not a text.
 func (n *node) texts() ([]string, error) {
 	if n.kind != kindList {
 		n = &node{kind: kindList, line: n.line, items: []node{*n}}
@@ -196,7 +198,8 @@ func (n *node) texts() ([]string, error) {
 	return texts, nil
 }
 
-// fields returns the names of all fields that an entry fills, "" for the item.
+// fields returns the names of all fields that an entry fills, in the template and in the texts. "" stands for
+// the item.
 func (c *Config) fields() []string {
 	fields := slices.Clone(c.Template.Fields())
 	for _, t := range c.Texts {
@@ -205,8 +208,9 @@ func (c *Config) fields() []string {
 	return fields
 }
 
-// fill fills the template and the texts with the item, and the fields of an object; nil if it is a text. A flag that the
-// entry sets itself is not filled.
+// fill fills the template and the texts of the file for the entry e. fields are the fields of an object, and nil
+// if the entry is a text. A flag that the entry sets itself is not filled. fill fails if a value is missing, or
+// if it cannot be in its place.
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
 	for _, field := range f.config.fields() {
@@ -247,7 +251,7 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	return nil
 }
 
-// hole returns a field as it stands in a template.
+// hole returns field in the form that a template has: {} or {.field}.
 func hole(field string) string {
 	if field == "" {
 		return Item

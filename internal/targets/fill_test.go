@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fillAll fills every field with the same value.
+// fillAll returns the URL with the same value in every field.
 func (t *Template) fillAll(value string) (string, error) {
 	values := map[string][]string{}
 	for _, field := range t.fields {
@@ -20,7 +20,7 @@ func (t *Template) fillAll(value string) (string, error) {
 func TestFill(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ template, value, want string }{
-		// In the path.
+		// The path.
 		{"https://h/{}", "a", "https://h/a"},
 		{"https://h/{}", "/a", "https://h/%2Fa"},
 		{"/{}", "//evil/a", "/%2F%2Fevil%2Fa"},
@@ -37,10 +37,10 @@ func TestFill(t *testing.T) {
 		{"https://h/v/{}", "a?b=c#d;e,f:g@h&i", "https://h/v/a%3Fb=c%23d%3Be%2Cf:g@h&i"},
 		{"https://h/v/{}", "a b\r\nX: y\x00\\é", "https://h/v/a%20b%0D%0AX:%20y%00%5C%C3%A9"},
 		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é"},
-		// In the query and the fragment.
+		// The query and the fragment.
 		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1"},
 		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c"},
-		// In the host and the port.
+		// The host and the port.
 		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x"},
 		{"https://{}.h", "evil:1", "!is no part of a host name"},
 		{"https://{}.h", "me@evil", "!is no part of a host name"},
@@ -61,7 +61,7 @@ func TestFill(t *testing.T) {
 		{"http://{}/x", "[127.0.0.1]", "!is no host, with or without a port"},
 		{"http://{}/x", "[fe80::1%eth0]", "!is no host, with or without a port"},
 		{"http://{}/x", "me@h", "!is no host, with or without a port"},
-		// Nowhere.
+		// Every part of the URL.
 		{"https://h/{}", "", "!is empty"},
 		{"https://{}/", "", "!is empty"},
 	} {
@@ -166,9 +166,8 @@ func TestParseCommand_scripts(t *testing.T) {
 	}
 }
 
-// Whatever is filled in, a URL keeps the origin of its template, unless a hole is there,
-// the segments of its path and the parameters of its query, and the value can be read
-// back from its place.
+// A filled URL keeps the origin of its template, unless a field is in the origin. It keeps the segments of its
+// path and the parameters of its query. The value can be read back from the filled URL.
 func FuzzFill(f *testing.F) {
 	for _, value := range []string{"a", "..", ".", "a/b", "//evil", "%2e%2e", "a?b#c", "x&y=z", "\r\nHost: evil", "h:1", "[::1]:80", "me@evil", `\evil`, "é\xff", "-"} {
 		for _, template := range []string{"https://h/{}", "https://h:1/v/{}/w/{}?x={}&y=1#{}", "http://{}/x", "https://{}.h/", "https://h:{}/", "/v/.{}", "https://h?{}", "/{} ", "{}://h"} {
@@ -216,7 +215,7 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
-// A body, a header and --follow are filled, each value escaped for its place.
+// A body, a header and --follow are filled. Each value is escaped for its position.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

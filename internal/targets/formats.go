@@ -13,16 +13,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNesting is how deep lists and objects are nested in an entry: an object, a list
-// of values, and one for what is refused in words of its own.
+// maxNesting is the depth at which a file is still read. An entry needs an object and a list of values. A third
+// level is read only to report a clear error.
 const maxNesting = 3
 
-// readJSON reads a list, or values one after the other, from a byte of the file on.
+// readJSON reads a JSON list, or JSON values one after another. They start at the offset at.
 func (f *File) readJSON(text []byte, at int) error {
 	d := json.NewDecoder(bytes.NewReader(text[at:]))
 	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['
 	if isList {
-		d.Token() // the bracket
+		d.Token() // read the bracket
 	}
 	line, counted := lineOf(text, at), at
 	var raw json.RawMessage
@@ -50,7 +50,8 @@ func (f *File) readJSON(text []byte, at int) error {
 	return nil
 }
 
-// wrongJSON returns the error of the library, with its line. It repeats a character at most.
+// wrongJSON returns err, an error of the JSON package, with its line and a hint. at is the offset where the JSON
+// starts. end is the offset where reading stopped. The message repeats at most one character of the file.
 func wrongJSON(text []byte, at, end int, err error) error {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		end = at + int(e.Offset)
@@ -58,14 +59,14 @@ func wrongJSON(text []byte, at, end int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return wrong(lineOf(text, len(bytes.TrimSpace(text))), "", "the file ends before this is closed")
 	}
-	if strings.HasPrefix(err.Error(), "expected comma") { // before what comes next
+	if strings.HasPrefix(err.Error(), "expected comma") { // the error is at the next character
 		end = len(text) - len(bytes.TrimLeft(text[end:], " \t\r\n")) + 1
 	}
 	return wrong(lineOf(text, end-1), "in JSON every text is in double quotes, and no comma comes before ] and }", "%w", err)
 }
 
-// jsonNode makes a node of a valid value. What is nested deeper than an entry can be is not
-// looked at.
+// jsonNode returns the node of raw, a valid JSON value that starts in line. nesting is the number of levels that
+// may still follow. Deeper values become kindBad and are not read.
 func jsonNode(raw []byte, line, nesting int) node {
 	n := node{line: line}
 	switch {
@@ -83,7 +84,8 @@ func jsonNode(raw []byte, line, nesting int) node {
 	return n
 }
 
-// inside reads what is in a list or an object, and drops what is beyond the limit.
+// inside sets the items of n from raw, a list or an object. It stops after maxValues+1 items, which is enough to
+// report the limit.
 func (n *node) inside(raw []byte, nesting int) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.Token()
@@ -104,7 +106,8 @@ func (n *node) inside(raw []byte, nesting int) {
 	}
 }
 
-// isHeader reports whether a line is the header of a CSV file: it names all fields that entries fill, or a url.
+// isHeader reports whether line is the header of a CSV file. A header names all fields that entries fill. If
+// entries fill no fields, it names the url and another column.
 func (f *File) isHeader(line string) bool {
 	columns, err := csv.NewReader(strings.NewReader(line)).Read()
 	fields := slices.DeleteFunc(f.config.fields(), func(field string) bool { return field == "" })
@@ -116,7 +119,8 @@ func (f *File) isHeader(line string) bool {
 	return err == nil && (len(fields) > 0 || len(columns) > 1 && slices.Contains(columns, keyURL))
 }
 
-// readCSV reads the records below a header. Columns without a name that is filled count only as name and url.
+// readCSV reads a header and the records below it. Columns other than name, url and fields of the template are
+// ignored.
 func (f *File) readCSV(text []byte) error {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment = '#'
@@ -142,7 +146,7 @@ func (f *File) readCSV(text []byte) error {
 	return err
 }
 
-// csvNode makes an object of a record.
+// csvNode returns a record as an object. Columns without a name are left out.
 func csvNode(columns, record []string, line int) node {
 	n := node{kind: kindObject, line: line}
 	for i, column := range columns {
@@ -154,8 +158,8 @@ func csvNode(columns, record []string, line int) node {
 	return n
 }
 
-// readYAML reads a YAML list. The text of a value stays as it is written: 010, 1e3 and
-// yes are no numbers and no booleans here.
+// readYAML reads a YAML list. A value stays a text as it is written: 010, 1e3 and yes do not become numbers or
+// booleans.
 func (f *File) readYAML(text []byte) error {
 	if len(text) > maxYAML {
 		return wrong(0, "plain lines and JSON may be longer", "poll reads at most %d MiB of YAML", maxYAML>>20)
@@ -184,7 +188,7 @@ func (f *File) readYAML(text []byte) error {
 	return nil
 }
 
-// wrongYAML returns the error of the library, with its line.
+// wrongYAML returns err, an error of the YAML package, with its line and a hint.
 func wrongYAML(err error) error {
 	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
 	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
@@ -193,14 +197,15 @@ func wrongYAML(err error) error {
 	return wrong(line, `put a text with ": ", or that begins with a sign, in quotes; indent with blanks, not tabs`, "this is not YAML: %s", text)
 }
 
-// maxAliased is how many values the aliases of a file may stand for in all.
+// maxAliased is the number of values that the aliases of a file may stand for in all. The limit rejects a file
+// whose nested aliases would fill the memory.
 const maxAliased = 100_000
 
-// A yamlReader makes nodes of those of the library.
-type yamlReader struct{ room int } // for more nodes
+// A yamlReader converts the nodes of the YAML package.
+type yamlReader struct{ room int } // the number of nodes that may still follow
 
-// node makes a node of one of the library. What is nested deeper than an entry can be is
-// not looked at.
+// node converts y. nesting is the number of levels that may still follow. Deeper values become kindBad and are
+// not read.
 func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	n := node{line: y.Line, kind: kindBad}
 	if y.Kind == yaml.AliasNode {

@@ -1,7 +1,8 @@
-// Package targets reads a targets file: a list of targets as plain lines, CSV, NDJSON, a JSON list or a YAML list.
+// Package targets reads a targets file: a list of targets as plain lines, CSV, NDJSON, a JSON list or a YAML
+// list.
 //
-// An entry is a text, which is a URL or an item that fills a template, or an object with
-// a name, a url or a command, fields for the template, and flags that it sets for itself.
+// An entry is a text or an object. A text is a URL, or an item that fills a template. An object has a name, a
+// url or a command, fields for the template, and flags that apply only to the entry.
 package targets
 
 import (
@@ -17,73 +18,76 @@ import (
 )
 
 const (
-	// MaxSize is how large a targets file may be, in bytes.
+	// MaxSize is the size of the largest targets file, in bytes.
 	MaxSize = 16 << 20
-	// maxYAML is how large a YAML list may be. Its parser takes 100 times as much memory.
+	// maxYAML is the size of the largest YAML list, in bytes. The YAML parser takes 100 times as much memory.
 	maxYAML = 4 << 20
-	// maxText is the longest item, name or URL. Linux takes arguments twice as long.
+	// maxText is the length of the longest item, name or URL, in bytes. Linux allows arguments of twice this
+	// length.
 	maxText = 64 << 10
-	// maxEntries is how many entries a file may have.
+	// maxEntries is the highest number of entries in a file.
 	maxEntries = 1_000_000
 )
 
-// A Config says how a file is read.
+// A Config sets how a file is read.
 type Config struct {
-	// Name is what errors call the file; "-" is stdin.
+	// Name is the name of the file in errors. "-" means stdin.
 	Name string
-	// Template is what the entries fill. Without one, each is a target by itself.
+	// Template is the URL or command that the entries fill. If it is nil, each entry is a target by itself.
 	Template *Template
-	// Texts are values of flags that the entries fill, too.
+	// Texts are the values of flags that the entries fill, too.
 	Texts []Text
-	// Keys makes each entry the key of an element in a list: a text, or an object with only a
-	// name.
+	// Keys means that each entry is the key of an element in a list: a text, or an object with only a name.
 	Keys bool
 }
 
 // A File is a targets file that was read.
 type File struct {
-	// Name is what errors call the file.
+	// Name is the name of the file in errors.
 	Name string
-	// Entries are the targets in the order of the file, each once.
+	// Entries are the targets in the order of the file, without repeated entries.
 	Entries []*Entry
-	// Repeats is how many entries were left out, since each is the same as an earlier one.
+	// Repeats is the number of entries that were left out because they repeat an earlier entry.
 	Repeats int
 
 	config Config
-	known  map[string]bool // by all that makes an entry this one
-	named  map[string]int  // the lines of names
+	known  map[string]bool // by identity: true if there is such an entry
+	named  map[string]int  // the lines of entries, by name
 	count  int
 }
 
-// An Entry is a target. Either URL or Command is set.
+// An Entry is a target, with either a URL or a Command. With [Config.Keys] it is the key of an element and has
+// only a Name.
 type Entry struct {
 	Line int // from 1
-	// Name is the name that the entry gives or, with a template, the item; "" if none.
+	// Name is the name in the entry. If the entry is a text that fills a template or is a key, Name is the item.
+	// It is "" for an entry without a name.
 	Name string
-	// Item is what {} stands for: the text of the entry, or the name of an object.
+	// Item is the value of {}: the text of the entry, or the name of an object.
 	Item    string
 	URL     string
 	Command []string
-	// Settings are the flags that the entry sets, in its order.
+	// Settings are the flags that the entry sets, in the order of the entry.
 	Settings []Setting
 }
 
-// A Setting is a key with its values, which is to be the name of a flag.
+// A Setting is a flag with its values. Flag is a key of the entry; the caller checks whether there is such a
+// flag.
 type Setting struct {
 	Flag  string
 	Texts []string
 }
 
-// An Error is what is wrong in a targets file, or in a template. It repeats nothing of it but a key
-// or a field.
+// An Error is an error in a targets file or a template. Its message repeats nothing from the file except keys
+// and fields, since values may be secret.
 type Error struct {
 	File string // "" for a template
-	Line int    // from 1; 0 if it is all of it
+	Line int    // from 1; 0 if the error concerns the whole file
 	Err  error
-	Hint string // "" for none
+	Hint string // "" if there is no hint
 }
 
-// Error returns the place and the message: "targets.yaml:14: until: it is empty".
+// Error returns the position and the message: "targets.yaml:14: until: it is empty".
 func (e *Error) Error() string {
 	switch {
 	case e.File == "":
@@ -94,14 +98,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
+// Unwrap returns the error without its position.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrong makes an error about a line, which the reader of the file completes.
+// wrong returns an error about line. [Read] adds the name of the file.
 func wrong(line int, hint, format string, args ...any) *Error {
 	return &Error{Line: line, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// Read reads the text of a file. The error is an [*Error]: the first one.
+// Read reads text, the content of a targets file. The error is an [*Error] about the first problem. The result
+// is then incomplete.
 func Read(text []byte, c Config) (*File, error) {
 	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]int)}
 	if c.Name == "-" {
@@ -118,7 +124,7 @@ func Read(text []byte, c Config) (*File, error) {
 	return f, err
 }
 
-// check refuses what is no text.
+// check returns an error if text is too large, or is not UTF-8 without NUL bytes.
 func check(text []byte) error {
 	switch nul := bytes.IndexByte(text, 0); {
 	case len(text) > MaxSize:
@@ -133,13 +139,13 @@ func check(text []byte) error {
 	return nil
 }
 
-// lineOf returns the line of a byte.
+// lineOf returns the number of the line, from 1, that contains the byte at the offset at.
 func lineOf(text []byte, at int) int {
 	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }
 
-// read reads the text in the format that it has, by how the first line begins that is neither
-// blank nor a comment.
+// read reads text in its format. The start of the first line that is neither blank nor a comment shows the
+// format.
 func (f *File) read(text []byte) error {
 	at := 0
 	for line := range bytes.Lines(text) {
@@ -160,13 +166,12 @@ func (f *File) read(text []byte) error {
 	return f.readLines(string(text))
 }
 
-// isYAMLEntry reports whether a line without the space before it begins an entry of a
-// YAML list.
+// isYAMLEntry reports whether line starts an entry of a YAML list. line has no leading space.
 func isYAMLEntry(line string) bool {
 	return len(line) > 1 && line[0] == '-' && (line[1] == ' ' || line[1] == '\t')
 }
 
-// readLines reads plain lines.
+// readLines reads plain lines. It returns an error with a hint if a line looks like an entry in another format.
 func (f *File) readLines(text string) error {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -190,7 +195,7 @@ func (f *File) readLines(text string) error {
 	return nil
 }
 
-// add takes an entry, unless it repeats another.
+// add adds e to the file, unless e repeats another entry. It fails if a different entry has the same name.
 func (f *File) add(e *Entry) error {
 	id := e.identity()
 	if f.known[id] {
@@ -206,7 +211,8 @@ func (f *File) add(e *Entry) error {
 	return nil
 }
 
-// identity is equal for two entries that are the same target.
+// identity returns a string that is equal for two entries of the same target. The order of settings and the
+// fragment of the URL make no difference.
 func (e *Entry) identity() string {
 	page := fmt.Sprint(connect.PageOf(e.URL))
 	if e.Settings == nil && e.Command == nil && e.Name == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// read reads a text; template may be "", a URL, or the words of a command.
+// read reads text with a template: "", a URL, or the arguments of a command.
 func read(t testing.TB, text, template string) (*File, error) {
 	t.Helper()
 	c := Config{Name: "targets.yaml"}
@@ -25,7 +25,7 @@ func read(t testing.TB, text, template string) (*File, error) {
 	return Read([]byte(text), c)
 }
 
-// said describes what a file says, an entry a line.
+// said returns a description of a file, with one line for each entry, or its error.
 func said(f *File, err error) string {
 	var b strings.Builder
 	for _, e := range f.Entries {
@@ -109,8 +109,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A list of a million aliases is refused before it takes memory, and so is all else that
-// is too much.
+// Read rejects everything that exceeds a limit. It rejects a list of a million aliases before they take memory.
 func TestRead_limits(t *testing.T) {
 	t.Parallel()
 	many := func(s string, n int) string { return strings.Repeat(s, n) }
@@ -157,7 +156,7 @@ func numbered(format string, n int) []string {
 	return list
 }
 
-// What no reader can do without is refused for the file as a whole.
+// Some errors concern the file as a whole.
 func TestRead_notText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -183,7 +182,7 @@ func TestRead_notText(t *testing.T) {
 	}
 }
 
-// Entries may only be the keys of elements: texts, or objects with nothing but a name.
+// With Config.Keys, entries are keys of elements: texts, or objects with only a name.
 func TestRead_keys(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -217,7 +216,7 @@ func TestRead_keys(t *testing.T) {
 	}
 }
 
-// Arbitrary bytes are entries, or an error at a line of theirs.
+// Arbitrary bytes are entries, or an error at a line of the file.
 func FuzzRead(f *testing.F) {
 	for _, template := range []string{"", "https://h/{}?x={.id}"} {
 		for _, seed := range []string{

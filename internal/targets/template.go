@@ -10,25 +10,26 @@ import (
 	"strings"
 )
 
-// Item stands in a template for the text of an entry.
+// Item is the part of a template that is replaced by the text of an entry.
 const Item = "{}"
 
 // A Template is a URL or a command that each entry fills.
 type Template struct {
-	args  []string // of a command, nil for a URL
-	lists bool     // it may be filled with several entries
+	args  []string // the arguments of a command; nil for a URL
+	lists bool     // several entries may fill the template at once
 
-	texts  []string // of a URL, one more than fields
-	fields []string // what stands between them; "" is the item
-	places []place  // of the fields
+	texts  []string // the parts of the URL around the fields, one more than fields
+	fields []string // the fields between texts; "" is the item
+	places []place  // the parts of the URL where the fields are
 	sample string   // the URL with a 0 for each field
-	dots   int      // dot segments in the path of the sample
+	dots   int      // the number of dot segments in the path of sample
 }
 
 const escapedBrace = "a brace itself is written %7B"
 
-// ParseURL parses a URL with {} or {.field} in it. isSame allows a URL without them, since other texts are filled. The
-// error is an [*Error], and repeats only a field. The caller checks whether a filled URL can be requested.
+// ParseURL parses s, a URL that contains {} or {.field}. If isSame is true, the URL may do without them, since
+// entries fill other texts. The error is an [*Error] that repeats at most a field. The caller checks whether a
+// filled URL can be requested.
 func ParseURL(s string, isSame bool) (*Template, error) {
 	t := &Template{}
 	for {
@@ -58,7 +59,7 @@ func ParseURL(s string, isSame bool) (*Template, error) {
 	return t, t.locate()
 }
 
-// fieldOf returns the field that stands in braces, "" for the item.
+// fieldOf returns the field that the text between braces names. It returns "" for the item.
 func fieldOf(hole string) (string, error) {
 	name := regexp.MustCompile(`^\.?[A-Za-z_][A-Za-z0-9_-]*$`)
 	switch {
@@ -73,9 +74,8 @@ func fieldOf(hole string) (string, error) {
 	return hole[1:], nil
 }
 
-// locate finds the places of the fields. It escapes what has to be escaped in the path of the
-// template itself: otherwise [net/url.URL] would escape all of the path again, and make slashes
-// of those in a value.
+// locate sets the place of each field. It also escapes unsafe characters in the path of the template. Otherwise
+// [net/url.URL] would escape the whole path again, and an escaped slash in a value would become a slash.
 func (t *Template) locate() error {
 	start, end := pathOf(strings.Join(t.texts, "0"))
 	for i, text := range t.texts {
@@ -97,7 +97,8 @@ func (t *Template) locate() error {
 	return nil
 }
 
-// Fields returns the fields of the entries that the template has, "" for the item.
+// Fields returns the fields of the template, in their order. "" stands for the item. t may be nil, which has no
+// fields.
 func (t *Template) Fields() []string {
 	switch {
 	case t == nil:
@@ -108,8 +109,8 @@ func (t *Template) Fields() []string {
 	return t.fields
 }
 
-// Batch makes a template one that entries fill which only are keys, so many at once. The
-// error is an [*Error].
+// Batch prepares t for entries that are only keys, so that up to most entries fill t at once. The error is an
+// [*Error]. Batch fails if t has a field, or if several entries do not fit into its place.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for i, field := range t.fields {
@@ -123,13 +124,13 @@ func (t *Template) Batch(most int) error {
 	return nil
 }
 
-// Fill returns the URL that is filled with items, joined by commas, or the words of the
-// command: {} alone becomes a word for each of them.
+// Fill returns the URL or the command filled with items. A URL has the items joined by commas. In a command, an
+// argument {} becomes an argument for each item.
 func (t *Template) Fill(items []string) (url string, command []string, err error) {
 	return t.fill(map[string][]string{"": items})
 }
 
-// fill returns the URL or the command that is filled with the values of its fields.
+// fill returns the URL or the command filled with values, by the names of the fields.
 func (t *Template) fill(values map[string][]string) (url string, command []string, err error) {
 	if t.args == nil {
 		url, err = t.fillURL(values)
@@ -139,11 +140,12 @@ func (t *Template) fill(values map[string][]string) (url string, command []strin
 	return url, command, err
 }
 
-// fillURL puts the values of each field into the URL, each escaped for its place, and with
-// commas between them, so that none can begin another part of the URL: it can neither leave
-// its place in the path nor add a parameter to the query, and only a field in the host or the
-// port changes these. A field that is host and port as a whole takes "host", "host:port" and
-// "[IPv6]:port". A value is always one segment of the path.
+// fillURL returns the URL filled with values. Several values of a field are joined by commas.
+//
+// Each value is escaped for its place, so that it cannot start another part of the URL. A value in the path is
+// always one segment, and cannot leave its position in the path. A value in the query cannot add a parameter.
+// Only a field in the host or the port changes the host or the port. A field that is the whole host and port
+// takes "host", "host:port" and "[IPv6]:port".
 func (t *Template) fillURL(values map[string][]string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(t.sample) + 16*len(t.fields))
@@ -168,16 +170,16 @@ func (t *Template) fillURL(values map[string][]string) (string, error) {
 	return b.String(), nil
 }
 
-// ParseCommand checks the words of a command that entries fill: some argument has an [Item],
-// the program has none, and none is in a shell's script, which would run what an entry says.
-// The error is an [*Error].
+// ParseCommand returns a template for a command that entries fill. The error is an [*Error]. At least one of
+// args must contain [Item], but not the program. No [Item] may be in the script of a shell, since the shell
+// would run the text of an entry.
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
 		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
 			"{} is no program: items fill the arguments of a command")
 	}
 	words := strings.Join(args, "\x00")
-	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // whose flags an item may be
+	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // in cmd, an item in any argument may become a flag
 	for at := range words {
 		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
 			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
@@ -191,9 +193,9 @@ func ParseCommand(args []string) (*Template, error) {
 	return &Template{args: args}, nil
 }
 
-// fillCommand puts items into the arguments, wherever these have an [Item]; no other braces count.
-// An argument that is one as a whole becomes an argument for each item, any other has them joined by
-// commas. One that would begin with "-" only because of an item is refused: it would be read as a
+// fillCommand returns the arguments filled with items. Only [Item] is replaced; other braces stay. An argument
+// that is equal to [Item] becomes an argument for each item. Any other argument has the items joined by commas.
+// It fails if an argument starts with "-" only because of an item: the program would read the argument as a
 // flag.
 func (t *Template) fillCommand(items []string) (command []string, err error) {
 	for i, arg := range t.args {
@@ -216,9 +218,11 @@ func (t *Template) fillCommand(items []string) (command []string, err error) {
 	return command, nil
 }
 
-// isInScript reports whether what follows is in a script, given the words before it and a part of
-// its own, with NUL bytes between them. A script is in or behind a flag of a shell, its other flags
-// and the names of options. Other programs run all of their words.
+// isInScript reports whether a position in a command is inside a script that a shell runs. before holds the
+// earlier arguments and the start of the current argument, separated by NUL bytes.
+//
+// A script is in the argument of a flag such as -c, or follows that flag, other flags, and the names of options.
+// Some programs, such as watch, run all of their arguments.
 func isInScript(before string) bool {
 	const (
 		words  = `\x00(?:[^\x00]*\x00)*`
@@ -227,7 +231,7 @@ func isInScript(before string) bool {
 		flag   = `(?:-\w*c[^\x00]*|--(?:init-)?c[omand]*(?:=[^\x00]*)?)`
 		behind = `\x00(?:[-+]\w*o[^\x00]*\x00[^\x00]*\x00|[-+][^\x00]+\x00)*[^\x00]*`
 	)
-	found := func(programs, rest string) bool { // Windows does not see dots and blanks at the end of a name
+	found := func(programs, rest string) bool { // Windows ignores dots and blanks at the end of a name
 		return regexp.MustCompile(`(?is)(?:^|[\x00/\\:])(?:` + programs + `)(?:\.exe)?[. ]*` + rest).MatchString(before)
 	}
 	return found(shells, words+flag+`(?:`+behind+`)?$`) ||
@@ -237,18 +241,18 @@ func isInScript(before string) bool {
 		found(`powershell|pwsh`, `\x00`) && !found(`powershell|pwsh`, words+`[-/]f(?:i(?:le?)?)?\x00`)
 }
 
-// A place is a part of a URL that text is put into.
+// A place is a part of a URL that a value is put into.
 type place uint8
 
 const (
 	inPath      place = iota
-	inQuery           // or in the fragment
-	inHost            // a part of the host's name, or of what precedes it
-	inPort            // a part of the port
-	inAuthority       // all of host and port
+	inQuery           // in the query or the fragment
+	inHost            // in the host name, or in the user name or password before it
+	inPort            // in the port
+	inAuthority       // the field is the whole host and port
 )
 
-// placeOf says which part of a URL a byte of it is in.
+// placeOf returns the part of the URL u that contains the byte at the offset at.
 func placeOf(u string, at int) place {
 	start, end := pathOf(u)
 	switch {
@@ -268,7 +272,7 @@ func placeOf(u string, at int) place {
 	return inHost
 }
 
-// pathOf returns where the path of a URL begins and ends.
+// pathOf returns the offsets of the start and the end of the path in the URL u.
 func pathOf(u string) (start, end int) {
 	end = strings.IndexAny(u+"?", "?#")
 	scheme, rest, absolute := strings.Cut(u[:end], "://")
@@ -278,7 +282,7 @@ func pathOf(u string) (start, end int) {
 	return end - len(rest) + strings.IndexByte(rest+"/", '/'), end
 }
 
-// escape escapes text for its place, or says why it cannot stand there.
+// escape returns text escaped for the place p, or the reason why text cannot be there.
 func (p place) escape(text string) (escaped, problem string) {
 	switch {
 	case text == "":
@@ -297,14 +301,16 @@ func (p place) escape(text string) (escaped, problem string) {
 	return url.PathEscape(text), ""
 }
 
+// notInHost reports whether r cannot be in a host name.
 func notInHost(r rune) bool {
 	return r != '-' && r != '.' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && notDigit(r)
 }
 
+// notDigit reports whether r is not an ASCII digit.
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 
-// isAuthority reports whether text is a host, or a host and a port. An IPv6 address
-// stands in brackets.
+// isAuthority reports whether text, which is not empty, is a host, or a host and a port. An IPv6 address must be
+// in brackets.
 func isAuthority(text string) bool {
 	host, port, hasPort := strings.Cut(text, ":")
 	if address, rest, bracket := strings.Cut(strings.TrimPrefix(text, "["), "]"); text[0] == '[' && bracket {
@@ -323,8 +329,8 @@ func isAuthority(text string) bool {
 	return host != "" && !strings.ContainsFunc(host, notInHost)
 }
 
-// dotSegments counts the segments of a URL's path that are removed when it is resolved,
-// with the ones before them (RFC 3986 section 5.2.4).
+// dotSegments returns the number of segments "." and ".." in the path of the URL u. When the URL is resolved,
+// these segments are removed, and ".." removes the previous segment (RFC 3986 section 5.2.4).
 func dotSegments(u string) int {
 	start, end := pathOf(u)
 	n := 0
@@ -336,7 +342,7 @@ func dotSegments(u string) int {
 	return n
 }
 
-// escapeUnsafe escapes what stands in no path (RFC 3986 section 3.3).
+// escapeUnsafe returns path after escaping the bytes that must not be in a path (RFC 3986 section 3.3).
 func escapeUnsafe(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -349,7 +355,7 @@ func escapeUnsafe(path string) string {
 	return b.String()
 }
 
-// splitsEscape reports whether text ends within a character that is escaped with "%".
+// splitsEscape reports whether text ends within an escape such as "%2F".
 func splitsEscape(text string) bool {
 	i := strings.LastIndexByte(text, '%')
 	return i >= 0 && i > len(text)-3

@@ -31,7 +31,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// wordsOf returns the message and the hint of an error, "" for none.
+// wordsOf returns the message of err, and its hint if err is an [*Error]. It returns "" for nil.
 func wordsOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Error() + "; " + e.Hint
@@ -39,7 +39,7 @@ func wordsOf(err error) string {
 	return strings.TrimPrefix(fmt.Sprint(err), "<nil>")
 }
 
-// Several entries fill a template at once: joined by commas, or each an argument.
+// Several entries fill a template at once: joined by commas, or each in a separate argument.
 func TestTemplate_Fill(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ template, items, want string }{

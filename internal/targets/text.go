@@ -9,30 +9,31 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Form is the form of a text that entries fill.
+// A Form is the form of a text that entries fill. It determines how values are escaped.
 type Form uint8
 
 // The forms.
 const (
-	Plain Form = iota // a header: values stand as they are
-	Path              // a path of --follow: values are escaped, and {.field} is a field of the response
-	Body              // JSON, in which a value is a part of a text or a value of its own, or else a form
+	Plain Form = iota // a header: values stay as they are
+	Path              // a path of --follow: values are escaped, and {.field} is a field of the response, not of the entry
+	Body              // JSON, where a value is part of a string or a whole value; or an HTML form
 )
 
-// A Text is the value of a flag with {} or {.field} in it.
+// A Text is the value of a flag, which may contain {} or {.field}.
 type Text struct {
 	Flag   string
 	Form   Form
 	Source string
 }
 
-// holePattern finds {} and {.field}.
+// holePattern matches {} and {.field}. Its group is the name of the field.
 var holePattern = words.Pattern(`\{\s*(?:\.([A-Za-z_][A-Za-z0-9_-]*))?\s*\}`)
 
-// HasHole reports whether a text of the command line has {} or {.field} in it.
+// HasHole reports whether text contains {} or {.field}.
 func HasHole(text string) bool { return holePattern().MatchString(text) }
 
-// ParseTexts returns the values of a flag, nil if no value has a field. The error is an [*Error].
+// ParseTexts returns the values sources of flag. It returns nil if no value has a field. The error is an
+// [*Error]: in JSON, {} outside of a string would be ambiguous.
 func ParseTexts(flag string, form Form, sources []string) (texts []Text, err error) {
 	hasHole := false
 	for _, source := range sources {
@@ -51,7 +52,8 @@ func ParseTexts(flag string, form Form, sources []string) (texts []Text, err err
 	return texts, nil
 }
 
-// holes returns the places of the fields, as [regexp.Regexp.FindAllStringSubmatchIndex] does.
+// holes returns the positions of the fields in t, in the form of [regexp.Regexp.FindAllStringSubmatchIndex].
+// Braces with only space inside are not a field. In the form Path only {} is a field.
 func (t Text) holes() [][]int {
 	all := holePattern().FindAllStringSubmatchIndex(t.Source, -1)
 	return slices.DeleteFunc(all, func(at []int) bool {
@@ -60,7 +62,7 @@ func (t Text) holes() [][]int {
 	})
 }
 
-// Fields returns the names of the fields, "" for the item.
+// Fields returns the names of the fields in t, in their order. "" stands for the item.
 func (t Text) Fields() (names []string) {
 	for _, at := range t.holes() {
 		names = append(names, t.Source[max(at[2], 0):max(at[3], 0)])
@@ -68,13 +70,13 @@ func (t Text) Fields() (names []string) {
 	return names
 }
 
-// isJSON reports whether a body is a JSON document, with fields in the place of values.
+// isJSON reports whether t looks like a JSON object or list. A field of t may be in the place of a value.
 func (t Text) isJSON() bool {
 	text := strings.TrimSpace(t.Source)
 	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") && !strings.HasPrefix(text, Item) && text[1] != '.'
 }
 
-// inString reports whether a text ends within a JSON string.
+// inString reports whether text ends within a JSON string.
 func inString(text string) bool {
 	isOpen := false
 	for i := 0; i < len(text); i++ {
@@ -88,7 +90,8 @@ func inString(text string) bool {
 	return isOpen
 }
 
-// fill returns the text with the values of the fields.
+// fill returns t filled with values, by the names of the fields. It fails if only a value makes the text start
+// with @: the flag would then read a file.
 func (t Text) fill(values map[string][]string) (string, error) {
 	var b strings.Builder
 	end := 0
@@ -106,16 +109,16 @@ func (t Text) fill(values map[string][]string) (string, error) {
 	return filled, nil
 }
 
-// quote returns a JSON string, in which < and & stay as they are.
+// quote returns value as a JSON string. Unlike json.Marshal, it leaves <, > and & as they are.
 func quote(value string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(value) // a string has a JSON form
+	e.Encode(value) // every string has a JSON form
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// escape escapes a value for its place.
+// escape returns value escaped for its position in t. inString means that the position is inside a JSON string.
 func (t Text) escape(value string, inString bool) string {
 	quoted := quote(value)
 	switch {
