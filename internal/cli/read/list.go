@@ -18,19 +18,6 @@ const (
 	defaultParallel     = 50
 )
 
-// TooFew returns the error that there are fewer targets than --expect requires.
-func (s *Run) TooFew(have int) error {
-	if have > 0 {
-		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
-			Advise(fmt.Sprint("expect ", s.Expect))
-	}
-	err := argv.Usagef("%s names no target", s.targetsFile())
-	if s.Expect == 1 {
-		err.Hint("--expect 0 if there may be none")
-	}
-	return err
-}
-
 func GoalWords(n, need int, thing string) string {
 	of := words.Count(n, thing)
 	switch {
@@ -145,7 +132,7 @@ func (l *elementList) Goal(need int, part string) string {
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:
-		return "the elements are those of " + s.targetsFile()
+		return "the elements are those of " + s.TargetsFile()
 	case l.Expect > 0:
 		return ""
 	}

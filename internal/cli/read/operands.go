@@ -250,21 +250,6 @@ func (p Env) adviceOn(program string) string {
 	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
 }
 
-// NothingToWaitFor refuses a line without a target.
-func (s *Run) NothingToWaitFor() error {
-	if len(s.Operands) > 0 || s.IsSeveral() {
-		return nil
-	}
-	if len(s.Pid) > 0 {
-		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
-			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
-	}
-	return argv.Usagef("nothing to wait for: give a URL or a command").
-		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
-		Hint("... | poll eval EXPR -     for a document on stdin").
-		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
-}
-
 // RefuseJoblog refuses what no job log can be.
 func (s *Run) RefuseJoblog() error {
 	if s.Joblog == "-" {

@@ -111,8 +111,8 @@ func (s *Run) hasPlaceholder() bool {
 	return slices.ContainsFunc(s.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
 
-// targetsFile returns the name of the file of --targets for messages.
-func (s *Run) targetsFile() string {
+// TargetsFile returns the name of the file of --targets for messages.
+func (s *Run) TargetsFile() string {
 	if s.Targets == "-" {
 		return "stdin"
 	}

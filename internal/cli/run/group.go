@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -20,7 +21,7 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 		n, isOpen = r.List.Size, !r.List.Known // others may join
 	}
 	if n < s.Expect && !isOpen {
-		return s.TooFew(n)
+		return tooFew(s, n)
 	}
 	w.group = newGroup(s)
 	w.group.Start, w.group.Timeout = w.process.Began, s.Timeout
@@ -87,4 +88,17 @@ func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 		return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
 	}
 	return least, nil
+}
+
+// tooFew returns the error that there are fewer targets than --expect requires.
+func tooFew(s *read.Run, have int) error {
+	if have > 0 {
+		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
+			Advise(fmt.Sprint("expect ", s.Expect))
+	}
+	err := argv.Usagef("%s names no target", s.TargetsFile())
+	if s.Expect == 1 {
+		err.Hint("--expect 0 if there may be none")
+	}
+	return err
 }

@@ -84,7 +84,7 @@ func (w *wait) read(ctx context.Context) error {
 		}
 	}
 	r := read.NewReader(s, w.process.Env)
-	if err := s.NothingToWaitFor(); err != nil {
+	if err := nothingToWaitFor(s); err != nil {
 		return err
 	}
 	if err := r.Read(); err != nil {
@@ -125,7 +125,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
 	}
 	if s.Expect > 1 {
-		return s.TooFew(1)
+		return tooFew(s, 1)
 	}
 	if s.AtLeast != "" {
 		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
@@ -239,4 +239,19 @@ func warnings(s *read.Run) []string {
 		}
 	}
 	return notes
+}
+
+// nothingToWaitFor refuses a line without a target.
+func nothingToWaitFor(s *read.Run) error {
+	if len(s.Operands) > 0 || s.IsSeveral() {
+		return nil
+	}
+	if len(s.Pid) > 0 {
+		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
+			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
+	}
+	return argv.Usagef("nothing to wait for: give a URL or a command").
+		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("... | poll eval EXPR -     for a document on stdin").
+		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
 }
