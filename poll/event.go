@@ -9,80 +9,80 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An EventKind says what happened in an [Event], in a word.
+// An EventKind is the kind of an [Event], as one word.
 type EventKind string
 
 // The kinds of event.
 const (
-	EventWait    EventKind = "wait"    // a wait begins
-	EventStart   EventKind = "start"   // an attempt begins
-	EventMessage EventKind = "message" // a message of the attempt was judged, and does not end it
-	EventAttempt EventKind = "attempt" // an attempt has ended and was judged
-	EventEnd     EventKind = "end"     // the target has ended: its last event, exactly once
-	EventPlace   EventKind = "place"   // a place was closed: it has asked for a wait
-	EventGoal    EventKind = "goal"    // of a [Group]: it has ended, always its last event, exactly once
+	EventWait    EventKind = "wait"    // a wait starts
+	EventStart   EventKind = "start"   // an attempt starts
+	EventMessage EventKind = "message" // a message of the attempt was evaluated and does not end the attempt
+	EventAttempt EventKind = "attempt" // an attempt has ended and was evaluated
+	EventEnd     EventKind = "end"     // the target has ended: exactly one, the last event of the target
+	EventPlace   EventKind = "place"   // an origin was closed, since it has requested a pause
+	EventGoal    EventKind = "goal"    // a [Group] has ended: exactly one, the last event of the group
 )
 
-// HeldBy says in a word what holds back an attempt that is due; "" is nothing.
+// HeldBy is the reason why an attempt that is due has to wait, as one word; "" if the attempt does not have to.
 type HeldBy string
 
-// What holds back an attempt.
+// The values of [HeldBy].
 const (
-	HeldByGate HeldBy = "gate" // its place is closed: it has asked for a wait
-	HeldByRate HeldBy = "rate" // its place gets no more requests a second
+	HeldByGate HeldBy = "gate" // its origin is closed, since it has requested a pause
+	HeldByRate HeldBy = "rate" // the request rate of its origin is used up
 )
 
-// An Event is one thing that happened. It is a value: nothing in it changes later, and it
-// must not be changed.
+// An Event is a step of a wait or of a group. Its values do not change later, and a consumer must not change
+// them.
 type Event struct {
 	Kind   EventKind
-	Target string // names the operation in words
-	// N numbers the targets of a [Group], from 1 in their order; 0 for a single wait, and for
-	// a list itself.
+	Target string // the name of the operation, for people
+	// N is the number of the target in a [Group], from 1 in the order of the targets; 0 for a single wait, and for
+	// the list to which elements belong.
 	N           int
 	MaxAttempts int           // 0 = no limit
-	At          time.Time     // when it happened
+	At          time.Time     // the time of the event
 	Elapsed     time.Duration // since the start of the wait
-	Deadline    time.Time     // when the wait times out; zero = never
-	// State is where the wait stands now. State.Attempts counts the attempts that were begun:
-	// an EventWait comes before the one after these, and State.Due is when.
+	Deadline    time.Time     // the end of the wait at the latest; zero = no limit
+	// State is the state of the wait after the event. State.Attempts counts the attempts that were started. An
+	// EventWait comes before the next attempt, which is due at State.Due.
 	State State
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy says what has held back an attempt that was due, so that there is a further
-	// EventWait for it; "" for any other.
+	// HeldBy is the reason for a further EventWait: the attempt was due, and has to wait longer. It is "" for any
+	// other event.
 	HeldBy HeldBy
 
-	// Observation is what the attempt saw, or the message, and Verdict what that means
-	// (EventAttempt, EventMessage). An ERROR short of its threshold is NOT_READY; State has the ERROR.
-	// Took is how long the attempt ran (EventAttempt).
+	// Observation is the observation of the attempt or of the message, and Verdict its verdict (EventAttempt,
+	// EventMessage). Verdict has NOT_READY for an ERROR below its threshold; State keeps the ERROR. Took is the
+	// duration of the attempt (EventAttempt).
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
-	// Threshold is how many consecutive attempts, or messages, with the State's Status end the wait, of which
-	// State.Streak were made, and how long it has to hold since State.Since; zero if that Status
-	// never does (EventAttempt, EventMessage).
+	// Threshold is the threshold for the State's Status: the number of consecutive attempts or messages, counted by
+	// State.Streak, and the time for which the Status has to hold from State.Since. It is zero for a Status that
+	// never ends the wait (EventAttempt, EventMessage).
 	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).
 	Outcome *Outcome
-	// Place is where attempts are held back (EventPlace).
+	// Place is the origin that was closed (EventPlace).
 	Place *Place
 	// Summary is the result of the group (EventGoal).
 	Summary *Summary
 
-	ofStart bool // a start is about to be sent, or was answered: the loop waits for the consumer
+	ofStart bool // a start request is about to be sent, or has a response: the loop waits for the consumer
 }
 
-// A Place is what a group knows of a place that has asked for a wait.
+// A Place is an origin that has requested a pause.
 type Place struct {
 	Name        string
 	ClosedUntil time.Time // no attempt before then
-	Reason      string    // in words, what asked for it
+	Reason      string    // why the origin is closed, for people
 }
 
-// Age returns how long the operation had been running, as far as is known.
+// Age returns how long the operation had been running at the time of the event; 0 if its start is not known.
 func (e Event) Age() time.Duration {
 	if e.State.Began.IsZero() {
 		return 0
@@ -90,34 +90,33 @@ func (e Event) Age() time.Duration {
 	return e.At.Sub(e.State.Began)
 }
 
-// An Ending says how a wait ended, in words. It is an error, so that errors.Is(err,
-// poll.TimedOut) finds it in the error of a wait.
+// An Ending is how a wait ended, for people. It is an error, so that errors.Is(err, poll.TimedOut) finds it in
+// the error of a wait.
 type Ending string
 
 // The endings.
 const (
 	// Succeeded: the operation is done.
 	Succeeded Ending = "succeeded"
-	// Failed: as much of ERROR as ErrorThreshold asks for, a final one, a probe that cannot be
-	// used, or a caller's context that was canceled with a [Permanent] cause.
+	// Failed: ERROR reached its ErrorThreshold, or no further attempt can succeed, or the probe cannot be used, or
+	// the caller's context was canceled with a [Permanent] cause.
 	Failed Ending = "failed"
 	// CannotRun: the program was not found or cannot be executed.
 	CannotRun Ending = "cannot be run"
-	// HintTooLong: the server asked for a wait until after the deadline.
+	// HintTooLong: the server requested a wait that ends after the deadline.
 	HintTooLong Ending = "throttled past the deadline"
 	// AttemptsExhausted: MaxAttempts were made.
 	AttemptsExhausted Ending = "attempts exhausted"
-	// TimedOut: the deadline was reached, Timeout's or that of the caller's context. It
-	// also matches context.DeadlineExceeded.
+	// TimedOut: the deadline was reached, by Timeout or by the caller's context. TimedOut also matches
+	// context.DeadlineExceeded.
 	TimedOut Ending = "timed out"
 	// Interrupted: the caller's context was canceled.
 	Interrupted Ending = "interrupted"
-	// Cancelled: the goal of the [Group] was reached, or was out of reach, without this
-	// target.
+	// Cancelled: the [Group] reached its goal, or could no longer reach it, before this target ended.
 	Cancelled Ending = "cancelled"
 )
 
-// Error returns the words.
+// Error returns e as a string.
 func (e Ending) Error() string { return string(e) }
 
 // Is reports whether target is [context.DeadlineExceeded] and e is TimedOut.
@@ -125,40 +124,38 @@ func (e Ending) Is(target error) bool { return e == TimedOut && target == contex
 
 // An Outcome is the result of a wait.
 type Outcome struct {
-	Target  string // names the operation in words
+	Target  string // the name of the operation, for people
 	Ending  Ending
-	Reason  string        // in words, why the wait ended as it did
+	Reason  string        // why the wait ended, for people
 	Elapsed time.Duration // since the start of the wait
-	// Status is the status of the verdict that decided, or of the last one; None if there
-	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR short of its
-	// threshold is NOT_READY.
+	// Status is the status of the verdict that ended the wait, or else of the last verdict; None without a verdict.
+	// It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR below its threshold is NOT_READY.
 	Status status.Status
-	// Cause is the cause of the caller's context if it ended the wait, or the error of a
-	// probe that cannot be used; otherwise nil.
+	// Cause is the cause of the caller's context if the context ended the wait, or the error of a probe that cannot
+	// be used; otherwise nil.
 	Cause error
-	// State is what a later run goes on from. State.Attempts counts the attempts made: one that
-	// was stopped counts, one that could not be started does not.
+	// State has the facts from which a later run continues. State.Attempts counts attempts that were stopped, and
+	// does not count attempts that could not be started.
 	State State
-	// Verdict and Observation are from the last attempt that was not stopped from
-	// outside, or from the last one if all were. Observation is nil if there was no
-	// attempt. After SUCCESS its Body is the result.
+	// Verdict and Observation belong to the last attempt that ended by itself or, without such an attempt, to the
+	// last attempt. Observation is nil before the first attempt. After SUCCESS its Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Resumed is true if the wait had ended before: it goes on from a [State] that has Ended,
-	// so that there was no attempt, and there is no Observation.
+	// Resumed is true if an earlier run ended the wait: [Poller.Past] has Ended. The run then makes no attempt, and
+	// Observation is nil.
 	Resumed bool
-	// Unfinished is true if the wait, or its list, has started an operation, or may have, and no response has
-	// reported its end: the same wait from the beginning could start the operation a second time. The State is
-	// not Ended then.
+	// Unfinished is true if the wait, or its list, has started an operation or may have started an operation, and
+	// no response has reported the end of the operation. A new wait could then start the operation a second time.
+	// The State has not Ended in this case.
 	Unfinished bool
-	// Value is what [Poller.Finalize] has made of the Observation; poll itself sets none.
+	// Value is for [Poller.Finalize], which may set it. This package leaves it nil.
 	Value any
-	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,
-	// and rules that were never tested or always unknown, with what to write instead.
+	// Notes explain why the wait was not decided: a verdict below its threshold, rules that were never evaluated or
+	// always unknown, and rules that would work instead.
 	Notes []string
 }
 
-// Err returns nil for a wait that Succeeded, and otherwise an [*Error].
+// Err returns nil for a wait that Succeeded, and an [*Error] otherwise.
 func (o Outcome) Err() error {
 	if o.Ending == Succeeded {
 		return nil
@@ -166,7 +163,7 @@ func (o Outcome) Err() error {
 	return &Error{Outcome: o}
 }
 
-// how returns the ending and the reason. A reason that starts with the ending is enough.
+// how returns the ending and the reason, or only the reason if it starts with the ending.
 func (o Outcome) how() string {
 	if strings.HasPrefix(o.Reason, string(o.Ending)) {
 		return o.Reason
@@ -174,11 +171,10 @@ func (o Outcome) how() string {
 	return fmt.Sprintf("%s: %s", o.Ending, o.Reason)
 }
 
-// An Error is the error of a wait that did not end in SUCCESS. It unwraps to its
-// [Ending] and to the causes, if there are any.
+// An Error is the error of a wait that did not succeed. It wraps its [Ending] and the causes.
 type Error struct{ Outcome Outcome }
 
-// Error says what was waited for, how it ended and why.
+// Error returns the target, if it has a name, and how and why the wait ended.
 func (e *Error) Error() string {
 	o := e.Outcome
 	if o.Target == "" {
@@ -187,7 +183,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("wait for %s: %s", o.Target, o.how())
 }
 
-// Unwrap returns the ending and the causes.
+// Unwrap returns the ending, and the errors that caused the ending.
 func (e *Error) Unwrap() []error {
 	errs := []error{e.Outcome.Ending}
 	if e.Outcome.Cause != nil {

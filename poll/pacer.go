@@ -9,35 +9,34 @@ import (
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
-// A Limiter says when requests may go to a place, so that all its clients stay within its
-// limit: the targets of a [Group], and other processes if the Limiter is shared with them. It
-// may be used from several goroutines.
+// A Limiter decides when requests may be sent to an origin, so that all clients together stay within the limit
+// of the origin: the targets of a [Group] and, if the Limiter is shared with other processes, their targets. Its
+// methods may be called from several goroutines.
 //
-// No call fails. A Limiter that has to ask elsewhere takes as long as that takes, within
-// bounds of its own, and goes on alone where it gets no answer.
+// No method returns an error. A Limiter that needs a server waits for the server for a limited time, and then
+// decides alone.
 type Limiter interface {
-	// Next returns when the next request may go to a place: now, or later. had is the time
-	// that Next returned for this same request before, zero for none. Next returns had again if it is
-	// still valid, and a later time if not. closed says in words why nothing may go until then,
-	// if the place has asked for that; "" means that it is only the turn of others.
+	// Next returns the time at which the next request may be sent to place: now or later. had is the result of an
+	// earlier call of Next for the same request, zero for the first call. Next returns had again if had is still
+	// valid, and a later time otherwise. closed is the reason why the origin gets no request before that time, if
+	// the origin has requested a pause; it is "" if the request only waits for its turn.
 	Next(place string, had time.Time) (at time.Time, closed string)
-	// Done reports the outcome of a request, if it was refused or its answer says what
-	// remains.
+	// Done reports the outcome of a request that was refused, or whose response names a remaining quota.
 	Done(place string, f Feedback)
 }
 
 // A Feedback is the outcome of a request, as a [Limiter] needs it.
 type Feedback struct {
-	Sent    time.Time     // when it was sent: one from before the last refusal says nothing new
-	Refused bool          // for load
-	Wait    time.Duration // that the answer asks for, 0 = none
-	Reason  string        // what asks for it, in words
-	// Remaining requests are allowed until Reset has passed, if Reset is not 0.
+	Sent    time.Time     // when the request was sent; a request from before the last refusal gives no new information
+	Refused bool          // because of load
+	Wait    time.Duration // the wait that the response requests; 0 without a request
+	Reason  string        // why the origin is closed, for people
+	// Remaining is the number of requests that are allowed until Reset has passed. It has no meaning if Reset is 0.
 	Remaining int
 	Reset     time.Duration
 }
 
-// closes returns the time until the next request may go.
+// closes returns the time until the next request may be sent: Wait or, if no request remains, at least Reset.
 func (f Feedback) closes() time.Duration {
 	if f.Remaining > 0 {
 		return f.Wait
@@ -45,30 +44,30 @@ func (f Feedback) closes() time.Duration {
 	return max(f.Wait, f.Reset)
 }
 
-// closedSpread is how much longer than it asked for a place stays closed at most, as a share
-// of that: others who were told the same begin again at once.
+// closedSpread limits the random extra time for which an origin stays closed, as a share of the requested time.
+// It keeps clients that got the same response from returning at the same moment.
 const closedSpread = 0.1
 
-// forgetAfter is how long a Pacer keeps the record of an idle place.
+// forgetAfter is the time after which a Pacer deletes the record of an idle origin.
 const forgetAfter = 2 * time.Hour
 
-// A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle place
-// saves nothing up: its next request may go now, and the one after that when the rate
-// allows it.
+// A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle origin saves up no requests:
+// the next request may be sent now, and the request after it when the rate allows.
 //
-// A refusal cuts the rate to half of what was sent. From second to second it doubles up to
-// where it was refused, and then grows slowly.
+// A refusal cuts the rate to half of the rate at which requests were sent. Then the rate doubles every second up
+// to the rate that was refused, and grows slowly from there.
 //
-// The zero value lets everything through until a request is refused.
+// The zero value delays no request until a request is refused. All methods may be called from several
+// goroutines.
 type Pacer struct {
-	// PerSecond is the highest rate at each place, in requests a second. 0 or less means no limit
-	// until a request is refused.
+	// PerSecond is the highest rate for each origin, in requests per second. 0 or less means no limit until a
+	// request is refused.
 	PerSecond float64
-	// Known says that PerSecond is what the places allow, and not a guess. 95% of it are used
-	// then: a server counts requests as they arrive, and some of them arrive closer together
-	// than they were sent.
+	// Known is true if PerSecond is the limit that the origins enforce, and not a guess. The Pacer then uses 95% of
+	// the limit: a server counts requests as they arrive, and some requests arrive closer together than they were
+	// sent.
 	Known bool
-	// Rand is the source of all jitter. Nil means one seeded at random.
+	// Rand is the source of all jitter. Nil means a source with a random seed.
 	Rand *rand.Rand
 
 	mu     sync.Mutex
@@ -76,14 +75,14 @@ type Pacer struct {
 	places map[string]*pacedPlace
 }
 
-// A paced place is what a Pacer knows of a place.
+// A pacedPlace is the record of a Pacer for one origin.
 type pacedPlace struct {
 	pace.Record
 	pace.Given
-	reason string // of its closing
+	reason string // why the origin is closed
 }
 
-// Next returns when the next request may go to a place.
+// Next returns the time at which the next request may be sent to the origin with a name, see [Limiter].
 func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +95,8 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
-// Done reports the outcome of a request. A place stays closed for up to a tenth longer than
-// it asked for.
+// Done reports the outcome of a request, see [Limiter]. An origin stays closed for up to a tenth longer than f
+// requests. Done ignores an outcome that is neither a refusal nor a quota.
 func (p *Pacer) Done(name string, f Feedback) {
 	if !f.Refused && f.Reset <= 0 {
 		return
@@ -134,7 +133,8 @@ func (p *Pacer) at(name string) (s *pacedPlace, now int64) {
 
 func (p *Pacer) rules() pace.Rules { return pace.NewRules(p.PerSecond, p.Known, 1, pace.Forever) }
 
-// micros returns a time in microseconds, without regard to somebody who sets the clock.
+// micros returns t in microseconds since the Unix epoch. The result ignores changes of the system clock after
+// p.began.
 func (p *Pacer) micros(t time.Time) int64 {
 	return p.began.UnixMicro() + t.Sub(p.began).Microseconds()
 }

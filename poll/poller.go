@@ -15,99 +15,95 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Poller waits for one operation. Only Probe is required. A Poller keeps no
-// state: it can be run several times, also at once if Rand is nil.
+// A Poller waits for one operation. Only Probe is required. A Poller keeps no state: it can be run several
+// times, also concurrently if Rand is nil.
 type Poller struct {
 	// Probe checks the operation once. The wait continues with its [Report.Next].
 	Probe Probe
-	// Target names the operation in events and errors. It should hold no secret. "" means
-	// the Name in the Plan of the Probe.
+	// Target names the operation in events and errors. It must not contain a secret. "" means the Name in the Plan
+	// of the Probe.
 	Target string
-	// Elements makes every element of the answers a target of its own, to which Rules
-	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the
-	// targets of a [Group]; a single wait with Elements fails. Nil means that the answer is about
-	// one operation.
+	// Elements makes each element of the responses a target of its own. Rules and the thresholds apply to the
+	// elements; Timeout and MaxAttempts apply to the list. Elements is for the targets of a [Group]: a single wait
+	// with Elements fails. Nil means that the response is about one operation.
 	Elements *Elements
-	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
-	// connection, and a [ProbeFunc] without a failure as SUCCESS.
+	// Rules give each response a verdict. With the zero value HTTP 2xx, exit code 0, a connection, and a
+	// [ProbeFunc] without a failure are SUCCESS.
 	Rules status.Rules
 
-	// Schedule gives the wait before each attempt. Nil means 100 ms, doubled each
-	// time, up to 20 s.
+	// Schedule returns the wait before each attempt. Nil means 100 ms, doubled each time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend gives the wait before the request that starts the operation (see [HTTP]) is sent
-	// again, if it was refused for load or never left. The first try comes at once, and
-	// Schedule begins when one is answered. Nil means Schedule and Throttled.
+	// Resend returns the wait before the start request (see [HTTP]) is sent again, if it was refused because of
+	// load or was never sent. The first start request is sent at once. Schedule starts after the first response to
+	// a start request. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
-	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
-	// [backoff.Throttled] of Schedule.
+	// Throttled returns the wait after a THROTTLED response that requests no wait. Nil means [backoff.Throttled] of
+	// Schedule.
 	Throttled backoff.Schedule
-	// RetryAfter names a wait in the document of a response, such as .interval: a number of seconds, a
-	// text such as "5s", or a date. The next attempt does not come sooner, as after a header Retry-After;
-	// the longer wait counts. A missing value and null are no wait. A value that is not a wait is ignored
-	// with a note. It is not evaluated on a document that was cut, or on messages. Nil names none.
+	// RetryAfter names a wait in the document of a response, such as .interval: a number of seconds, a string such
+	// as "5s", or a date. The next attempt does not come sooner. If the response also has a Retry-After header, the
+	// longer wait counts. A missing value and null request no wait. Any other value that is not a wait is ignored
+	// with a note. RetryAfter is not evaluated on a truncated document or on messages. Nil means that documents
+	// request no waits.
 	RetryAfter *expr.Expr
-	// Limiter spaces the requests to each place; nil means no limit, or in a [Group] that of the
-	// group.
+	// Limiter spaces the requests to each origin. Nil means no limit or, in a [Group], the Limiter of the group.
 	Limiter Limiter
-	// Rand is the source of all jitter. Nil means one seeded at random for each run.
+	// Rand is the source of all jitter. Nil means a source with a random seed for each run.
 	Rand *rand.Rand
-	// Immediate makes the first attempt at once, not after a wait. The attempt that
-	// starts an operation always comes at once.
+	// Immediate is true if no wait comes before the first attempt, except InitialDelay. An attempt that starts an
+	// operation never waits for the schedule.
 	Immediate bool
 	// InitialDelay passes before the first wait. 0 or less means none.
 	InitialDelay time.Duration
 
-	// Start is when the wait began, if that was before the run: Timeout and every Elapsed
-	// count from it. Zero means the beginning of the run.
+	// Start is the time at which the wait started, if the wait is older than the run: Timeout and every Elapsed
+	// count from Start. Zero means the start of the run.
 	Start time.Time
-	// Timeout limits the whole run. 0 means no limit but the deadline of the run's
-	// context; the earlier of the two counts. A wait with a negative Timeout has TimedOut before
-	// the first attempt.
+	// Timeout limits the whole run. 0 means that only the deadline of the run's context limits the run; otherwise
+	// the earlier of the two counts. With a negative Timeout the wait ends with TimedOut before the first attempt.
 	Timeout time.Duration
-	// AttemptTimeout limits one attempt, with its redirects and pages. The time in which requests wait for the Limiter
-	// does not count. 0 means no limit but the run's.
+	// AttemptTimeout limits one attempt, with its redirects and pages. The time for which requests wait for the
+	// Limiter does not count. 0 means no limit except the limit of the run.
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
-	// SuccessThreshold and ErrorThreshold are how much of SUCCESS or ERROR ends the run. Short of it, an
-	// ERROR that may heal is NOT_READY. One that no further attempt can change ends the run at once.
+	// SuccessThreshold and ErrorThreshold are the numbers of verdicts, or the times, after which SUCCESS and ERROR
+	// end the run. An ERROR below its threshold is NOT_READY if a later attempt may succeed; otherwise the ERROR
+	// ends the run at once.
 	SuccessThreshold, ErrorThreshold Threshold
 
-	// Past is the [State] of an earlier run that this one goes on from; nil or the zero value
-	// is none. MaxAttempts counts the attempts of all runs, and every Elapsed is since the
-	// first began; so is Timeout where Start is zero. A Past that has Ended ends the run at
-	// once: its one event is an EventEnd, with [Outcome.Resumed].
+	// Past is the [State] of an earlier run that this run continues; nil or the zero value means a new wait.
+	// MaxAttempts counts the attempts of all runs, and every Elapsed counts from the start of the first run. If
+	// Start is zero, Timeout counts from there, too. A Past that has Ended ends the run at once: the only event is
+	// an EventEnd with [Outcome.Resumed].
 	Past *State
-	// Starting, unless it is nil, is given the State that a later run has to go on from if
-	// this one ends here, before each request that starts the operation is sent. An error
-	// means that this could not be kept: the request is not sent and the run has Failed. It
-	// is called on any goroutine, for several targets at once.
+	// Starting is called before each request that starts the operation, unless Starting is nil. Its argument is the
+	// State from which a later run has to continue if this run ends during the request. If Starting returns an
+	// error, the State could not be saved: the request is not sent, and the run has Failed. Starting is called on
+	// any goroutine, and for several targets concurrently.
 	Starting func(State) error
 
-	// Finalize, unless it is nil, is called with the outcome of a wait that Succeeded, before its
-	// EventEnd. What it returns takes its place: a failure if the result is of no use, which
-	// leaves the State open. It is called on any goroutine, for several targets at once.
+	// Finalize is called with the outcome of a wait that Succeeded, before its EventEnd, unless Finalize is nil.
+	// The returned Outcome replaces the outcome. If the result is useless, Finalize returns a failure, and the
+	// State stays open for a later run. Finalize is called on any goroutine, and for several targets concurrently.
 	Finalize func(Outcome) Outcome
 }
 
-// A Threshold says how often in a row, or for how long, a verdict has to be seen before it
-// ends a wait. With the zero value the first one ends it.
+// A Threshold is how often in a row, or for how long, a verdict has to be seen before it ends a wait. With the
+// zero value the first verdict ends the wait.
 type Threshold struct {
-	// Times is the number of consecutive verdicts. 0 means 1. Of the lines of a [Command] with Stream
-	// it is the number of lines in one run of the program that are SUCCESS: lines that no rule matches
-	// may come between them, unless a rule for SUCCESS reads a JSON document.
+	// Times is the number of consecutive verdicts. 0 means 1. For a [Command] with Stream, the threshold for
+	// SUCCESS counts lines in one run of the program. Lines that no rule matches may come between the counted
+	// lines, unless a rule for SUCCESS reads a JSON document.
 	Times int
-	// For is how long the verdict has to hold, from the first attempt that sees it to the
-	// beginning of the last one. 0 means no time. The time begins anew if the pause between two
-	// runs, or two steps, was more than 2 s longer than the schedule's wait: what the verdict was
-	// in between is not known.
+	// For is how long the verdict has to hold: from the first attempt with the verdict to the start of the last
+	// attempt. 0 means no time. The time restarts if the pause between two runs, or two steps, was more than 2 s
+	// longer than the wait of the schedule: nobody observed the operation during the pause.
 	For time.Duration
 }
 
-// Run waits until the operation is done, has failed, or a limit is reached. The error is
-// nil on SUCCESS and an [*Error] otherwise; errors.Is(err, poll.TimedOut) tests for an
-// ending.
+// Run waits until the operation is done, has failed, or a limit is reached. It returns a nil error on SUCCESS,
+// and an [*Error] otherwise. errors.Is(err, poll.TimedOut) tests for an ending.
 func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	var outcome Outcome
 	for event := range p.Events(ctx) {
@@ -118,14 +114,13 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	return outcome, outcome.Err()
 }
 
-// Events runs the poller and yields what happens: EventWait, EventStart and
-// EventAttempt for each attempt, and one EventEnd, which is the last; with a Limiter, an
-// EventPlace when the place has asked for a wait. Of the messages of a stream those that come faster than ten a
-// second have no EventMessage each. Breaking out of the iteration ends the run.
+// Events runs the poller and yields the events: for each attempt EventWait, EventStart and EventAttempt, and at
+// the end one EventEnd. With a Limiter it yields an EventPlace when the origin has requested a pause. If more
+// than ten messages of a stream come per second, some messages have no EventMessage. Breaking out of the
+// iteration ends the run.
 //
-// Each wait comes before its attempt and begins when the previous attempt ends. An
-// attempt that is under way when ctx is done is stopped; the run never outlasts its
-// deadline by more than the probe needs to stop.
+// The wait of each attempt starts when the previous attempt ends. If ctx is done during an attempt, the attempt
+// is stopped. The run exceeds its deadline only by the time that the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		p.loop(ctx, yield).driveOne(*p)
@@ -139,27 +134,27 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	return l
 }
 
-// Step makes the next attempt of a wait and returns the state after it, for the next Step,
-// and what happened: the events that [Poller.Events] would yield, without EventPlace. It does not
-// wait: whatever drives the wait does that, such as a workflow engine.
+// Step makes the next attempt of a wait. It returns the State after the attempt, for the next Step, and the
+// events that [Poller.Events] would yield, except EventPlace. Step does not wait between attempts: the caller
+// does, for example a workflow engine.
 //
-// The last event says what comes next. After an EventWait, the next Step is due when its
-// Wait is over; one that comes sooner makes no attempt and has only that EventWait. After an
-// EventEnd the wait has ended as its Outcome says. If the State has not Ended then, as after
-// a time-out or when ctx was canceled, a further Step goes on.
+// The last event shows the next action. After an EventWait, the next Step is due when the Wait of the event is
+// over. An earlier Step makes no attempt and returns only that EventWait. After an EventEnd the wait has ended
+// with the Outcome of the event. If the State has not Ended, for example after a timeout or if ctx was canceled,
+// a further Step continues the wait.
 //
-// The deadline of ctx is that of this Step, not of the wait: it limits the attempt like
-// AttemptTimeout, and a tenth of the time, at most 5 s, is left to keep the State.
+// The deadline of ctx limits only this Step, not the wait. It limits the attempt like AttemptTimeout; a tenth of
+// the time, at most 5 s, is reserved for saving the State.
 //
-// The first Step is given the zero State. A request that starts an operation is sent once,
-// if the State that [Poller.Starting] is given is kept before Starting returns, and the last
-// one kept is used where a Step did not return.
+// past is the zero State for the first Step. A request that starts an operation is sent only once under two
+// conditions: [Poller.Starting] saves its State before it returns, and if a Step did not return, the next Step
+// gets the State that was saved last.
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past
 	var events []Event
 	l := going.loop(ctx, func(e Event) bool {
-		if e.Kind != EventPlace { // the next Step's wait says it
+		if e.Kind != EventPlace { // the wait of the next Step includes it
 			events = append(events, e)
 		}
 		return true
@@ -172,14 +167,14 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	return events[len(events)-1].State, events
 }
 
-// maxKeeping is the most that is left of the time of a [Poller.Step] to keep the State.
+// maxKeeping is the longest time of a [Poller.Step] that is reserved for saving the State.
 const maxKeeping = 5 * time.Second
 
-// Get requests url by the default schedule of a [Poller] until the answer meets a condition, an
-// expression of package status/expr such as `.state == "done"`, and returns that answer. The
-// first request comes after 100 ms. Without a deadline in ctx, Get waits for as long as it takes;
-// an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
-// condition, or that the response was cut; the last response comes with it, if there was one.
+// Get requests url with the default schedule of a [Poller] until the response meets condition, an expression of
+// package status/expr such as `.state == "done"`. It returns the body of that response. The first request is
+// sent after 100 ms. Without a deadline in ctx, Get waits without limit; a response such as 404 ends the wait.
+// The error is an [*Error], or describes a fault in the condition or a truncated response. With an error Get
+// also returns the last response, if there was a response.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	outcome, err := untilMet(ctx, HTTP{URL: url}, condition)
 	if err != nil {
@@ -188,16 +183,18 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	return outcome.body()
 }
 
-// untilMet waits until the response to a request meets a condition. The error is about the condition.
+// untilMet waits until the response to a request meets condition, and returns the outcome, whatever its ending.
+// It returns an error only for a faulty condition.
 func untilMet(ctx context.Context, probe HTTP, condition string) (outcome Outcome, err error) {
 	p := Poller{Probe: probe}
 	if p.Rules, err = status.Until(condition); err == nil {
-		outcome, _ = p.Run(ctx) // its error is that of the outcome
+		outcome, _ = p.Run(ctx) // the outcome has the error
 	}
 	return outcome, err
 }
 
-// body returns the last response. The error is that of the outcome, or about a response that is not known as a whole.
+// body returns the body of the last response, nil without a response. It returns the error of the outcome, or an
+// error if the response is truncated or belongs to an earlier run.
 func (o Outcome) body() (body []byte, err error) {
 	if o.Observation != nil {
 		body = o.Observation.Body
@@ -212,14 +209,14 @@ func (o Outcome) body() (body []byte, err error) {
 	return body, err
 }
 
-// GetJSON returns the response of [Get], decoded by [Decode].
+// GetJSON is like [Get], and decodes the response with [Decode].
 func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
 	return decodeMet[T](ctx, HTTP{URL: url}, condition)
 }
 
-// Start sends body as JSON to url, by POST, and follows the operation that this starts, see [HTTP.Follow]. It
-// returns the response that meets a condition, decoded by [Decode]. The request is sent once. Errors are those
-// of [Get].
+// Start sends body as JSON to url with a POST, and follows the operation that this request starts, see
+// [HTTP.Follow]. It returns the response that meets condition, decoded with [Decode]. A request that may have
+// started the operation is not sent again. The errors are the errors of [Get].
 func Start[T any](ctx context.Context, url string, body any, condition string) (value T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -238,8 +235,8 @@ func decodeMet[T any](ctx context.Context, probe HTTP, condition string) (value 
 }
 
 // Decode decodes the JSON document of the response that ended a wait: the body of an HTTP response, the output
-// of a command, or an element of a list. A byte order mark is left out. Decode returns the error of a wait that
-// did not succeed, and an error for a response that was cut or that an earlier run received.
+// of a command, or an element of a list. It skips a byte order mark. Decode returns the error of a wait that did
+// not succeed. It also returns an error for a response that is truncated, or that an earlier run received.
 func Decode[T any](o Outcome) (value T, err error) {
 	body, err := o.body()
 	if err == nil {
@@ -251,19 +248,19 @@ func Decode[T any](o Outcome) (value T, err error) {
 	return value, err
 }
 
-// Until calls f until f reports that it is done, and returns the value of that call. It
-// waits before each call, including the first, by the default schedule of a [Poller], and
-// gives up when ctx is done. [UntilWith] sets other limits and schedules.
+// Until calls f until f reports that the operation is done, and returns the value of that call. It waits before
+// each call, including the first, with the default schedule of a [Poller], and returns when ctx is done.
+// [UntilWith] sets other limits and schedules.
 //
-// An error of f means that the operation is not ready. A [Permanent] error ends the wait,
-// and a [Throttled] one makes it slower. The error of Until is an [*Error] that wraps the
-// last error of f; the value is then the last one f returned.
+// An error of f means that the operation is not ready. A [Permanent] error ends the wait, and a [Throttled]
+// error makes the next wait longer. Until returns an [*Error] that wraps the last error of f, with the value of
+// the last call.
 func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
 	return UntilWith(ctx, Poller{}, f)
 }
 
-// UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
-// Rules it does not use. If p.Past has Succeeded, f is not called, and there is an error.
+// UntilWith is like [Until] with the schedule and the limits of p. It ignores p.Probe and p.Rules. If p.Past has
+// Succeeded, UntilWith returns an error without calling f.
 func UntilWith[T any](
 	ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error),
 ) (T, error) {
