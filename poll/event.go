@@ -148,7 +148,7 @@ type Outcome struct {
 	// no response has reported the end of the operation. A new wait could then start the operation a second time.
 	// The State has not Ended in this case.
 	Unfinished bool
-	// Value is for [Poller.Finalize], which may set it. This package leaves it nil.
+	// Value may be set by [Poller.Finalize]. This package leaves it nil.
 	Value any
 	// Notes explain why the wait was not decided: a verdict below its threshold, rules that were never evaluated or
 	// always unknown, and rules that would work instead.

@@ -16,20 +16,20 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// judgement is an attempt that has ended.
+// A judgement is an attempt that has ended, with its verdict.
 type judgement struct {
 	observation *status.Observation
 	verdict     status.Verdict
-	begun       time.Time // of the look, or, for a response of a cache, when it was made at the earliest
+	begun       time.Time // when the attempt started or, for a response from a cache, the earliest time when it was made
 	took        time.Duration
 	isOutdated  bool // see wait.outdated
-	isHeld      bool // the stream was ended, since its verdict has held long enough
+	isHeld      bool // poll ended the stream, since its verdict has held long enough
 }
 
-// freshFor is how long after its start an operation may not be visible yet: a 404 is not believed.
+// freshFor is the time for which an operation may not be visible after its start: a 404 is NOT_READY then.
 const freshFor = 10 * time.Second
 
-// answered judges what an attempt saw.
+// answered evaluates the observation of an attempt, and updates the State.
 func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.unsent {
 		w.last = &judgement{observation: &o}
@@ -42,7 +42,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	}
 	w.readHint(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
-	if w.stream.decided { // which the last message was
+	if w.stream.decided { // by the last message
 		w.last.took = took
 	} else {
 		ctx, cancel := w.context(w.p.AttemptTimeout)
@@ -56,7 +56,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	w.heard(took)
 	w.Starting = w.Starting && w.isStartLost()
 	if w.Began.IsZero() {
-		// It was to start the operation. Once that is answered, the schedule begins anew.
+		// The attempt was to start the operation. After the response the schedule restarts.
 		w.Sent++
 		if !w.planned.Once {
 			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
@@ -65,7 +65,8 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 	}
 }
 
-// readHint takes over the wait that the document of a response names, if that is longer than the wait of its header.
+// readHint sets the hint of o to the wait that RetryAfter names in its document, if this wait is longer than the
+// wait of the header.
 func (w *wait) readHint(o *status.Observation, now time.Time) {
 	x := w.p.RetryAfter
 	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
@@ -84,8 +85,9 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	}
 }
 
-// failsOnValue reports whether an expression could not be evaluated on a member of an object, such as
-// .ms / 1000 on a text. jq fails on a missing member, too: then it fails on an empty object for the same reason.
+// failsOnValue reports whether x could not be evaluated because of a member of the document, as .ms / 1000 if
+// .ms is a string. A program in jq also fails on a missing member, but it fails on an empty object for the same
+// reason.
 func failsOnValue(x *expr.Expr, o *status.Observation) bool {
 	env := status.Environment(o)
 	r := x.Eval(env)
@@ -95,21 +97,23 @@ func failsOnValue(x *expr.Expr, o *status.Observation) bool {
 	return isUnknown && r.Value().Reason != x.Eval(env).Value().Reason && json.Unmarshal(o.Body, &members) == nil
 }
 
-// isStartLost reports whether the last attempt leaves open whether it started the operation.
+// isStartLost reports whether the last attempt may have started the operation without a response.
 func (w *wait) isStartLost() bool {
 	o := w.last.observation
 	isLost := o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
 	return isLost || o.Stopped() && o.Next == "" && !w.planned.Once
 }
 
-// annotate says in an observation that was complete at now what the run knows of it.
+// annotate adds the facts of the run to an observation: the number of the attempt, the elapsed time, the target,
+// and how long the response has been unchanged. now is when the response was complete, and took the duration of
+// the attempt.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
 	o.Attempt, o.Elapsed, o.Target, o.Matched = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Matched
 	o.Accept = w.p.Rules.Accept
 	w.noteChange(o, now)
 }
 
-// judge gives an observation its verdict.
+// judge evaluates an observation, and records the verdict. took is the duration of the attempt, 0 for a message.
 func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
 	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
 	if isAged(o) {
@@ -131,7 +135,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.stream.messages == 0 && !w.planned.streams { // too little time was kept, and a later run needs more
+		if took > w.median() && w.stream.messages == 0 && !w.planned.streams { // the reserved time was too short, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -145,13 +149,13 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		w.count(j)
 	}
 	w.record(j)
-	if w.stream.messages > 0 { // as long as that takes, and no longer, a look may be needed
+	if w.stream.messages > 0 { // a further attempt needs only the time to its first message
 		took = w.stream.firstAfter
 	}
-	// A refusal, and a failure of one page, take less time than a whole response.
+	// A refusal takes less time than a whole response, and so does a failure of one page.
 	isPart := took < w.median() && (v.Status == status.Throttled || w.p.Elements != nil && !o.Good())
 	if !isPart && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
+		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is an unused entry
 	}
 }
 
@@ -162,8 +166,8 @@ func (w *wait) verdict(ctx context.Context, o status.Observation) status.Verdict
 	return v
 }
 
-// count adds j to the coach, and sets the hints about it. This takes several times as long as the verdict, so
-// of messages that come fast only the last one is counted, and those that may end the wait.
+// count adds j to the coach, and sets the hints about j. It takes several times as long as the verdict. So, if
+// messages come fast, only the last message is counted, and the messages that may end the wait.
 func (w *wait) count(j *judgement) {
 	w.stream.isUncounted = false
 	w.coach.Add(j.observation, &j.verdict)
@@ -199,11 +203,11 @@ func (w *wait) record(j *judgement) {
 	w.wasPending = w.wasPending || !isBetween && j.observation.Failure == nil && w.Status != status.Success
 }
 
-// noteChange sets how long the answers have been equal, and reports whether this one differs from
-// the one before. A truncated answer counts as different: the part that is missing may be.
+// noteChange sets how long the responses have been equal, and reports whether this response differs from the
+// previous response. A truncated response counts as different, since the missing part may differ.
 func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // whose table takes the least time to make
+		sum := crc32.ChecksumIEEE(o.Body) // its table is the fastest to build
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}
@@ -217,9 +221,10 @@ func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	return changed
 }
 
-// forResult returns the wait for the result if the last attempt was SUCCESS and the result is in another document;
-// otherwise nil. The wait continues the State. The rules are about the operation: any successful response is the
-// result, and the verdict on the operation holds. The first attempt of the wait belongs to the last attempt.
+// forResult returns a wait for the result if the last attempt was SUCCESS and the result is in another document;
+// otherwise nil. The new wait continues the State. The rules are about the operation, so any successful response
+// is the result, and the verdict on the operation stays. The first request for the result belongs to the last
+// attempt.
 func (w *wait) forResult() *wait {
 	if w.result == nil || w.done != nil || w.Status != status.Success || !w.decided() {
 		return nil
@@ -234,7 +239,8 @@ func (w *wait) forResult() *wait {
 	return &second
 }
 
-// classifyResult returns the verdict on the operation if a response is its result.
+// classifyResult returns the verdict on the operation if the response is successful, and otherwise the verdict
+// on the response with a reason that the result is missing.
 func (w *wait) classifyResult(ctx context.Context, result *judgement) status.Verdict {
 	v := w.p.Rules.Classify(ctx, *result.observation)
 	if v.Status == status.Success {
@@ -244,21 +250,21 @@ func (w *wait) classifyResult(ctx context.Context, result *judgement) status.Ver
 	return v
 }
 
-// unfetched returns the reason while a result is missing.
+// unfetched returns the reason for a result that could not be fetched.
 func (w *wait) unfetched() string {
 	return "done, but its result could not be fetched: get " + w.planned.Name
 }
 
 const (
-	// eventEvery is the time between two events of messages that come faster, but for the first
-	// ones of eventBurst.
+	// eventEvery is the least time between two EventMessages, except for a first burst: messages may use up
+	// eventBurst in advance.
 	eventEvery = 100 * time.Millisecond
 	eventBurst = 2 * time.Second
 )
 
-// tell evaluates a message, and reports whether the attempt is to end with it.
+// tell evaluates a message, and reports whether the attempt has to end with this message.
 func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
-	if w.classify != nil || w.stream.decided { // a list has no messages, and nothing is asked for behind the last
+	if w.classify != nil || w.stream.decided { // a list has no messages, and no message counts after the deciding one
 		return w.stream.decided
 	}
 	now := time.Now()

@@ -16,76 +16,76 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Elements says which elements of a probe's answers are waited for. Only Each is required.
+// Elements describes the elements of a probe's responses that are targets. Only Each is required.
 //
-// The wait is over once all elements that are known have ended. With Known or Expect, that is as
-// soon as they have. Otherwise a second look must show the same elements: 5 s later, or the last one
-// before the deadline if that is nearer. An answer that may not hold all, such as one behind a
-// redirect to another page, does not count as either of the two looks. An element that an answer
-// does not hold is NOT_READY. An answer that is not good, not complete, or holds no list is judged
-// as a whole, and so is one that has two elements of one name, which is an ERROR.
+// The wait is over once all known elements have ended. With Known or Expect it is over at once then. Otherwise a
+// second response must show the same elements: from an attempt that starts at least 5 s later, or from the last
+// attempt before the deadline if the deadline is nearer. A response that may be incomplete, such as a redirect
+// to another page, does not count as one of the two responses. A response that is not successful, not complete,
+// or has no list is evaluated as a whole. So is a response with two elements of the same name, which is an
+// ERROR.
 type Elements struct {
-	// Each is the path of the elements in an answer.
+	// Each is the path of the elements in a response.
 	Each *expr.Each
-	// Keys are the expressions whose values, joined by slashes, name an element. Nil means
-	// the key of a member of an object and otherwise the first of .id, .name and
-	// .metadata.name that all elements of the first answer have.
+	// Keys are the expressions whose values, joined by slashes, name an element. Nil means the key of a member of
+	// an object. For an array nil means the first of .id, .name and .metadata.name that all elements of the first
+	// response have.
 	Keys []*expr.Expr
-	// Known names the elements to wait for. Others are ignored. Nil means all elements.
+	// Known has the keys of the elements that are targets; the wait ignores all other elements. Nil means all
+	// elements.
 	Known []string
-	// Expect is how many elements there are at least. 0 means that this is not known: at least
-	// one. A negative number means that there may be none.
+	// Expect is the least number of elements. 0 means that the number is unknown, but at least 1. A negative number
+	// means that the list may be empty.
 	Expect int
-	// Whole means that an answer which names another page, as by .next_page_token, does not
-	// hold all of the list: it is NOT_READY. [HTTP.Next] does that by itself where the list
-	// is not within an object. A member that may name another page, by a name that poll does not know, is a note of the
-	// [Summary].
+	// Whole is true if a response that names another page, as by .next_page_token, does not hold the whole list: it
+	// is NOT_READY. [HTTP.Next] has the same effect without Whole if the list is not within an object. If a member
+	// with an unfamiliar name may name another page, the [Summary] has a note about the member.
 	Whole bool
 
-	// Past holds, by key, the states of elements that this run goes on from; see
-	// [Poller.Past]. They are known from the beginning.
+	// Past has the states of elements that this run continues, by key; see [Poller.Past]. These elements are known
+	// before the first response.
 	Past map[string]State
-	// Resumed means that a later run continues this one. Where the number of elements is unknown,
-	// the last look before the deadline then does not count as the second one: the later run looks.
+	// Resumed is true if a later run continues this run. If the number of elements is unknown, the last attempt
+	// before the deadline then does not count as the second response: the later run makes a further attempt.
 	Resumed bool
 
-	// Narrow returns the probe that asks about these keys, some of Known, which have not
-	// ended. It is called each time fewer are left, unless the list has started an operation. The
-	// elements have Failed if it returns nil. Without Narrow the Poller's Probe always asks about all.
+	// Narrow returns the probe that requests only the elements with keys, which are members of Known that have not
+	// ended. It is called each time fewer elements are left, unless the list has started an operation. If it
+	// returns nil, the elements have Failed. Without Narrow the Poller's Probe always requests all elements.
 	Narrow func(keys []string) Probe
 }
 
-// A list is what a source has whose answers hold the states of several operations. A wait of
-// its own sets the schedule and judges each answer as a whole. Each element that is waited for
-// has a wait that judges the element.
+// A list belongs to a source whose responses hold the states of several operations. The wait lead sets the
+// schedule and evaluates each response as a whole. Each element that is a target has a wait that evaluates the
+// element.
 type list struct {
 	Elements
 	lead   *wait
 	reader elements.Reader
 
 	members          map[string]*element // by key, also those that have ended
-	waiting          []*wait             // of elements that have not ended, in order of appearance
-	completeAnswers  int                 // complete ones so far
-	shownCount       int                 // how many members they have held
-	least            int                 // how many members there are at least, as far as that is known
-	asked            int                 // how many of Known the probe asks about
-	lastComplete     bool                // the last answer was complete
-	firstUnconfirmed int                 // the number of the first complete answer after which SUCCESS was to be confirmed, 0 for none
-	countedMissing   int                 // what missing was when the loop last counted it
+	waiting          []*wait             // the waits of elements that have not ended, in order of appearance
+	completeAnswers  int                 // the number of complete responses so far
+	shownCount       int                 // how many members these responses have held
+	least            int                 // the least number of members, as far as it is known
+	asked            int                 // how many elements the probe requests
+	lastComplete     bool                // the last response was complete
+	firstUnconfirmed int                 // the number of the first complete response with an unconfirmed SUCCESS, 0 without such a response
+	countedMissing   int                 // the last result of missing that the loop has counted
 }
 
-// An element is what is known of an element that is waited for, or was.
+// An element is the record of an element that is a target, or was a target.
 type element struct {
-	current       *elements.Element // in the complete answer that is judged
-	lastAnswer    int               // the number of the last complete answer that held it, 0 for none
-	shown         bool              // an answer has held it, perhaps in an earlier run
-	lastJudged    *judgement        // the last attempt by the element, or by the lack of it
-	changedAnswer int               // the number of the last complete answer that changed lastJudged
+	current       *elements.Element // in the complete response that is being evaluated
+	lastAnswer    int               // the number of the last complete response with the element, 0 without such a response
+	shown         bool              // a response has held the element, perhaps in an earlier run
+	lastJudged    *judgement        // the last evaluation of the element, or of its absence
+	changedAnswer int               // the number of the last complete response that changed lastJudged
 }
 
-// listedBefore returns the time from which earlier runs saw the same elements, or at which the last element ended,
-// if the Past of the lead does not hold what the last list has shown; zero for none. listed is the Listed of the
-// lead's Past. It may be older than the States of the elements, if that run was killed.
+// listedBefore returns the time since which earlier runs saw the same elements, zero if it is unknown. listed is
+// the Listed of the lead's Past, which may be older than the States of the elements if that run was killed. If
+// the lead's Past does not know the last list, the time is at most the time when the last element ended.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -94,19 +94,19 @@ func (l *list) listedBefore(listed time.Time) (at time.Time) {
 			listed = time.Time{}
 		}
 		if end := past.Start.Add(past.Elapsed); end.After(at) {
-			at = earliest(end, time.Now()) // a clock may have been ahead
+			at = earliest(end, time.Now()) // the clock of an earlier run may have been ahead
 		}
 	}
-	if isOpen || l.lead.Keys != 0 { // it is known what the last list has shown, and when
+	if isOpen || l.lead.Keys != 0 { // the State has the last list and its time
 		return listed
 	}
 	return earliest(at, listed)
 }
 
-// wants reports whether an element is one to wait for.
+// wants reports whether the element with a key is a target.
 func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] != nil }
 
-// join makes an element a target.
+// join makes the element with a key a target.
 func (l *list) join(key string) *element {
 	p := l.lead.p
 	p.Target = strings.Clone(key)
@@ -132,9 +132,9 @@ func (l *list) join(key string) *element {
 	return w.element
 }
 
-// narrow asks only about the members that have not ended from now on.
+// narrow makes the probe request only the elements that have not ended, if there is a Narrow.
 func (l *list) narrow() {
-	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // what was started is not started again
+	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // a start request is not sent again
 		return
 	}
 	keys := make([]string, len(l.waiting))
@@ -145,12 +145,14 @@ func (l *list) narrow() {
 	l.lead.use(cmp.Or(l.Narrow(keys), Probe(impossible{err: errNoProbe})))
 }
 
-// isNews reports whether the last answer calls for an EventAttempt of an element.
+// isNews reports whether the last response was complete and changed the element of w: then the element has an
+// EventAttempt.
 func (l *list) isNews(w *wait) bool {
 	return l.lastComplete && w.element.changedAnswer == l.completeAnswers
 }
 
-// classify judges an answer as a whole and, if it is complete, the members by it.
+// classify evaluates a response as a whole and, if the response is complete, for each element. It returns the
+// verdict of the list, which is never SUCCESS.
 func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	o := answer.observation
 	if !l.lead.p.Rules.Admits(o) {
@@ -160,7 +162,7 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	switch {
 	case err != nil:
 		return l.whole(ctx, *o, err.Error())
-	case len(found) == 0 && !o.Good(): // of what it lacks it says nothing
+	case len(found) == 0 && !o.Good(): // a failure does not show that elements are absent
 		return l.whole(ctx, *o, "")
 	}
 	switch next := l.reader.Next; {
@@ -169,7 +171,7 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
-	default: // what the request layer does not see, since it does not know where the list is
+	default: // the request layer does not know where the list is, and cannot see this
 		l.reader.Partial = cmp.Or(l.reader.Partial, next+" names another page")
 	}
 	found, moved, err := l.reader.Name(ctx, found)
@@ -194,7 +196,8 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	return v
 }
 
-// whole judges an answer whose elements cannot be read. Whatever it is, it is no SUCCESS.
+// whole evaluates a response whose elements cannot be read. problem is the reason why; "" if the rules give the
+// reason. The verdict is never SUCCESS.
 func (l *list) whole(ctx context.Context, o status.Observation, problem string) status.Verdict {
 	if problem != "" {
 		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.UnknownPresence, nil
@@ -206,13 +209,13 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	return v
 }
 
-// note notes which elements a complete answer holds, and makes those members that are new.
+// note records the elements that a complete response holds, and makes new elements targets.
 func (l *list) note(found []elements.Element) {
 	l.completeAnswers++
 	l.lastComplete = true
-	keys := uint32(1) // 0 is not known
+	keys := uint32(1) // 0 means unknown
 	for i := range found {
-		keys += crc32.ChecksumIEEE([]byte(found[i].ID)) // whatever their order
+		keys += crc32.ChecksumIEEE([]byte(found[i].ID)) // a sum does not depend on the order
 		e := l.members[found[i].ID]
 		if e == nil {
 			e = l.join(found[i].ID)
@@ -229,8 +232,8 @@ func (l *list) note(found []elements.Element) {
 	l.lead.Keys = keys
 }
 
-// judge judges a target by its element in a complete answer, whose last page is where it
-// would be.
+// judge evaluates the rules of w on its element in a complete response. last is the last page of the response,
+// which holds the element if no earlier page does.
 func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(answer.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
@@ -244,7 +247,7 @@ func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr
 	w.record(e.lastJudged)
 }
 
-// view returns what a complete answer says of an element.
+// view returns the observation of the element of w in a complete response.
 func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *answer, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
@@ -261,12 +264,12 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
 	}
-	e.current = nil // it holds on to the whole answer
+	e.current = nil // it would keep the whole response in memory
 	o.Size = int64(len(o.Body))
 	return o
 }
 
-// missing returns how many more elements have to become known.
+// missing returns how many more elements the list needs before it can be complete.
 func (l *list) missing() int {
 	least := l.least
 	if l.Known == nil && l.Expect == 0 {
@@ -275,7 +278,7 @@ func (l *list) missing() int {
 	return max(0, least-len(l.members))
 }
 
-// progress says how many elements have been seen, in words, and whether that may not be all.
+// progress returns the number of elements so far, and why there may be more, for people.
 func (l *list) progress(o *status.Observation) string {
 	seen := words.Count(l.shownCount, "element")
 	if l.shownCount < l.least {
@@ -287,15 +290,17 @@ func (l *list) progress(o *status.Observation) string {
 	return seen
 }
 
-// confirmDelay is how long an element may exist before its list shows it. If the number of elements
-// is not known, a second look, begun so long after the first, has to show the same ones. If the deadline is
-// nearer than that, the looks go on as scheduled, and the last one counts as the second.
+// confirmDelay is the time after which a list surely shows an existing element. If the number of elements is
+// unknown, a second attempt, started at least confirmDelay after the first response, has to show the same
+// elements. If the deadline is nearer, the attempts follow the schedule, and the last attempt counts as the
+// second.
 const confirmDelay = 5 * time.Second
 
-// checkComplete reports whether the last answers show that nothing more is to be waited for. It notes in Listed
-// when the first of these answers came. If the number of elements is not known, all of these answers hold the same.
+// checkComplete reports whether the last responses show that no further element has to be waited for. It sets
+// Listed to the time of the first such response. If the number of elements is unknown, all such responses hold
+// the same elements. lastLook is true if no further attempt is planned.
 func (l *list) checkComplete(lastLook bool) bool {
-	if l.lead.last.isOutdated { // as if there had been none
+	if l.lead.last.isOutdated { // an outdated response does not count
 		return false
 	}
 	if len(l.waiting) > 0 || !l.showsAll() {
@@ -308,23 +313,23 @@ func (l *list) checkComplete(lastLook bool) bool {
 	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
 }
 
-// isCounted reports whether it is known how many elements are enough.
+// isCounted reports whether the number of elements is known, by Known or Expect.
 func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
-// showsAll reports whether the last answer may hold all elements.
+// showsAll reports whether the last response may hold all elements.
 func (l *list) showsAll() bool {
 	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.Partial == "")
 }
 
-// confirms reports whether the next look has only to show the same elements, and there is time for it
-// before the deadline: as much as a look takes, or took last if that was less.
+// confirms reports whether the next attempt only has to show the same elements, and fits before the deadline.
+// The attempt needs the median duration of an attempt, or the duration of the last attempt if that is shorter.
 func (l *list) confirms() bool {
 	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
 	wait := max(0, confirmDelay-time.Since(l.lead.Listed))
 	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
 }
 
-// listing returns what the list adds to the plan of its next attempt.
+// listing returns the part of the plan for the next attempt that depends on the list.
 func (l *list) listing(now time.Time) listing {
 	of := listing{streak: l.confirmStreak(), hold: l.lead.toHold(now)}
 	if l.confirms() {
@@ -336,8 +341,9 @@ func (l *list) listing(now time.Time) listing {
 	return of
 }
 
-// confirmStreak returns how many complete answers in a row have left SUCCESS of some element to be
-// confirmed. It is that of the list, since the schedule would else begin anew with each element that is done.
+// confirmStreak returns the number of consecutive complete responses with some element whose SUCCESS still has
+// to be confirmed. The number belongs to the list: with numbers of its elements, the schedule would restart for
+// each element that is done.
 func (l *list) confirmStreak() int {
 	if !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
 		l.firstUnconfirmed = 0
@@ -349,7 +355,7 @@ func (l *list) confirmStreak() int {
 	return l.completeAnswers - l.firstUnconfirmed + 1
 }
 
-// mayHaveMore reports whether there may be more to wait for than is known.
+// mayHaveMore reports whether the list may hold targets that are not known yet.
 func (l *list) mayHaveMore() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil
 }

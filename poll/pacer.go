@@ -16,7 +16,7 @@ import (
 // No method returns an error. A Limiter that needs a server waits for the server for a limited time, and then
 // decides alone.
 type Limiter interface {
-	// Next returns the time at which the next request may be sent to place: now or later. had is the result of an
+	// Next returns the time when the next request may be sent to place: now or later. had is the result of an
 	// earlier call of Next for the same request, zero for the first call. Next returns had again if had is still
 	// valid, and a later time otherwise. closed is the reason why the origin gets no request before that time, if
 	// the origin has requested a pause; it is "" if the request only waits for its turn.
@@ -48,7 +48,7 @@ func (f Feedback) closes() time.Duration {
 // It keeps clients that got the same response from returning at the same moment.
 const closedSpread = 0.1
 
-// forgetAfter is the time after which a Pacer deletes the record of an idle origin.
+// forgetAfter is how long a Pacer keeps the record of an idle origin.
 const forgetAfter = 2 * time.Hour
 
 // A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle origin saves up no requests:
@@ -82,7 +82,7 @@ type pacedPlace struct {
 	reason string // why the origin is closed
 }
 
-// Next returns the time at which the next request may be sent to the origin with a name, see [Limiter].
+// Next returns the time when the next request may be sent to the origin with a name, see [Limiter].
 func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

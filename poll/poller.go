@@ -56,13 +56,13 @@ type Poller struct {
 	// InitialDelay passes before the first wait. 0 or less means none.
 	InitialDelay time.Duration
 
-	// Start is the time at which the wait started, if the wait is older than the run: Timeout and every Elapsed
+	// Start is the time when the wait started, if the wait is older than the run: Timeout and every Elapsed
 	// count from Start. Zero means the start of the run.
 	Start time.Time
 	// Timeout limits the whole run. 0 means that only the deadline of the run's context limits the run; otherwise
 	// the earlier of the two counts. With a negative Timeout the wait ends with TimedOut before the first attempt.
 	Timeout time.Duration
-	// AttemptTimeout limits one attempt, with its redirects and pages. The time for which requests wait for the
+	// AttemptTimeout limits one attempt, with its redirects and pages. The time that requests wait for the
 	// Limiter does not count. 0 means no limit except the limit of the run.
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.

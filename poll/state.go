@@ -20,7 +20,7 @@ import (
 // response named the URL, and the cookies of the origin. Both may be secrets: keep a State where other users
 // cannot read it.
 type State struct {
-	// Start is the time at which the wait started. Began is the time at which the operation started, as far as is
+	// Start is the time when the wait started. Began is the time at which the operation started, as far as is
 	// known: Start or, if the wait starts the operation, the time of the response to the start request; zero before
 	// that response.
 	Start time.Time `json:"start,omitzero"`
@@ -33,7 +33,7 @@ type State struct {
 	// again.
 	Starting bool `json:"starting,omitempty"`
 
-	// Last is the time at which the last attempt ended, zero before the first attempt. Status and Reason belong to
+	// Last is the time when the last attempt ended, zero before the first attempt. Status and Reason belong to
 	// the verdict of the last attempt or, once the wait has ended, to the outcome. Streak counts the consecutive
 	// attempts with that Status, and Since is the time of the first such attempt. Hint is the wait that the server
 	// requested, counted from Last; nil without such a request.
@@ -62,7 +62,7 @@ type State struct {
 
 // progress has the fields of a State that only a later run uses.
 type progress struct {
-	// Sum is the CRC-32 (IEEE 802.3) of the last response. Changed is the time at which Sum last changed.
+	// Sum is the CRC-32 (IEEE 802.3) of the last response. Changed is the time when Sum last changed.
 	Sum     uint32    `json:"sum,omitempty"`
 	Changed time.Time `json:"changed,omitzero"`
 	// LastLook is true if Due was moved so that the attempt fits before the deadline. Reserved is true if a

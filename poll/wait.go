@@ -16,50 +16,52 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A wait is one target: what is waited for, and where that stands. Its methods are the
-// rules of waiting, and know nothing of other targets, of places and of goroutines.
+// A wait is one target: the operation and the state of waiting for the operation. Its methods are the rules of
+// waiting. They do not depend on other targets, origins or goroutines.
 type wait struct {
 	standing
-	n          int // its number in a group, 0 for none
+	n          int // the number in a group, 0 outside a group
 	run        *run
 	probe      Probe         // of the next attempt
 	planned    Plan          // of probe
-	result     Probe         // where the result is if the last attempt was SUCCESS, nil if that has the result
-	done       *judgement    // of the wait for a result: the verdict on the operation; nil of any other
-	budget     time.Duration // how long it was to the deadline at first
-	element    *element      // that it waits for, nil for none
-	lead       *wait         // of the list that the element is in, nil for none
-	wasPending bool          // an answer was not yet a SUCCESS
+	result     Probe         // the probe for the result after SUCCESS, nil if the response has the result
+	done       *judgement    // the verdict on the operation in a wait for its result; otherwise nil
+	budget     time.Duration // the time from Start to the deadline
+	element    *element      // the target in a list, nil outside a list
+	lead       *wait         // the lead of the list of the element, nil outside a list
+	wasPending bool          // a response was not a SUCCESS yet
 	coach      *coach.Coach
-	// classify judges an answer: by the Rules, unless it is that of a list, or of a result.
+	// classify evaluates a response in place of the Rules: for a list, or for a result. Nil means the Rules.
 	classify           func(context.Context, *judgement) status.Verdict
-	list               *list      // that the wait leads, nil for none
+	list               *list      // the list if this wait is its lead; otherwise nil
 	complete           *judgement // the last attempt that ended by itself
-	final              *Outcome   // what Finalize made of a SUCCESS that ends the wait, nil for none
+	final              *Outcome   // the result of Finalize for a SUCCESS that ends the wait; nil before that
 	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed
-	unsent             bool   // the request that starts the operation, since hopeless
-	ignored            string // what RetryAfter named that is not a wait, in words
-	closedPastDeadline string // why its place is closed past the deadline, in words
+	unsent             bool   // the start request was not sent, for the reason in hopeless
+	ignored            string // a note about a RetryAfter value that is not a wait
+	closedPastDeadline string // why the origin is closed past the deadline, for people
 }
 
-// A run is what all waits of a loop have in common.
+// A run has the parts that all waits of a loop share.
 type run struct {
-	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
+	caller, ctx context.Context // ctx is done with caller, at the deadline, or once the goal is decided
 	start       time.Time
 	deadline    time.Time // zero = none
 	rand        *rand.Rand
-	stepping    bool      // it makes one attempt, if that is due
-	stepEnd     time.Time // when the attempt of a step ends at the latest, zero for no limit
+	stepping    bool      // a Step: the loop makes one attempt if an attempt is due
+	stepEnd     time.Time // the latest end of the attempt of a Step, zero without a limit
 	invalid     error     // why the group cannot run, nil for a valid group
-	// news tells an event of a message from the goroutine that looks, and reports whether the consumer goes on.
+	// news emits the event of a message from the goroutine of the attempt, and reports whether the consumer wants
+	// further events.
 	news func(Event) bool
 }
 
-// isOver reports whether the run ends: at the deadline, by the caller or the consumer, or since its goal is decided.
+// isOver reports whether the run has ended: at the deadline, by the caller or the consumer, or because its goal
+// is decided.
 func (r *run) isOver() bool { return r.ctx.Err() != nil }
 
-// newWait returns the wait of p in a run.
+// newWait returns the wait of p in a run, with the defaults of p set and its Past restored.
 func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
 		p.Schedule = backoff.Cap(nil, backoff.DefaultMaxWait)
@@ -73,7 +75,7 @@ func newWait(r *run, p Poller) *wait {
 	}
 	none := &judgement{}
 	w := &wait{standing: standing{p: p, last: none}, run: r, complete: none, coach: new(coach.Coach)}
-	if p.Probe != nil { // an element has none
+	if p.Probe != nil { // an element has no probe
 		w.use(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
 	}
@@ -93,12 +95,12 @@ func newWait(r *run, p Poller) *wait {
 	return w
 }
 
-// maxUnobserved is how much longer than the planned wait the pause between two runs may be, if a
-// verdict is to count as having held in between.
+// maxUnobserved limits the pause between two runs: if the pause is longer than the planned wait by more than
+// maxUnobserved, a verdict does not count as having held during the pause.
 const maxUnobserved = 2 * time.Second
 
-// resumeFrom goes on from the State of an earlier run. A clock that was ahead then makes no wait
-// longer than it was planned.
+// resumeFrom restores the State of an earlier run. If the clock of that run was ahead, the waits do not become
+// longer than planned.
 func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {
@@ -118,7 +120,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	if w.Heard.After(seen) {
 		seen = w.Heard
 	}
-	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // what it was in between is not known
+	if !seen.IsZero() && now.Sub(seen) > max(w.Previous, w.Due.Sub(seen))+maxUnobserved { // nobody observed the operation during the pause
 		w.Since = time.Time{}
 	}
 	w.Attempts = min(max(w.Attempts, 0), mostCounted)
@@ -131,7 +133,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
 	}
 	if latest := now.Add(words.Sum(w.p.InitialDelay, longest)); w.Due.After(latest) {
-		w.Due, w.Reserved = latest, false // the limiter is asked anew
+		w.Due, w.Reserved = latest, false // the limiter decides again
 	}
 	w.last = &judgement{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
 }
@@ -142,8 +144,7 @@ var (
 	errNoProbe        = errors.New("there is no probe")
 )
 
-// open prepares the first attempt. It returns how the wait ends if no attempt can succeed,
-// "" if it goes on.
+// open prepares the first attempt. It returns the ending if no attempt can succeed, and otherwise "".
 func (w *wait) open() Ending {
 	w.hopeless = w.prepare()
 	f, ok := errors.AsType[*status.Failure](w.hopeless)
@@ -157,7 +158,7 @@ func (w *wait) open() Ending {
 	return ""
 }
 
-// prepare finds the position of an earlier run, and reports why no attempt can succeed.
+// prepare restores the position of an earlier run. It returns the reason why no attempt can succeed, or nil.
 func (w *wait) prepare() error {
 	switch {
 	case w.run.invalid != nil:
@@ -190,20 +191,20 @@ func (w *wait) prepare() error {
 	return nil
 }
 
-// use makes p the probe of the next attempt.
+// use sets the probe of the next attempt to p.
 func (w *wait) use(p Probe) { w.probe, w.planned = p, p.Plan() }
 
-// begin notes that an attempt begins.
+// begin counts an attempt that starts now.
 func (w *wait) begin() {
 	w.Attempts++
 	w.Due, w.Reserved = time.Time{}, false
 }
 
-// isDeadline reports whether the deadline of the wait has come at a time.
+// isDeadline reports whether the deadline is at or before a time. Without a deadline it returns false.
 func (w *wait) isDeadline(at time.Time) bool { return !w.deadline.IsZero() && !at.Before(w.deadline) }
 
-// context returns the context of an attempt, which is done at the wait's deadline, too, and after limit, if that is
-// not 0.
+// context returns the context of an attempt. It is also done at the wait's deadline and, unless limit is 0,
+// after limit.
 func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc) {
 	ends, why := w.deadline, ErrDeadline
 	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
@@ -216,9 +217,9 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// look makes an attempt, and returns how long it took. The evaluation of the response has a
-// time limit of its own. tell is told the messages of a stream. AttemptTimeout limits the attempt, except a stream of
-// an HTTP probe: there it limits each request until the header has come.
+// look runs one attempt, and returns the observation and the duration. The time for evaluating the response is
+// limited separately. tell evaluates the messages of a stream. AttemptTimeout limits the attempt. For a stream
+// of an HTTP probe it limits only the time until the header of each request.
 func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	var limit time.Duration
 	if !w.run.stepEnd.IsZero() {
@@ -260,8 +261,8 @@ func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) 
 	return r.Observation, took
 }
 
-// announce hands the State to Starting if the next request is to start the operation. That request
-// must not be sent if the State could not be kept.
+// announce passes the State to Starting if the next request is to start the operation. If Starting fails,
+// announce returns the error, and the request must not be sent.
 func (w *wait) announce() error {
 	if !w.planned.Once {
 		return nil
@@ -275,12 +276,11 @@ func (w *wait) announce() error {
 	return w.hopeless
 }
 
-// keptBody is how many bytes are kept of an answer that did not end a wait in a group. They are
-// enough for what the outcome says of the last answer.
+// keptBody is the number of body bytes that a group keeps of a response that did not end a wait. The outcome
+// needs no more bytes of the last response.
 const keptBody = 8 << 10
 
-// slim drops the parts of the last attempt that the outcome does not need. Events that were emitted
-// keep theirs.
+// slim drops the parts of the last observation that the outcome does not need. Emitted events keep these parts.
 func (w *wait) slim() {
 	o := *w.last.observation
 	o.Header, o.Remarks, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
@@ -290,7 +290,7 @@ func (w *wait) slim() {
 	w.last.observation = &o
 }
 
-// event returns an event of a wait.
+// event returns an event of w with a kind, and with the fields that the kind needs.
 func (w *wait) event(kind EventKind, now time.Time) Event {
 	e := Event{
 		Kind:        kind,
@@ -308,7 +308,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	case EventAttempt, EventMessage:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
 		e.Threshold = w.threshold()
-		if e.Verdict.Status == status.Error && !w.decided() { // it may heal
+		if e.Verdict.Status == status.Error && !w.decided() { // a later attempt may succeed
 			e.Verdict.Status = status.NotReady
 		}
 	}
