@@ -211,8 +211,8 @@ func (f *File) add(e *Entry) error {
 	return nil
 }
 
-// identity returns a string that is equal for two entries of the same target. The order of settings and the
-// fragment of the URL make no difference.
+// identity returns a string that is equal for two entries of the same target. The order of settings does not
+// matter. URLs are compared as [connect.PageOf] returns them.
 func (e *Entry) identity() string {
 	page := fmt.Sprint(connect.PageOf(e.URL))
 	if e.Settings == nil && e.Command == nil && e.Name == "" {
