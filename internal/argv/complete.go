@@ -6,29 +6,30 @@ import (
 	"strings"
 )
 
-// A Completion lists candidates for the word at the cursor.
+// A Completion lists the candidates for the argument at the cursor.
 type Completion struct {
 	Kind CompletionKind
-	// Start is how much of the word stays: "--cacert=" of --cacert=ca. For
-	// OfferRest it is the number of words before the command.
+	// Start is the number of bytes of the argument that stay, such as the length of "--cacert=" in --cacert=ca.
+	// For OfferRest, Start is the number of arguments before the command.
 	Start int
 	Words []Candidate
 }
 
+// A CompletionKind is the kind of values that may follow.
 type CompletionKind string
 
-// The kinds of completion. The scripts for the shells know them by name.
+// The kinds of completion. The completion scripts of the shells contain these names.
 const (
-	OfferWords    CompletionKind = "words"    // these words
+	OfferWords    CompletionKind = "words"    // the candidates in Words
 	OfferFiles    CompletionKind = "files"    // names of files
-	OfferCommands CompletionKind = "commands" // these words and programs
-	OfferRest     CompletionKind = "rest"     // completion of another command's words
+	OfferCommands CompletionKind = "commands" // the candidates in Words, and programs
+	OfferRest     CompletionKind = "rest"     // the completion of another command
 )
 
-// A Candidate is a word and its meaning.
+// A Candidate is a possible argument with its meaning.
 type Candidate struct{ Word, About string }
 
-// Candidates makes candidates of self-explanatory words.
+// Candidates returns words as candidates without a meaning.
 func Candidates(words ...string) []Candidate {
 	var list []Candidate
 	for _, word := range words {
@@ -37,8 +38,8 @@ func Candidates(words ...string) []Candidate {
 	return list
 }
 
-// Text is the format that the scripts read: the kind and the start, then one
-// word per line, with its meaning after a tab.
+// Text returns c in the format that the completion scripts read. The first line has the kind and the start. Each
+// further line has a candidate, a tab and its meaning.
 func (c Completion) Text() string {
 	text := fmt.Sprintf("%s %d\n", c.Kind, c.Start)
 	for _, w := range c.Words {
@@ -47,8 +48,9 @@ func (c Completion) Text() string {
 	return text
 }
 
-// Complete returns what the last of words may become. words are what comes after the program's
-// name on a command line being typed, of which wrong ones are passed over.
+// Complete returns the completion of the last of words. words are the arguments after the name of the program on
+// an unfinished command line. There is at least one argument, which may be empty. Wrong arguments before the
+// last are ignored.
 func Complete(main *Command, subcommands []*Command, words []string) Completion {
 	typed, current, command := words[:len(words)-1], words[len(words)-1], main
 	for _, c := range subcommands {
@@ -68,13 +70,15 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 			c.Words = append(c.Words, Candidate{s.Name, s.Summary})
 		}
 		if current == "" {
-			c.Kind = OfferWords // a thousand programs would hide them
+			c.Kind = OfferWords // many programs would hide the subcommands
 		}
 	}
 	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool { return !strings.HasPrefix(w.Word, current[c.Start:]) })
 	return c
 }
 
+// offer returns the completion of current, the argument after the arguments of l. Its candidates need not match
+// current.
 func (l *Line) offer(current string) Completion {
 	c, operands := l.Command, len(l.Operands)+len(l.Rest)
 	switch {
@@ -96,7 +100,8 @@ func (l *Line) offer(current string) Completion {
 	return Completion{Kind: OfferWords}
 }
 
-// remaining returns the flags that may still be given.
+// remaining returns the flags that may still follow. It leaves out hidden flags, and flags that were typed and
+// cannot be repeated.
 func (l *Line) remaining() []Candidate {
 	var list []Candidate
 	for _, f := range l.Flags {
@@ -110,8 +115,8 @@ func (l *Line) remaining() []Candidate {
 	return list
 }
 
-// values returns the values for a flag; start is where its value begins in the
-// word.
+// values returns the completion of the value of f. current is the argument at the cursor, and start is the
+// offset of the value in current.
 func (f *Flag) values(current string, start int) Completion {
 	value := current[start:]
 	c := Completion{Kind: OfferWords, Start: start, Words: Candidates(f.Words...)}

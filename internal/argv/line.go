@@ -11,70 +11,71 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Line is a command line that was read: the flags that are set, and the operands.
+// A Line is a command line that was read. It has the flags that are set, and the operands.
 type Line struct {
 	Settings
 	Command *Command
 	Flags   Flags
-	// Typed are the flags that were typed, in their order.
+	// Typed are the flags on the command line, in their order.
 	Typed []Word
-	// Operands are those of the command, or a program and its arguments.
+	// Operands are the operands of the command, or a program and its arguments.
 	Operands []string
-	// Rest is what comes after "--", or after the first operand that is no URL and with it.
+	// Rest is all arguments after "--". Without "--", it starts with the first operand that is not a URL.
 	Rest []string
-	// Then is a program and its arguments that come after "--" behind operands.
+	// Then is the program and its arguments after "--", if operands come before "--".
 	Then []string
-	// IsCommand reports whether the operands are a program and its arguments, and Dashes
-	// whether "--" comes before them.
+	// IsCommand is true if the operands are a program and its arguments. Dashes is true if the line has a "--".
 	IsCommand, Dashes bool
-	// LookupEnv returns the value of a variable, and whether it is set.
+	// LookupEnv returns the value of an environment variable, and whether the variable is set.
 	LookupEnv func(name string) (value string, ok bool)
-	// Write writes a command's result to stdout.
+	// Write writes the result of a command to stdout.
 	Write func(ctx context.Context, text string) error
-	// Err is the first error, nil for none.
+	// Err is the first error, or nil.
 	Err error
 
-	waiting *Flag     // the flag that the last word is, if its value is missing
-	notes   *[]string // of all copies of the line
+	waiting *Flag     // the flag in the last argument, if its value is missing; otherwise nil
+	notes   *[]string // the notes, which all copies of the line share
 }
 
-// NewLine returns the line of a command, of which nothing is read yet.
+// NewLine returns a line of the command c that has not read any arguments yet.
 func NewLine(c *Command) *Line {
 	return &Line{Command: c, Flags: c.Flags, notes: new([]string)}
 }
 
-// Note adds to what else is to be said.
+// Note adds a note, with the prefix "note: ".
 func (l *Line) Note(format string, args ...any) {
 	*l.notes = append(*l.notes, "note: "+fmt.Sprintf(format, args...))
 }
 
-// Notes returns what else is to be said.
+// Notes returns the notes for the user, in the order of the calls of Note.
 func (l *Line) Notes() []string { return *l.notes }
 
-// A Word is a flag that was typed, with its value.
+// A Word is a flag on the command line, with its value.
 type Word struct {
 	Flag *Flag
 	Text string
 }
 
-// Fail keeps the first error.
+// Fail sets l.Err to err, unless there is an earlier error.
 func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
-// Add adds a setting, and keeps the error if it is the first.
+// Add adds a setting of f to l. If text is invalid, Add passes the error to Fail.
 func (l *Line) Add(f *Flag, text, origin string, rank Rank) {
 	given, err := l.With(f, text, origin, rank)
 	l.Settings = given
 	l.Fail(err)
 }
 
-// HasTyped reports whether a flag of that name was typed.
+// HasTyped reports whether the flag called name is on the command line.
 func (l *Line) HasTyped(name string) bool {
 	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
 }
 
-// Environ sets the flags that were not typed and are about one of kinds from their variables. It ignores an empty
-// variable. The variable of a flag that has none is an error: the wait would continue without the setting, and an ignored
-// POLL_UNTIL would end in SUCCESS.
+// Environ sets flags from their environment variables. It skips flags that are set already, and flags that do
+// not apply to kinds. It ignores an empty variable.
+//
+// A variable for a flag without HasVariable is an error. Otherwise the wait would continue without the setting,
+// and an ignored POLL_UNTIL would end in SUCCESS.
 func (l *Line) Environ(kinds Kinds) {
 	for i := range l.Flags {
 		f := &l.Flags[i]
@@ -95,15 +96,15 @@ func (l *Line) Environ(kinds Kinds) {
 	}
 }
 
-// Getenv returns the value of a variable, "" if it is not set.
+// Getenv returns the value of the environment variable name, or "" if it is not set.
 func (l *Line) Getenv(name string) string {
 	value, _ := l.LookupEnv(name)
 	return value
 }
 
-// Parse sorts args into flags and operands. For the main command, the first operand that is no
-// URL begins a program, whose words are its own. After an error it looks for flags only: no other
-// word is what it seems.
+// Parse sorts args into flags and operands, and stops at "--". In the main command, the first operand that is
+// not a URL starts a program, and all later arguments belong to the program. After an error, Parse collects only
+// flags of the main command: operands could be values of an unknown flag.
 func (l *Line) Parse(args []string) {
 	onlyURLs := l.Command.Name == ""
 	for len(args) > 0 {
@@ -126,9 +127,11 @@ func (l *Line) Parse(args []string) {
 	}
 }
 
+// give adds f with its value to the flags that were typed.
 func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Word{f, value}) }
 
-// long reads a word such as --name or --name=value, without its hyphens.
+// long reads word, an argument such as --name or --name=value without its dashes. It returns args without the
+// arguments that it has used.
 func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
 	f := l.Flags.Lookup(name)
@@ -145,10 +148,11 @@ func (l *Line) long(word string, args []string) []string {
 	return args
 }
 
-// short reads a word such as -q, -XPOST, -d@file or -sSfL, as curl does: a letter that takes a
-// value takes the rest of the word, or the next one.
+// short reads word, an argument such as -q, -XPOST, -d@file or -sSfL without its dash. As in curl, a letter that
+// needs a value takes the rest of the argument, or the next argument. short returns args without the arguments
+// that it has used.
 func (l *Line) short(word string, args []string) []string {
-	// Otherwise -until would be -u ntil, and -data would be -d ata.
+	// Without this test, -until would be -u ntil, and -data would be -d ata.
 	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Flags.Lookup(name) != nil {
 		l.Fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
 		return args
@@ -174,7 +178,8 @@ func (l *Line) short(word string, args []string) []string {
 	return args
 }
 
-// next takes the next word as the value of f, unless that is plainly another flag.
+// next takes the first of args as the value of f, and returns the rest. It reports an error if args are empty,
+// or if the first is a known long flag. spelled is the flag as it was typed.
 func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	if len(args) == 0 {
 		l.waiting = f
@@ -189,7 +194,8 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	return args[1:]
 }
 
-// unknown refuses a flag. It may be meant for a command, unless there is a URL.
+// unknown returns the error for the unknown flag spelled, with a hint. If the line has no URL, the flag may be
+// meant for a command. args are the arguments that follow.
 func (l *Line) unknown(spelled string, args []string) error {
 	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
 	meaning, hint := Advice("flag " + name)
@@ -209,7 +215,7 @@ func (l *Line) unknown(spelled string, args []string) error {
 	return err.Advise("like " + spelled + " command")
 }
 
-// HasScheme reports whether a word is a URL, with any scheme.
+// HasScheme reports whether word is a URL with any scheme.
 func HasScheme(word string) bool {
 	scheme, _, found := strings.Cut(word, "://")
 	isLetter := func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }

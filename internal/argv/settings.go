@@ -6,37 +6,38 @@ import (
 	"strings"
 )
 
-// A Setting is a value that was given to a flag, and was read.
+// A Setting is a value of a flag that was parsed.
 type Setting struct {
 	Flag   *Flag
 	Text   string
-	Origin string // how an error names the setting: --FLAG, POLL_FLAG, or FILE:LINE: KEY of a preset or an entry
+	Origin string // the name of the setting in errors: --FLAG, POLL_FLAG, or FILE:LINE: KEY of a preset or an entry
 	Rank   Rank
 
 	apply func(any) // nil if the flag sets nothing
 }
 
-// isOn reports whether the flag is a switch that is turned on, or has a value.
+// isOn reports whether the setting has a value. A switch that is turned off is not on.
 func (s Setting) isOn() bool { return s.Rank > Unset && !(s.Flag.IsSwitch() && s.Text == "false") }
 
-// Settings are the values of flags, in the order in which they were given. A copy is another list: to
-// add a setting, or to drop one, does not change what was copied.
+// Settings are the values of flags, in the order of the command line and other sources. Adding or removing a
+// setting returns another list, and does not change the original.
 type Settings []Setting
 
-// A Rank says where a setting comes from. A higher one wins over a lower one that it
-// contradicts; two of one rank must not contradict each other.
+// A Rank is the origin of a setting. If two settings contradict each other, the higher rank wins. Two settings
+// of the same rank must not contradict each other.
 type Rank uint8
 
 // The ranks of settings.
 const (
 	Unset    Rank = iota
-	Preset        // of a preset
-	Variable      // of the environment
-	Typed         // on the command line
-	Entry         // of a targets file
+	Preset        // from a preset
+	Variable      // from an environment variable
+	Typed         // from the command line
+	Entry         // from an entry of a targets file
 )
 
-// last returns the last setting of a flag; its rank is Unset if there is none.
+// last returns the last setting of the flag called name. Without a setting, its rank is Unset and its origin is
+// --FLAG.
 func (l Settings) last(name string) Setting {
 	for _, s := range slices.Backward(l) {
 		if s.Flag.Name == name {
@@ -46,7 +47,7 @@ func (l Settings) last(name string) Setting {
 	return Setting{Origin: "--" + name}
 }
 
-// Texts returns the values of a flag.
+// Texts returns all values of the flag called name, as they were given.
 func (l Settings) Texts(name string) (texts []string) {
 	for _, s := range l {
 		if s.Flag.Name == name {
@@ -56,20 +57,21 @@ func (l Settings) Texts(name string) (texts []string) {
 	return texts
 }
 
-// Rank returns where the setting of a flag comes from.
+// Rank returns the rank of the flag called name, or Unset if the flag is not set.
 func (l Settings) Rank(name string) Rank { return l.last(name).Rank }
 
-// Has reports whether a flag is set.
+// Has reports whether the flag called name is set.
 func (l Settings) Has(name string) bool { return l.Rank(name) > Unset }
 
-// IsOn reports whether a flag is set, and is no switch that is turned off.
+// IsOn reports whether the flag called name is set, and is not a switch that is turned off.
 func (l Settings) IsOn(name string) bool { return l.last(name).isOn() }
 
-// Origin returns the origin of the last setting of a flag, and --FLAG without a setting.
+// Origin returns the origin of the last setting of the flag called name, or --FLAG without a setting.
 func (l Settings) Origin(name string) string { return l.last(name).Origin }
 
-// With returns the settings with another value of a flag. Several values of one rank add up where the
-// flag may be repeated. A value that cannot be read is kept, too, and is an error.
+// With returns the settings with the value text for f. The value replaces earlier values. It is added to them if
+// f may be repeated and their rank is the same. An invalid value is added, too, but With returns an error. A
+// switch with another value than true or false, and a wrongly empty value, are not added.
 func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error) {
 	if on, err := strconv.ParseBool(text); f.IsSwitch() {
 		if err != nil {
@@ -95,7 +97,7 @@ func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error
 	return append(slices.Clip(l), Setting{f, text, origin, rank, apply}), err
 }
 
-// Without returns the settings except those of a flag.
+// Without returns the settings except the settings of the flag called name.
 func (l Settings) Without(name string) Settings {
 	if !l.Has(name) {
 		return l
@@ -103,7 +105,8 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply sets the fields of to, in the order of the settings. It has the type that the table fills.
+// Apply sets the fields of to, in the order of the settings. to is a pointer to a struct that the table of flags
+// sets.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {
@@ -112,25 +115,27 @@ func (l Settings) Apply(to any) {
 	}
 }
 
-// A Check is what settings are resolved for.
+// A Check holds the properties of a wait that [Settings.Resolved] needs.
 type Check struct {
-	Kinds   Kinds   // of the targets
-	Word    string  // for the kinds, in the rows of hints
-	Least   Rank    // only settings of at least this rank have to apply to the kinds
-	Limits  []Limit // of the wait
-	Entries Flags   // the flags of the entries of a targets file, which may have what a setting needs; nil without such a file
+	Kinds   Kinds   // the kinds of the targets
+	Word    string  // the name of the kinds in hints.txt
+	Least   Rank    // settings of a lower rank need not apply to the kinds
+	Limits  []Limit // the limits of the wait
+	Entries Flags   // the flags that entries of a targets file may set, including a flag that a setting needs; nil without such a file
 }
 
-// A Limit is a kind of wait that cannot have some flags.
+// A Limit is a kind of wait that excludes some flags.
 type Limit struct {
-	Holds bool   // for this wait
-	Kind  string // for [NotApplicable]
-	Flags string // names, with blanks between them
+	Holds bool   // whether the wait has this kind
+	Kind  string // the kind for [NotApplicable]
+	Flags string // the names of excluded flags, separated by blanks
 }
 
-// Resolved returns the settings without those that give way: the lower of two ranks that contradict each other, and a
-// variable that does not apply to the wait, or needs another flag. A contradiction within a rank is an error, and so is
-// another setting that does not apply, or lacks the flag that it needs.
+// Resolved returns the settings that apply to the wait c. If two settings contradict each other, it drops the
+// setting of the lower rank. It drops a variable that c.Limits excludes, or that needs another flag.
+//
+// These settings are errors instead: two settings of the same rank that contradict each other, and any other
+// setting that does not apply to the wait or lacks the flag that it needs.
 func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	for _, s := range l {
 		for not := range strings.FieldsSeq(s.Flag.Not) {
@@ -169,8 +174,8 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	return l, nil
 }
 
-// within returns the settings without the variables that a limit excludes. Another setting that a limit excludes is an
-// error.
+// within returns the settings without the variables that limits exclude. Any other setting that limits exclude
+// is an error.
 func (l Settings) within(limits []Limit) (Settings, error) {
 	for _, limit := range limits {
 		for name := range strings.FieldsSeq(limit.Flags) {

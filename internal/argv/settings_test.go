@@ -67,7 +67,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// shown returns the settings in the order of their names, or the error.
+// shown returns the settings ordered by name, or the message of err.
 func shown(l Settings, err error) string {
 	if err != nil {
 		return err.Error()

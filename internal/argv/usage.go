@@ -11,13 +11,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A UsageError is an error in the command line: nothing was done.
+// A UsageError is an error in the command line, found before the first attempt. Hints are advice for the user.
 type UsageError struct {
 	Err   error
 	Hints []string
 }
 
-// Usagef makes a usage error, which keeps the hints of the errors it wraps.
+// Usagef returns a usage error with a formatted message. If the message wraps another usage error, Usagef keeps
+// its hints.
 func Usagef(format string, args ...any) *UsageError {
 	e := &UsageError{Err: fmt.Errorf(format, args...)}
 	if inner, ok := errors.AsType[*UsageError](errors.Unwrap(e.Err)); ok {
@@ -26,7 +27,7 @@ func Usagef(format string, args ...any) *UsageError {
 	return e
 }
 
-// Hint adds advice on what to do, unless it is empty.
+// Hint adds a formatted hint to e, unless the hint is empty, and returns e.
 func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	if hint := fmt.Sprintf(format, args...); hint != "" {
 		e.Hints = append(e.Hints, hint)
@@ -34,7 +35,8 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Advise adds the hint that [Advice] has for something mistyped: the first of several.
+// Advise adds a hint from [Advice] to e, and returns e. It adds the hint for the first of abouts that has a
+// hint.
 func (e *UsageError) Advise(abouts ...string) *UsageError {
 	for _, about := range abouts {
 		if _, hint := Advice(about); hint != "" {
@@ -44,8 +46,8 @@ func (e *UsageError) Advise(abouts ...string) *UsageError {
 	return e
 }
 
-// Meant adds a hint to the candidate that word was probably meant to be, if one
-// is close.
+// Meant adds the hint "did you mean" to e, and returns e. It names the candidate that is closest to word. It
+// adds nothing if no candidate is close.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
@@ -53,22 +55,26 @@ func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	return e
 }
 
+// Error returns the message without the hints.
 func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the hints.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// NotApplicable returns the error that a wait of some kind cannot have a flag, which origin names.
+// NotApplicable returns the error that flag does not apply to a wait of kind. origin is the name of the setting
+// in the message.
 func NotApplicable(flag, origin, kind string) error {
 	why, hint := Advice("inapplicable " + flag + " " + kind)
 	return Usagef("%s %s", origin, why).Hint("%s", hint)
 }
 
-// IsUsage reports whether err is a usage error.
+// IsUsage reports whether err is or wraps a usage error.
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*UsageError](err)
 	return ok
 }
 
-// hints has rows of three columns, which its head explains.
+// hints is the content of hints.txt, whose head explains its three columns.
 //
 //go:embed hints.txt
 var hints string
@@ -79,7 +85,8 @@ type hintRow struct {
 	meaning, hint string
 }
 
-// hintTable returns the rows of hints.txt by the first word of their patterns.
+// hintTable returns the rows of hints.txt by the first word of their patterns. It parses the file at the first
+// call.
 var hintTable = sync.OnceValue(func() map[string][]hintRow {
 	table := make(map[string][]hintRow)
 	for line := range strings.Lines(hints) {
@@ -92,8 +99,8 @@ var hintTable = sync.OnceValue(func() map[string][]hintRow {
 	return table
 })
 
-// Advice returns what a mistyped text means and a hint, from the first row whose pattern matches
-// the whole text. It returns "" for what the row does not have.
+// Advice returns the meaning of a mistyped text and a hint, from the first row of hints.txt whose pattern
+// matches all of about. It returns "" for an empty column, and if no row matches.
 func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
 	for _, row := range hintTable()[subject] {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads a duration with its unit. A bare 0 needs none.
+// ParseDuration parses a duration with its unit, such as 30s. The number 0 needs no unit. A negative duration is
+// an error.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	n, isNumber := number(s)
@@ -24,7 +25,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }
 
-// number reads a finite number.
+// number parses a finite number, and reports whether s is a finite number.
 func number(s string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -33,7 +34,7 @@ func number(s string) (n float64, ok bool) {
 	return n, true
 }
 
-// least returns a reader of values that are at least a bound.
+// least returns a parser of values that are at least bound. what is the kind of value in errors.
 func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		n, ok := parse(s)
@@ -47,7 +48,7 @@ func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) fu
 	}
 }
 
-// ParseCount returns a reader of whole numbers that are at least bound.
+// ParseCount returns a parser of whole numbers that are at least bound.
 func ParseCount(bound int) func(string) (int, error) {
 	return least(bound, "a whole number", func(s string) (int, bool) {
 		n, err := strconv.Atoi(s)
@@ -55,12 +56,12 @@ func ParseCount(bound int) func(string) (int, error) {
 	})
 }
 
-// ParseNumber returns a reader of numbers that are at least bound.
+// ParseNumber returns a parser of numbers that are at least bound.
 func ParseNumber(bound float64) func(string) (float64, error) {
 	return least(bound, "a number", number)
 }
 
-// ParseUint64 reads a whole number that is not negative.
+// ParseUint64 parses a whole number that is at least 0.
 func ParseUint64(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
@@ -69,7 +70,7 @@ func ParseUint64(s string) (uint64, error) {
 	return n, nil
 }
 
-// ParsePercent reads "10%" as 0.1. The value has to be more than 0.
+// ParsePercent parses a percentage above 0. It returns 0.1 for "10%".
 func ParsePercent(s string) (float64, error) {
 	digits, hasUnit := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
@@ -84,15 +85,15 @@ func ParsePercent(s string) (float64, error) {
 	return n / 100, nil
 }
 
-// ParseRate reads a number of events in a time, as curl's --rate does, and returns how many
-// that are in a second. 0 means no limit.
+// ParseRate parses a number of events in a time, such as "5/10s", as in the --rate of curl. It returns the
+// number of events per second. "0" returns 0, which means no limit.
 func ParseRate(s string) (float64, error) {
 	count, per, hasUnit := strings.Cut(s, "/")
 	n, ok := number(count)
 	switch {
 	case ok && n == 0:
 		return 0, nil
-	case ok && !hasUnit: // for curl it is a number an hour
+	case ok && !hasUnit: // in curl, a number without a unit is per hour
 		return 0, Usagef("%s needs a unit of time, e.g. %s/s, %s/m or %s/h", s, s, s, s)
 	}
 	digits := strings.TrimRight(per, "smhd")
@@ -104,13 +105,13 @@ func ParseRate(s string) (float64, error) {
 	return n / (units * unit), nil
 }
 
-// ParseShare reads "N" as a number, and "N%" as that share of total, rounded up. Both are at
-// least 1 and at most total; total is said to be of things.
+// ParseShare parses "N" as a number, and "N%" as a share of total, rounded up. The result is at least 1 and at
+// most total. things is the name of the counted things in errors.
 func ParseShare(s string, total int, things string) (int, error) {
 	digits, isShare := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
 	if isShare {
-		n = math.Ceil(n*float64(total)/100 - 1e-9) // 4.4% of 750 are 33, and not 33.000000000000007
+		n = math.Ceil(n*float64(total)/100 - 1e-9) // 4.4% of 750 is 33, although the product is 33.000000000000007
 	}
 	switch {
 	case !ok || n <= 0 || n != math.Trunc(n):
@@ -123,7 +124,8 @@ func ParseShare(s string, total int, things string) (int, error) {
 	return int(n), nil
 }
 
-// ParseSize reads a number of bytes, with a unit or without: powers of 1024 (KiB, K) and of 1000 (kB).
+// ParseSize parses a number of bytes, with a unit or without. KiB, K and k are powers of 1024; kB and KB are
+// powers of 1000. A fraction of a byte is dropped, but the number must be 0 or at least one byte.
 func ParseSize(s string) (int64, error) {
 	digits := strings.TrimRight(s, "kKMGiB")
 	factor := map[string]float64{
@@ -140,8 +142,8 @@ func ParseSize(s string) (int64, error) {
 	return int64(n * factor), nil
 }
 
-// ParseList returns a reader of a list with commas between its elements, which read reads. Of
-// equal elements it keeps the first.
+// ParseList returns a parser of a list with commas between its elements. read parses an element. Repeated
+// elements are dropped.
 func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, error) {
 	return func(s string) (list []T, err error) {
 		for word := range strings.SplitSeq(s, ",") {
@@ -157,7 +159,7 @@ func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, er
 	}
 }
 
-// ParseWord returns a reader of one of a few words.
+// ParseWord returns a parser that accepts only words.
 func ParseWord(words []string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if !slices.Contains(words, s) {
@@ -167,7 +169,7 @@ func ParseWord(words []string) func(string) (string, error) {
 	}
 }
 
-// Texts returns words of a type as strings, as tables of flags have them.
+// Texts converts words to strings, as tables of flags need them.
 func Texts[T ~string](words []T) []string {
 	var plain []string
 	for _, w := range words {

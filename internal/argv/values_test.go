@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// values compares what is made of texts: a value, or an error in these words.
+// values checks the result of parse for each key of want: a value, or the message of an error.
 func values[T any](t *testing.T, parse func(string) (T, error), want map[string]any) {
 	t.Helper()
 	for text, want := range want {
@@ -21,7 +21,8 @@ func values[T any](t *testing.T, parse func(string) (T, error), want map[string]
 	}
 }
 
-// like returns texts that are told in the same words what they are not.
+// like adds an error to want for each of texts, and returns want. The message is the quoted text, "is" and
+// words.
 func like(want map[string]any, words string, texts ...string) map[string]any {
 	for _, text := range texts {
 		want[text] = fmt.Sprintf("%q is %s", text, words)
@@ -79,7 +80,7 @@ func TestShare(t *testing.T) {
 	}, "neither a whole number nor a percentage, e.g. 3 or 95%", "0", "1.5"))
 }
 
-// Only the first mistake is told.
+// Only the first error is reported.
 func TestLine_firstError(t *testing.T) {
 	t.Parallel()
 	l := NewLine(&Command{Flags: Flags{{Name: "a", Value: "A", Set: Parsed(ParseCount(0), func(*int, int) {})}}})
