@@ -1,5 +1,5 @@
-// Package presets has named rules, which say what the states of one API mean: of
-// Kubernetes, CI services, clouds and others, all waiters of AWS, and those of a file.
+// Package presets has named rules for the states of APIs: Kubernetes, CI services, clouds and others, and all waiters of
+// AWS. It also reads presets from a file.
 package presets
 
 import (
@@ -18,37 +18,38 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Preset is a named set of rules that say what the states of one API mean.
+// A Preset is a named set of rules for the states of one API.
 type Preset struct {
 	Name    string
 	Aliases []string // other names of the same rules
 	API     string   // the API, in one line
 	Example string   // a command line, quoted for a shell
-	File    string   // that it was read from, "" for a built-in one
-	Text    string   // the lines that it was read from, without comments
-	// Object is the path of the objects that the rules are about, such as .job, .builds[]
-	// or .items[] // ., "" for the answer. See [status.Preset].
+	File    string   // file of the preset; "" for a built-in preset
+	Text    string   // lines of the preset in File, without comments
+	// Object is the path of the objects that the rules are about, such as .job, .builds[] or .items[] // . It is "" if the
+	// rules are about the whole response. See [status.Preset].
 	Object string
-	// Match is the condition of a stanza of a group, NAME/X of NAME: it says which objects it judges.
+	// Match is the condition of a stanza: the stanza applies to the objects for which Match is true. A stanza has the
+	// name NAME/X, and belongs to the group NAME. Match is "" for every other preset.
 	Match string
-	// Settings say how to wait. The caller applies them.
+	// Settings are settings of the wait. The caller applies them.
 	Settings []Setting
 
-	stanzas []Preset // of the group, in front of its own rules
+	stanzas []Preset // stanzas of the group, evaluated before rules
 
-	rules []rule   // in the order in which they are asked
-	note  string   // more for a reader, "" for nothing
-	many  []string // command lines that wait for many, those without --each one by one
-	// detail are expressions for the API's own words about a failure. The first
-	// whose value is a text is added to the reason of an ERROR, and in a group of NOT_READY.
+	rules []rule   // in the order of evaluation
+	note  string   // note for the reader; may be ""
+	many  []string // command lines that wait for several objects; without --each, one command line per object
+	// detail are expressions for the API's own explanation of a failure. The first value that is a string is added to
+	// the reason of an ERROR, and in a group also to the reason of a NOT_READY.
 	detail []string
 }
 
-// A Setting says how to wait. Its value is text, not yet parsed.
+// A Setting is one setting of a wait. Its values are not parsed yet.
 type Setting struct {
 	Key    string   // interval, timeout, max-wait, follow, each, success-threshold, error-threshold, id or print
-	Values []string // several of id and print, one of any other
-	At     string   // the place of the first value: "mine.txt:3:11"
+	Values []string // id and print may have several values, every other key has one value
+	At     string   // position of the first value, such as "mine.txt:3:11"
 }
 
 // A rule is a rule of a preset, not yet compiled.
@@ -61,17 +62,16 @@ type rule struct {
 //go:embed presets.txt
 var presetText string
 
-// groupText has the group k8s.
+// groupText is the text of the group k8s, with its stanzas.
 //
 //go:embed k8s.txt
 var groupText string
 
-// All returns all presets but those of AWS's waiters, with those for related APIs side by side.
+// All returns all built-in presets except the waiters of AWS. Presets of related APIs follow each other.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
-// Rules returns the rules of the preset with that name or alias for a kind of probe. The
-// error says that there is no such preset, or names the rules that do not fit if none is
-// left that could be SUCCESS.
+// Rules returns the rules of the built-in preset with this name or alias, for probes of this kind. It returns an error if
+// there is no such preset, or if the preset does not fit the kind (see [Preset.Compile]).
 func Rules(name string, kind status.Kind) (status.Rules, error) {
 	p, found := Lookup(name)
 	if !found {
@@ -81,8 +81,8 @@ func Rules(name string, kind status.Kind) (status.Rules, error) {
 	return status.Rules{Preset: preset}, err
 }
 
-// Lookup returns the preset with that name or alias. The name of a waiter of AWS is
-// aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
+// Lookup returns the built-in preset with this name or alias, and whether there is such a preset. The name of a waiter of
+// AWS is aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
 func Lookup(name string) (Preset, bool) {
 	text := presetText
 	if strings.HasPrefix(name, awsPrefix) {
@@ -101,8 +101,9 @@ func Lookup(name string) (Preset, bool) {
 	return group[slices.IndexFunc(group, func(p Preset) bool { return p.Named(name) })], true
 }
 
+// builtin returns the presets in text, a part of the built-in presets. It panics if text is malformed.
 func builtin(text string) []Preset {
-	presets, err := read("", text, func(string, string) error { return nil }) // which the tests compile
+	presets, err := read("", text, func(string, string) error { return nil }) // tests compile the expressions
 	if err != nil {
 		panic(err)
 	}
@@ -112,7 +113,7 @@ func builtin(text string) []Preset {
 	return presets
 }
 
-// Group returns the name of the group that p is a stanza of, "" if it is none.
+// Group returns the name of the group of p, or "" if p is not a stanza.
 func (p Preset) Group() string {
 	if p.Match == "" {
 		return ""
@@ -120,12 +121,12 @@ func (p Preset) Group() string {
 	return p.Name[:max(0, strings.LastIndexByte(p.Name, '/'))]
 }
 
-// Stanzas returns the stanzas of a group, in the order in which they are asked.
+// Stanzas returns the stanzas of a group in the order of evaluation. It returns nil for other presets.
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
-// With returns p as one of some presets. A group has the stanzas of these that are its own, in front of
-// those that it has; a stanza has from its group what it lacks: object, id, detail and the gates. Gates are
-// asked before all other stanzas.
+// With returns p, completed by related presets. If p is a group, With adds the stanzas of the group among presets, before
+// the stanzas that p has. If p is a stanza and its group is among presets, p inherits the object, the id, the detail and
+// the gates of the group. Gates are evaluated before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
@@ -143,13 +144,13 @@ func (p Preset) With(presets []Preset) Preset {
 	return p
 }
 
-// isGate reports whether a stanza has no rule that ends a wait. A gate matches objects of any kind in a
-// state that is not final, such as being deleted.
+// isGate reports whether p is a stanza without a rule that ends a wait. A gate matches objects of any kind in a state that
+// is not final, such as an object that is being deleted.
 func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }
 
-// gatesFor returns the gates of a group that a stanza does not have yet.
+// gatesFor returns the gates of the group p that stanza lacks.
 func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	for _, s := range p.stanzas {
 		isNamed := func(have Preset) bool { return have.Name == s.Name }
@@ -160,19 +161,21 @@ func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	return gates
 }
 
-// inherit returns a stanza with what it has from its group.
+// inherit returns the stanza p with the object, id and detail of group. The object and the id of p take precedence. The
+// detail of the group is added, except to a gate.
 func (p Preset) inherit(group Preset) Preset {
 	p.Object = cmp.Or(p.Object, group.Object)
 	if id := group.setting("id"); id != nil && p.setting("id") == nil {
 		p.Settings = append(slices.Clip(p.Settings), *id)
 	}
-	if !p.isGate() { // a gate says why what the object says of itself does not count
+	if !p.isGate() { // a gate explains why the object's own explanation does not count
 		p.detail = slices.Concat(p.detail, group.detail)
 	}
 	return p
 }
 
-// fields returns where the fields of a text begin and end: a line of a stanza, with those that continue it.
+// fields returns the start and the end of each field in text, as byte offsets. A field is a line of a stanza, with the
+// lines that continue it.
 func fields(text string) (all [][2]int) {
 	from, isOpen := 0, false
 	for line := range strings.Lines(text) {
@@ -190,28 +193,37 @@ func fields(text string) (all [][2]int) {
 	return all
 }
 
-// isKey matches what may be a key, and so be repeated in an error: a file may be no preset, but secret.
+// isKey matches a possible key. Errors repeat only possible keys, because a file that is not a preset may hold secrets.
 var isKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z-]{1,20}$`) })
 
 // isName matches the name of a preset.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:-]*$`) })
 
-// isNoText reports whether a character is none of a text.
+// isNoText reports whether c is not a text character: a control character other than a line feed or a tab, or malformed
+// UTF-8.
 func isNoText(c rune) bool {
 	return unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError
 }
 
-// Read reads presets, each a stanza of lines "key: value", with an empty line between stanzas. A
-// line that begins with a blank continues the one above, and one that begins with # is a comment. A
-// stanza begins with its name, which no other has, and has at least one rule. The other keys are
-// those of [Status.RuleName], whose values are conditions, those of [Setting], and the fields of
-// [Preset] in lower case: alias, api, example, note, many, object, detail. Of alias, many, detail,
-// id, print and the rules there may be several. After a condition, " -- " and words are the reason
-// when it is met. A preset has either object or each, and its expressions name no $ENV. An error
-// begins with the file, the line and the column, in characters from 1: "mine.txt:3:8: ". It quotes
-// no line that does not belong to a preset.
+// Read parses the presets in text, the content of file. Each preset is a stanza of lines of the form "key: value". An empty
+// line separates stanzas. A line that starts with a blank or a tab continues the line above, and a line that starts
+// with # is a comment.
+//
+// A stanza starts with the key name. The name differs from the names and aliases of all earlier stanzas. The other keys
+// are:
+//
+//   - the rules, with a key of [Status.RuleName] and a condition. The text after " -- " is the reason when the rule matches.
+//     A preset has at least one rule;
+//   - the keys of [Setting];
+//   - alias, api, example, note, many, object, match and detail.
+//
+// The rules, alias, many, detail, id and print may occur several times, every other key once. A preset has either object or
+// each, or neither of them. Its expressions must not use $ENV. An error starts with the file, the line and the column, such
+// as "mine.txt:3:8: ". Lines and columns count from 1, and columns count characters. Errors do not quote lines that are
+// not part of a preset.
 func Read(file, text string) ([]Preset, error) { return read(file, text, compiles) }
 
+// read implements Read. It calls check for each field.
 func read(file, text string, check func(key, value string) error) (presets []Preset, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
@@ -257,7 +269,7 @@ func read(file, text string, check func(key, value string) error) (presets []Pre
 	return presets, nil
 }
 
-// ID returns a text that differs between presets that judge differently.
+// ID returns an identifier of the rules: presets with different rules, objects or stanzas have different identifiers.
 func (p Preset) ID() string {
 	id := fmt.Sprintf("%q", []any{p.Name, p.Object, p.Match, p.rules})
 	for _, s := range p.stanzas {
@@ -266,18 +278,18 @@ func (p Preset) ID() string {
 	return id
 }
 
-// Named reports whether a preset has that name or alias.
+// Named reports whether name is the name or an alias of p.
 func (p Preset) Named(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
 
-// position returns the file, the line and the column of an offset in its text.
+// position returns the position of the byte offset in text, as FILE:LINE:COLUMN. Line and column count from 1.
 func position(file, text string, offset int) string {
 	before := text[:offset]
 	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
 	return fmt.Sprintf("%s:%d:%d", file, strings.Count(before, "\n")+1, column+1)
 }
 
-// offsetIn returns where in a field the error in its expression is. A field that is on several
-// lines is on one in the expression.
+// offsetIn returns the byte offset of problem in field, a field of several lines. joined is field without line feeds, and
+// contains the source of the expression.
 func offsetIn(field, joined string, problem *expr.Error) int {
 	offset := strings.Index(joined, problem.Source) + problem.Offset
 	for i, c := range field {
@@ -288,7 +300,8 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets a field of a preset. at says where the value stands.
+// set sets the field of p that key names. It returns an error for an unknown key, a malformed or empty value, or a second
+// value where only one is allowed. at returns the position of the value.
 func (p *Preset) set(key, value string, at func() string) error {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object, "match": &p.Match}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
@@ -324,7 +337,7 @@ func (p *Preset) set(key, value string, at func() string) error {
 	return nil
 }
 
-// ruled returns the status that the rules of a key are for, none of another key.
+// ruled returns the status whose rules have this key, or [status.None] if key is not the key of a rule.
 func ruled(key string) status.Status {
 	for _, s := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		if s.RuleName() == key {
@@ -334,17 +347,17 @@ func ruled(key string) status.Status {
 	return status.None
 }
 
-// compiles checks that the expression of a key compiles.
+// compiles returns an error if key takes an expression and value does not compile.
 func compiles(key, value string) (err error) {
 	switch s := ruled(key); {
 	case s != status.None:
 		value, _, _ = strings.Cut(value, " -- ")
 		_, err = status.NewRule(s, value)
 	case key == "match":
-		_, err = status.NewRule(status.NotReady, value) // a condition that reads something, like that of any rule
+		_, err = status.NewRule(status.NotReady, value) // like every rule, the condition has to read the response
 	case key == "detail", key == "id", key == "print":
 		x, problem := expr.CompileValue(value)
-		if err = problem; err == nil && key != "print" && x.Reads("header") { // it may hold a secret, and these go to the log
+		if err = problem; err == nil && key != "print" && x.Reads("header") { // the header may hold a secret, and these values are logged
 			err = errors.New("$header is not shown")
 		}
 	case key == "object":
@@ -355,7 +368,7 @@ func compiles(key, value string) (err error) {
 	return err
 }
 
-// setting is the setting with a key, nil if there is none.
+// setting returns the setting with this key, or nil.
 func (p *Preset) setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -365,11 +378,14 @@ func (p *Preset) setting(key string) *Setting {
 	return nil
 }
 
-// Compile returns what p says for a kind of probe, with its rules in the same order. Rules that read a
-// value that such a probe never has, such as $exit for a URL, are left out and named in unfit, as
-// "until: $exit == 0". If no rule is left, or p has rules for SUCCESS and none of these is left, that is an
-// error: any good answer would be a SUCCESS. ofObject is true if the object itself is judged, such as an
-// element of a list; rules about $json alone are then left out, too, and unfit.
+// Compile returns the compiled preset for probes of this kind, with its rules in the same order. It leaves out rules that
+// read a value which such a probe never has, such as $exit for a URL. unfit lists these rules, for example
+// "until: $exit == 0". ofObject is true if the rules are evaluated for the object itself, such as an element of a list.
+// Then Compile also leaves out rules that read $json but not the object. For a preset of a file, unfit lists these
+// rules, too.
+//
+// Compile returns an error if an expression is malformed, or if all rules of a stanza, or all its rules for SUCCESS, are left
+// out. Without such rules every successful response would be a SUCCESS.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset, unfit []string, err error) {
 	preset, known := &status.Preset{Name: p.Name}, map[string]*expr.Expr{}
 	for _, s := range append(slices.Clip(p.stanzas), p) {
@@ -395,7 +411,7 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 	return preset, unfit, err
 }
 
-// compile returns the stanza that p itself is.
+// compile returns the stanza with the rules of p, without p.stanzas. known caches compiled values by their source.
 func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name
 	isOfGroup := p.Match != "" || p.stanzas != nil
@@ -416,7 +432,7 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 		}
 		isOfAnswer := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
 		switch {
-		case isOfAnswer && p.File == "": // of the built-in ones that is known
+		case isOfAnswer && p.File == "": // built-in presets have such rules on purpose
 		case offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && !isOfAnswer:
 			stanza.Rules = append(stanza.Rules, rule)
 		default:
@@ -426,7 +442,7 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 	return stanza, unfit, cmp.Or(err, p.lacks(kind, stanza.Rules, unfit))
 }
 
-// values compiles expressions for values, but for those that are known.
+// values compiles sources, the values of key, except expressions in known. It adds the compiled expressions to known.
 func (p Preset) values(key string, sources []string, known map[string]*expr.Expr) (values []*expr.Expr, err error) {
 	for _, source := range sources {
 		if known[source] == nil {
@@ -439,7 +455,8 @@ func (p Preset) values(key string, sources []string, known map[string]*expr.Expr
 	return values, nil
 }
 
-// lacks refuses a preset of which too little is left for a kind of probe.
+// lacks returns an error if unfit rules were left out, and rules has no rule, or no rule for SUCCESS although unfit has such
+// a rule.
 func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) error {
 	isUntil := func(r status.Rule) bool { return r.Status == status.Success }
 	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, status.Success.RuleName()) })
@@ -452,7 +469,7 @@ func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) err
 	return nil
 }
 
-// offers reports whether a kind of probe has all that an expression reads.
+// offers reports whether probes of kind k have all values that x reads.
 func offers(k status.Kind, x *expr.Expr) bool {
 	return (k == status.KindHTTP || !x.Reads("status", "header")) &&
 		(k == status.KindCommand || !x.Reads("exit", "stdout", "stderr")) &&

@@ -7,19 +7,20 @@ import (
 	"io"
 )
 
-// awsPrefix begins the names of presets that are waiters of AWS.
+// awsPrefix is the prefix of the names of all waiters of AWS.
 const awsPrefix = "aws:"
 
-// waitersFile has the waiters of AWS as presets, compressed; scripts/aws-waiters makes it.
+// waitersFile holds the waiters of AWS as presets, compressed by gzip. scripts/aws-waiters writes the file.
 //
 //go:embed waiters.txt.gz
 var waitersFile []byte
 
-// Waiters returns the waiters of AWS, of botocore, as presets, in the order of their services.
+// Waiters returns the waiters of AWS, as botocore defines them. The order is the order of their services.
 func Waiters() []Preset { return builtin(waiterText()) }
 
+// waiterText returns the text of the presets in waitersFile.
 func waiterText() string {
-	r, _ := gzip.NewReader(bytes.NewReader(waitersFile)) // which the tests read
+	r, _ := gzip.NewReader(bytes.NewReader(waitersFile)) // tests read the file, so it is not malformed
 	text, _ := io.ReadAll(r)
 	return string(text)
 }
