@@ -1,6 +1,5 @@
-// Package riverpoll makes a wait a job of [River], which keeps it in Postgres: it outlives
-// whoever waits. Each attempt is a step of the wait ([poll.Poller.Step]), and between
-// attempts the job is snoozed.
+// Package riverpoll runs a wait as a job of [River]. River keeps the job in Postgres, so the wait survives the end of a
+// worker. Each run of the job is a step of the wait ([poll.Poller.Step]). Between the steps the job is snoozed.
 //
 //	func (w *exporter) Work(ctx context.Context, job *river.Job[Export]) error {
 //		out, err := riverpoll.Step[pgx.Tx](ctx, job.JobRow, poll.Poller{
@@ -15,9 +14,8 @@
 //		return nil
 //	}
 //
-// A wait may take longer than the JobTimeout of the client, which limits one attempt. After
-// a worker was killed in the middle of an attempt, the job goes on once it has been
-// running for RescueStuckJobsAfter: an hour, unless the client says otherwise.
+// The JobTimeout of the client limits one attempt. The wait may take longer. If a worker is killed during an attempt, River
+// runs the job again after the client's RescueStuckJobsAfter, which is an hour by default.
 //
 // [River]: https://riverqueue.com
 package riverpoll
@@ -36,28 +34,25 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// An Output is the output of a job that waits, from its first attempt on: what
-// [rivertype.JobRow.Output] has, in JSON.
+// An Output is the output of a job that waits. [rivertype.JobRow.Output] holds its JSON form after the first attempt.
 type Output struct {
-	// State is what the wait goes on from. It may hold a URL that is itself a secret.
+	// State is the state from which the wait continues. It may hold a URL that is itself a secret.
 	State poll.State `json:"state"`
-	// Result is the body of the answer that was SUCCESS: as it is if that is JSON that
-	// Postgres takes, and otherwise as a string. A NUL, and what is not UTF-8, becomes U+FFFD.
-	// River takes at most 32 MiB: a job with more is canceled.
+	// Result is the body of the response that was SUCCESS. A body that is not JSON, or that Postgres rejects, becomes a
+	// JSON string. A NUL and malformed UTF-8 become U+FFFD. River accepts at most 32 MiB: a job with a larger output is
+	// canceled.
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-// Step makes the next attempt of the wait that is the job. It is called once in each Work,
-// which returns its error: a snooze until the next attempt, or a cancellation once the wait
-// has ended without SUCCESS. Any other error, such as that of a program that cannot be run
-// here, is for River's retries. After SUCCESS there is no error; the job may end then, or go
-// on with the Result.
+// Step makes the next attempt of the wait that job stands for. Call Step once in each Work, and return its error from Work:
+// a snooze until the next attempt, or a cancellation after the wait has ended without SUCCESS. Any other error, such as
+// a program that cannot be run on this machine, leads to a retry by River. After SUCCESS the error is nil. The job may
+// then end, or use the Result.
 //
-// TTx is that of the client. The output of the job belongs to Step, and so does p.Starting:
-// a request that starts the operation is sent once it is in the database that it may have
-// been sent. If the worker is killed then, the job is canceled: the operation may have
-// started, and a second request might start it again. Retried by hand, a job whose wait has
-// ended ends the same way; insert another one to wait again.
+// TTx is the transaction type of the client. Step owns the output of the job, and it replaces p.Starting. It sends a start
+// request only after the database has recorded that the request may have been sent. If the worker is killed after
+// that, the job is canceled: the operation may have started, and a second request might start it again. A job whose
+// wait has ended ends the same way if it is retried by hand. To wait again, insert a new job.
 func Step[TTx any](ctx context.Context, job *rivertype.JobRow, p poll.Poller) (Output, error) {
 	client, err := river.ClientFromContextSafely[TTx](ctx)
 	if err != nil {
@@ -82,11 +77,10 @@ func Step[TTx any](ctx context.Context, job *rivertype.JobRow, p poll.Poller) (O
 	})
 }
 
-// keepTime is how long a state may take to be kept after ctx is done.
+// keepTime limits the time for storing a state. It also applies after ctx is done.
 const keepTime = 5 * time.Second
 
-// step is Step with a function that keeps an output: at once, or when the attempt at the
-// job ends.
+// step implements Step. keep stores an output: immediately if now is true, otherwise when the run of the job ends.
 func step(
 	ctx context.Context, job *rivertype.JobRow, p poll.Poller, keep func(_ context.Context, _ Output, now bool) error,
 ) (Output, error) {
@@ -121,12 +115,14 @@ func step(
 	}
 }
 
-// keepAfter keeps what follows past: at once if another attempt could not find it out again.
+// keepAfter stores out, the output after the state past. It stores out immediately if another attempt could not determine
+// it again: the wait has ended, or a start request was sent. If the database rejects the Result, keepAfter stores the
+// Result as a string. It stores nothing if past has ended already.
 func keepAfter(
 	ctx context.Context, past poll.State, out *Output, keep func(_ context.Context, _ Output, now bool) error,
 ) error {
 	if past.Ended() {
-		return nil // there is nothing new
+		return nil // out is stored already
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
@@ -139,7 +135,7 @@ func keepAfter(
 	return keep(ctx, *out, true)
 }
 
-// result returns a body as JSON.
+// result returns body if it is JSON, or else body as a JSON string.
 func result(body []byte) json.RawMessage {
 	if json.Valid(body) {
 		return body
@@ -147,6 +143,7 @@ func result(body []byte) json.RawMessage {
 	return quoted(body)
 }
 
+// quoted returns text as a JSON string.
 func quoted(text []byte) json.RawMessage {
 	q, err := json.Marshal(string(text))
 	if err != nil {
@@ -155,8 +152,8 @@ func quoted(text []byte) json.RawMessage {
 	return q
 }
 
-// forPostgres returns the JSON form of an output without NULs, which Postgres refuses. One
-// that it refuses would hold up other jobs that River writes together with this one.
+// forPostgres returns the JSON form of o. It replaces NULs, because Postgres rejects them. River writes several jobs in one
+// statement, so a rejected output would also delay other jobs.
 func (o Output) forPostgres() (json.RawMessage, error) {
 	text, err := json.Marshal(o)
 	return json.RawMessage(strings.NewReplacer(`\\`, `\\`, `\u0000`, `\ufffd`).Replace(string(text))), err

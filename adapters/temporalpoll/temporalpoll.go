@@ -1,6 +1,6 @@
-// Package temporalpoll makes a wait an activity of [Temporal], so that it outlives whoever
-// waits. Each attempt at the activity is a step of the wait ([poll.Poller.Step]); between
-// attempts the server waits, and the history of the workflow does not grow.
+// Package temporalpoll runs a wait as an activity of [Temporal], so that the wait survives the end of a worker. Each attempt
+// at the activity is a step of the wait ([poll.Poller.Step]). Between attempts the Temporal server waits, and the history
+// of the workflow does not grow.
 //
 //	func Export(ctx context.Context, api, table string) (string, error) {
 //		outcome, err := temporalpoll.Step(ctx, poll.Poller{
@@ -13,8 +13,8 @@
 //		return string(outcome.Observation.Body), nil
 //	}
 //
-// Its options limit an attempt by StartToCloseTimeout, after which another one follows that
-// was lost with its worker, and the wait by ScheduleToCloseTimeout:
+// In the options of the activity, StartToCloseTimeout limits an attempt. If an attempt is lost with its worker, the next
+// attempt follows after that time. ScheduleToCloseTimeout limits the wait:
 //
 //	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 //		StartToCloseTimeout:    30 * time.Second,
@@ -22,12 +22,12 @@
 //		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1},
 //	})
 //
-// The RetryPolicy must not limit the attempts. Its intervals are for attempts that were
-// lost; between those that were not, the wait's schedule and what the server asks for hold,
-// also beyond MaximumInterval. Each attempt is billed as one where attempts are.
+// The RetryPolicy must not limit the attempts. Its intervals apply only after an attempt that was lost. After every other
+// attempt, the schedule of the wait and the requests of the polled server apply, even beyond MaximumInterval. A service
+// that bills attempts bills each attempt of the wait.
 //
-// In tests of a workflow, mock the activity: the test environment skips the time between
-// attempts, but not that of the wait.
+// In tests of a workflow, mock the activity: the test environment skips the time between attempts, but the clock of the
+// wait does not follow.
 //
 // [Temporal]: https://temporal.io
 package temporalpoll
@@ -46,12 +46,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// kept is what an attempt at the activity leaves to the next one: the details of its last
-// heartbeat.
+// kept is the data that an attempt at the activity passes to the next attempt, as the details of its last heartbeat.
 type kept struct {
 	State   poll.State `json:"state"`
-	Attempt int32      `json:"attempt"`        // after which that was the state; 0 for none
-	Lost    bool       `json:"lost,omitempty"` // an attempt that might have started the operation
+	Attempt int32      `json:"attempt"`        // attempt that stored State; 0 if no attempt did
+	Lost    bool       `json:"lost,omitempty"` // an attempt was lost that might have started the operation
 }
 
 var (
@@ -60,30 +59,29 @@ var (
 	errMayHaveStarted = errors.New("the operation may have started: an attempt that was to start it was lost")
 )
 
-// Step makes the next attempt of the wait that is the activity. It is called once in each
-// attempt at the activity, which returns its error, a [temporal.ApplicationError]:
+// Step makes the next attempt of the wait that the activity stands for. Call Step once in each attempt at the activity, and
+// return its error:
 //
-//   - The wait goes on: benign, with a NextRetryDelay, of type NOT_READY or THROTTLED.
-//   - It has ended without SUCCESS: not retryable. The type is the [poll.Ending] in words,
-//     such as "failed" or "timed out".
-//   - The worker is shutting down, or the activity was paused or reset: benign, of type
+//   - If the wait continues, the error is a benign [temporal.ApplicationError] with a NextRetryDelay, of type NOT_READY or
+//     THROTTLED.
+//   - If the wait has ended without SUCCESS, the error is an ApplicationError that is not retryable. The type is the
+//     [poll.Ending], such as "failed" or "timed out".
+//   - If the worker is shutting down, or the activity was paused or reset, the error is a benign ApplicationError of type
 //     "interrupted".
-//   - Something is wrong with the worker, such as a program that cannot be run there: for the
-//     RetryPolicy.
+//   - If the worker has a problem, such as a program that cannot be run, the error is subject to the RetryPolicy.
+//   - If the activity was canceled, the error is the error of the cancellation.
 //
-// If the activity was canceled, that is the error. After SUCCESS there is none, and the
-// outcome has the answer.
+// After SUCCESS the error is nil, and the outcome holds the response.
 //
-// The wait ends before the ScheduleToCloseTimeout, with time for a last look, or by
-// p.Timeout if that is shorter. With a HeartbeatTimeout, a look that takes longer is
-// reported meanwhile, and stopped when the activity is canceled.
+// The wait ends before the ScheduleToCloseTimeout, with time for a last attempt, or after p.Timeout if p.Timeout is
+// shorter. With a HeartbeatTimeout, Step sends heartbeats during a long attempt, and stops the attempt when the activity
+// is canceled.
 //
-// The heartbeat of the activity belongs to Step, which keeps the State in its details. They may
-// hold a URL that is itself a secret, for which there are data converters. p.Starting belongs to
-// it, too: a request that starts the operation is sent only by an attempt that follows directly on
-// one whose heartbeat the server has. So a start needs an attempt before it, and where the
-// one that was to send it is lost the wait has failed: the operation may have started, and a
-// second request might start it again.
+// Step owns the heartbeat of the activity, and keeps the State in its details. The details may hold a URL that is itself a
+// secret: use a data converter to encrypt them. Step replaces p.Starting. An attempt sends a start request only if the
+// server has the heartbeat of the attempt directly before. So the first attempt never sends a start request. If the
+// attempt that had to send the start request is lost, the wait has failed: the operation may have started, and a second
+// request might start it again.
 func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
@@ -113,7 +111,7 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	if o := last.Outcome; o != nil && o.Ending == poll.Succeeded {
 		return *o, nil
 	}
-	// The SDK sends the first heartbeat of an attempt at once, and the last before its error.
+	// The SDK sends the first heartbeat of an attempt immediately, and the last heartbeat before the error of the attempt.
 	activity.RecordHeartbeat(context.WithoutCancel(ctx), kept{state, info.Attempt, past.Lost})
 	if last.Kind == poll.EventWait {
 		return poll.Outcome{}, goOn(state, last.State.Due)
@@ -121,10 +119,10 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	return *last.Outcome, ended(*last.Outcome, state)
 }
 
-// stepAlive is p.Step, with heartbeats meanwhile.
+// stepAlive calls p.Step. If timeout, the HeartbeatTimeout, is greater than 0, it sends heartbeats during the call.
 func stepAlive(ctx context.Context, p poll.Poller, past kept, timeout time.Duration) (poll.State, []poll.Event) {
 	if timeout > 0 {
-		// The SDK holds back what comes sooner than 80% of the timeout.
+		// The SDK delays heartbeats that follow each other faster than 80% of the timeout.
 		ticker, done := time.NewTicker(timeout*17/20), make(chan struct{})
 		var beating sync.WaitGroup
 		beating.Go(func() {
@@ -144,11 +142,11 @@ func stepAlive(ctx context.Context, p poll.Poller, past kept, timeout time.Durat
 	return p.Step(ctx, past.State)
 }
 
-// goOn returns the error after which the server waits until next.
+// goOn returns the error of a wait that continues: the server makes the next attempt at the time next.
 func goOn(state poll.State, next time.Time) error {
 	kind, reason := state.Status, state.Reason
 	if kind != status.Throttled {
-		kind = status.NotReady // nothing was seen, or a SUCCESS or ERROR short of its threshold
+		kind = status.NotReady // no status yet, or a SUCCESS or ERROR that has not reached its threshold
 	}
 	if reason == "" {
 		reason = "the first look is not due yet"
@@ -156,15 +154,15 @@ func goOn(state poll.State, next time.Time) error {
 	return retry(reason, string(kind), time.Until(next))
 }
 
-// retry returns an error after which another attempt comes after delay, as is usual.
+// retry returns a benign error of type kind: the server makes the next attempt after delay, and counts no failure.
 func retry(message, kind string, delay time.Duration) error {
 	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{
 		Category:       temporal.ApplicationErrorCategoryBenign,
-		NextRetryDelay: max(delay, time.Millisecond), // 0 would be that of the RetryPolicy
+		NextRetryDelay: max(delay, time.Millisecond), // 0 would mean the interval of the RetryPolicy
 	})
 }
 
-// ended returns the error of a wait that has ended without SUCCESS.
+// ended returns the error for o, the outcome of a wait that was interrupted or has ended without SUCCESS.
 func ended(o poll.Outcome, state poll.State) error {
 	err := o.Err()
 	switch {
@@ -181,7 +179,7 @@ func ended(o poll.Outcome, state poll.State) error {
 	return err
 }
 
-// final returns an error after which no attempt comes.
+// final returns an error that is not retryable: the server makes no further attempt. Its type is ending.
 func final(err error, ending poll.Ending) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), string(ending), nil)
 }

@@ -1,5 +1,5 @@
-// Package jobs is what the tests of the adapters wait for: an API that starts jobs and counts
-// what it is asked, and workers that are killed.
+// Package jobs has the servers and workers of the adapters' tests: an API that starts jobs and counts requests, and
+// workers that the tests kill.
 package jobs
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// An API starts a job with POST /NAME, and answers about it with GET /NAME.
+// An API is a server of jobs. POST /NAME starts the job NAME, and GET /NAME returns the state of the job.
 type API struct {
 	*httptest.Server
 	takes time.Duration
@@ -26,8 +26,8 @@ type API struct {
 	began         map[string]time.Time
 }
 
-// NewAPI returns an API, which is closed when the test ends, whose jobs take so long. It
-// takes its time to start one whose name begins with "storm".
+// NewAPI returns an API whose jobs take the time takes. The API is closed when the test ends. The start of a job whose name
+// starts with "storm" takes some time.
 func NewAPI(t testing.TB, takes time.Duration) *API {
 	a := &API{takes: takes, starts: map[string]int{}, looks: map[string]int{}, began: map[string]time.Time{}}
 	a.Server = httptest.NewServer(a)
@@ -38,14 +38,14 @@ func NewAPI(t testing.TB, takes time.Duration) *API {
 	return a
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.Trim(r.URL.Path, "/")
 	done := a.count(r.Method, name)
 	switch {
 	case r.Method == http.MethodPost:
 		if strings.HasPrefix(name, "storm") {
-			time.Sleep(200 * time.Millisecond) // so that some workers are killed meanwhile
+			time.Sleep(200 * time.Millisecond) // so that some workers are killed during the start
 		}
 		w.Header().Set("Location", "/"+name)
 		w.WriteHeader(http.StatusAccepted)
@@ -56,8 +56,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count counts a request, and reports whether the job is done. One that was never started
-// begins with the first look.
+// count counts a request, and reports whether the job is done. A job without a POST starts with its first GET.
 func (a *API) count(method, name string) (done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,18 +72,18 @@ func (a *API) count(method, name string) (done bool) {
 	return time.Since(a.began[name]) >= a.takes
 }
 
-// Starts and Looks are how often a job was started and looked at.
+// Starts returns the number of POST requests for a job, and Looks the number of other requests.
 func (a *API) Starts(name string) int { a.mu.Lock(); defer a.mu.Unlock(); return a.starts[name] }
 func (a *API) Looks(name string) int  { a.mu.Lock(); defer a.mu.Unlock(); return a.looks[name] }
 
-// Asked is how many requests there were.
+// Asked returns the number of requests.
 func (a *API) Asked() int { a.mu.Lock(); defer a.mu.Unlock(); return a.asked }
 
 // A Worker is a process of the test's own program.
 type Worker struct{ cmd *exec.Cmd }
 
-// StartWorker runs the test's program with these variables besides its own, until the test
-// ends. Its TestMain is to see by them that it is a worker.
+// StartWorker runs the test's program until the test ends, with env added to the environment. The TestMain of the program
+// must recognize the worker by these variables.
 func StartWorker(t testing.TB, env ...string) *Worker {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -106,9 +105,8 @@ func (w *Worker) Kill() {
 	}
 }
 
-// Storm begins waits that start a job at a URL each, and kills workers meanwhile. It fails the
-// test unless every wait ends well, or with an error that says that the job may have started,
-// and no job was started twice.
+// Storm starts waits, each for a job at its own URL, and kills workers during the waits. It fails the test if a job was
+// started twice, or if a wait ends with another error than that the job may have started.
 func Storm(t testing.TB, worker func(testing.TB) *Worker, begin func(url string) (end func() error)) {
 	t.Helper()
 	const count, kills = 60, 10
@@ -154,7 +152,8 @@ func killOne(t testing.TB, a *API, worker func(testing.TB) *Worker) {
 	w.Kill()
 }
 
-// Await fails the test unless done reports true within limit.
+// Await waits until done returns true. It fails the test if that takes longer than limit. what names the awaited event in
+// the message of the failure.
 func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
@@ -164,7 +163,8 @@ func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
 	}
 }
 
-// Serve answers every request with this body, and returns the URL.
+// Serve starts a server that returns body for every request, and returns the URL of the server. The server is closed when
+// the test ends.
 func Serve(t testing.TB, body string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
 	t.Cleanup(s.Close)

@@ -12,17 +12,17 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Service is a transport that answers with one of Answers after the other: a status code,
-// and what follows it in Retry-After. The last one stays.
+// A Service is a transport that returns the responses in Answers, one for each request. An answer is a status code,
+// optionally with a blank and the value of Retry-After. The last answer is repeated.
 type Service struct {
 	Answers  []string
-	Takes    time.Duration // each answer
-	Asked    func()        // before each answer, if it is not nil
-	Requests int
-	Starts   int // requests by POST
+	Takes    time.Duration // time that each response takes
+	Asked    func()        // called before each response; may be nil
+	Requests int           // number of requests
+	Starts   int           // number of POST requests
 }
 
-// RoundTrip answers a request.
+// RoundTrip implements [http.RoundTripper].
 func (s *Service) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"state":"done"}`)), Request: r}
 	var after string
@@ -42,7 +42,7 @@ func (s *Service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Poller returns a wait for a job of the service.
+// Poller returns a wait for a job of the service. Its requests use method.
 func (s *Service) Poller(method string) poll.Poller {
 	return poll.Poller{
 		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
@@ -50,7 +50,7 @@ func (s *Service) Poller(method string) poll.Poller {
 	}
 }
 
-// half makes hints 5% longer.
+// half is a random source. It makes poll lengthen each requested wait by 5%, half of the maximum.
 type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
