@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
-// or the start must not be sent; otherwise "".
+// unrunnable returns CannotRun if the program cannot be run, Failed if the start request must not be sent, and
+// otherwise "". With an ending there was no attempt.
 func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
 	switch {
@@ -26,8 +26,8 @@ func (w *wait) unrunnable() Ending {
 	return ""
 }
 
-// stopped returns how the wait ends if its place is closed until its deadline, or the loop ends; ""
-// if neither is so.
+// stopped returns HintTooLong if the origin is closed until after the deadline. Otherwise it returns the ending
+// by the run, or "".
 func (w *wait) stopped() Ending {
 	if w.closedPastDeadline != "" {
 		return HintTooLong
@@ -35,7 +35,7 @@ func (w *wait) stopped() Ending {
 	return w.run.stopped()
 }
 
-// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
+// stopped returns the ending of targets that the caller or the goal of the group has stopped, or "".
 func (r *run) stopped() Ending {
 	err := r.caller.Err()
 	switch {
@@ -49,8 +49,7 @@ func (r *run) stopped() Ending {
 	return ""
 }
 
-// broken returns the cause with which the caller said that the operation has failed; nil if
-// it did not.
+// broken returns the [Permanent] cause with which the caller canceled the context; nil without such a cause.
 func (r *run) broken() error {
 	if cause := context.Cause(r.caller); isPermanent(cause) {
 		return cause
@@ -58,16 +57,15 @@ func (r *run) broken() error {
 	return nil
 }
 
-// ending returns how the wait ends after an attempt, "" if it continues.
+// ending returns the ending of the wait after an attempt, "" if the wait continues.
 func (w *wait) ending(now time.Time) Ending {
-	if w.element != nil { // limits are those of the list
+	if w.element != nil { // the limits belong to the list
 		return w.endingByVerdict()
 	}
 	return w.endingOf(w.stopped(), now)
 }
 
-// endingOfPast returns how a wait ends that goes on from a Past after which there is nothing to do,
-// "" if it goes on.
+// endingOfPast returns the ending of a wait whose Past allows no further attempt, "" if the wait continues.
 func (w *wait) endingOfPast() Ending {
 	switch {
 	case w.Ending != "":
@@ -81,7 +79,7 @@ func (w *wait) endingOfPast() Ending {
 	return ""
 }
 
-// outcome returns the outcome of a wait that ends so.
+// outcome returns the outcome of a wait with an ending.
 func (w *wait) outcome(ending Ending) Outcome {
 	if ending == Succeeded && w.final != nil {
 		return *w.final
@@ -109,7 +107,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Cause = context.Cause(w.run.caller)
 	}
 	if !slices.Contains([]Ending{Succeeded, Failed, CannotRun}, ending) && o.Status.Ends() {
-		o.Status = status.NotReady // it was not seen often or long enough
+		o.Status = status.NotReady // the verdict is below its threshold
 	}
 	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil
@@ -125,13 +123,13 @@ func (w *wait) outcome(ending Ending) Outcome {
 	return o
 }
 
-// neverFound reports whether what was waited for to be gone was never seen.
+// neverFound reports whether a wait for something to be gone never saw it.
 func (w *wait) neverFound(o Outcome) bool {
 	isHere := func(rule status.Rule) bool { return rule.Here }
 	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
 }
 
-// explain notes what kept the wait undecided.
+// explain adds notes and hints about why the wait was not decided.
 func (w *wait) explain(o *Outcome) {
 	last, needed := w.last.verdict.Status, w.threshold()
 	switch {
@@ -147,7 +145,7 @@ func (w *wait) explain(o *Outcome) {
 	}
 }
 
-// reason says why the wait ended as it did.
+// reason returns why the wait ended, for people.
 func (w *wait) reason(o Outcome) string {
 	if w.hopeless != nil {
 		return w.hopeless.Error()
@@ -161,7 +159,7 @@ func (w *wait) reason(o Outcome) string {
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !o.Verdict.TellsHint { // of an element it is the list's
+		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !o.Verdict.TellsHint { // an element uses the hint of its list
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
@@ -169,7 +167,7 @@ func (w *wait) reason(o Outcome) string {
 		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
 	case TimedOut:
 		limit := w.budget
-		if limit != w.p.Timeout { // it is the context's, set a moment earlier
+		if limit != w.p.Timeout { // the context's deadline, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
 		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
@@ -196,10 +194,10 @@ func (w *wait) isUnfinished() bool {
 	return hasStarted && !isReported
 }
 
-// keptAtEnd returns the State that a later run goes on from after this ending. It has no Ending if
-// Finalize made a failure of a success, since a later run may use the result, or if the caller said
-// that the wait has failed, since nobody saw what became of the operation. Nor has the State of an operation
-// that is unfinished.
+// keptAtEnd returns the State from which a later run continues after the ending how. The State has an Ending
+// only if no later run is needed. It has no Ending in three cases. Finalize has turned a success into a failure:
+// a later run may use the result. The caller ended the wait with a [Permanent] cause: the state of the operation
+// is unknown. The operation is unfinished.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
@@ -215,8 +213,8 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 			Messages: s.Messages, Heard: s.Heard,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
-		ended.Limit = s.Limit      // which is about other targets, too
-		if o.Ending == Succeeded { // its result may be looked at again
+		ended.Limit = s.Limit      // the limit also applies to other targets
+		if o.Ending == Succeeded { // a later run may check for the result again
 			ended.progress = s.progress
 			ended.LastLook, ended.Reserved = false, false
 		}

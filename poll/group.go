@@ -12,39 +12,38 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
-// schedule and limits. The zero value waits until all of them have succeeded.
+// A Group waits for several targets at once. Each target is a [Poller] with its own probe, rules, schedule and
+// limits. The zero value waits until all targets have succeeded.
 //
-// A Poller with [Elements] is a list: each element of its answers is a target. The events of
-// the list itself, a wait, a start and an attempt for each look, have no N. An element has
-// an EventAttempt only when its verdict is a new one or its JSON has changed, and one
-// EventEnd. The list has an EventEnd only if it is not known to be all that was to be waited
-// for: that counts in the Summary's Endings, and not as a target.
+// A Poller with [Elements] is a list: each element of its responses is a target. The list itself has an
+// EventWait, an EventStart and an EventAttempt for each attempt; these events have no N. An element has an
+// EventAttempt only if its verdict or its JSON has changed, and exactly one EventEnd. The list has an EventEnd
+// only if it may hold targets that are not known. Such an end counts in the Summary's Endings, but not as a
+// target.
 type Group struct {
-	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
-	// others are [Cancelled]. With fewer targets than AtLeast all are Cancelled before the first attempt.
+	// AtLeast is how many targets must succeed. 0 means all. Once AtLeast targets have succeeded, all other targets
+	// are [Cancelled]. With fewer targets than AtLeast, all targets are Cancelled before the first attempt.
 	AtLeast int
-	// Percent, from 0 to 100, takes the place of AtLeast unless it is 0: so many percent of
-	// all targets, rounded up, must succeed. The number of targets is known once every list
-	// has the elements that it Expects: a list without Known and Expect is an error.
+	// Percent, unless it is 0, replaces AtLeast: Percent percent of all targets, rounded up, must succeed. It is
+	// between 0 and 100. The number of targets is known once every list has the elements that it Expects, so a list
+	// without Known and Expect is an error.
 	Percent float64
-	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
-	// group waits for the other targets even so.
+	// FailFast ends the group as soon as AtLeast can no longer be reached. Without FailFast the group still waits
+	// for the remaining targets.
 	FailFast bool
 
-	// Parallel is how many attempts are made at once; 0 means 50. An attempt that has taken 5 s does not
-	// count any more, except for ParallelPlace, until there are four times Parallel in all.
+	// Parallel is how many attempts are made at once; 0 means 50. An attempt that has taken 5 s no longer counts
+	// for Parallel, but still for ParallelPlace. The total is at most four times Parallel.
 	Parallel int
-	// ParallelPlace returns how many of them go to one place: the scheme, host and port of a
-	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
-	// limit but Parallel; nil returns 0 for every place.
+	// ParallelPlace returns how many attempts are made at once at an origin: the scheme, host and port of a URL,
+	// the program of a command, or the [Plan.Origin] of another probe. 0 means no limit except Parallel. A nil
+	// function limits no origin.
 	ParallelPlace func(place string) int
-	// Limiter spaces the requests to each place of the targets that have none of their own; nil means
-	// no limit.
+	// Limiter spaces the requests to each origin, for targets without a Limiter of their own. Nil means no limit.
 	Limiter Limiter
 
-	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own
-	// Timeout applies in addition; its own Start and Rand take the place of these.
+	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own Timeout applies in
+	// addition. A target's own Start and Rand replace the fields of the group.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
@@ -52,27 +51,27 @@ type Group struct {
 
 // A Summary is the result of a [Group].
 type Summary struct {
-	// Ending is Succeeded if the goal was reached. Otherwise it is the first of these that
-	// a target, or a list, ended with: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted,
-	// TimedOut. A group without targets has Failed.
+	// Ending is Succeeded if the goal was reached. Otherwise it is the first ending in this order that a target or
+	// a list has: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut. A group without targets
+	// has Failed.
 	Ending Ending
-	// Targets counts the targets, Need how many of them had to succeed, and Endings how
-	// many ended in which way.
+	// Targets is the number of targets, and Need how many targets had to succeed. Endings counts the targets, and
+	// lists, with each ending.
 	Targets, Need int
 	Endings       map[Ending]int
-	// Failures are the errors of the first targets, or lists, that did not succeed: three at most.
+	// Failures are the errors of the first targets, or lists, that did not succeed: at most three.
 	Failures []error
-	// Attempts counts the attempts made. One for all elements of a list counts once.
+	// Attempts counts the attempts made. An attempt for a list counts once, not once for each element.
 	Attempts int
 	Elapsed  time.Duration // since the start of the group
-	// Notes are reasons why a list that is complete may have more elements, such as ".count is 500": see [Elements.Whole].
+	// Notes are reasons why a complete list may have more elements, such as ".count is 500": see [Elements.Whole].
 	Notes []string
-	// Cause is the cause of the caller's context if it ended the group.
+	// Cause is the cause of the caller's context if the context ended the group; otherwise nil.
 	Cause error
 }
 
-// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, and
-// the Cause or the Failures.
+// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, the Cause and the
+// Failures.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
@@ -83,7 +82,7 @@ func (s Summary) Err() error {
 // A groupError is the error of a group whose goal was not reached.
 type groupError struct{ Summary }
 
-// Error returns the counts, and the Cause or how the first targets ended that did not succeed.
+// Error returns the counts, followed by the Cause or the endings of the first targets that did not succeed.
 func (e *groupError) Error() string {
 	need := fmt.Sprint(e.Need)
 	if e.Need == e.Targets {
@@ -111,10 +110,10 @@ func (e *groupError) Unwrap() []error {
 	return append([]error{e.Ending, e.Cause}, e.Failures...)
 }
 
-// Run waits for the targets and returns how each of them ended, in their order, with the elements
-// of lists in the order of their appearance. The error is that of [Summary.Err].
+// Run waits for the targets, and returns the outcome of each target in their order. The elements of lists are in
+// the order of their first appearance. The error is the error of [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
-	err = errors.New("the group ended before its goal was decided") // by code of the caller that ends its goroutine
+	err = errors.New("the group ended before its goal was decided") // if code of the caller has ended its goroutine
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:
@@ -127,12 +126,11 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 	return outcomes, err
 }
 
-// Events waits for the targets and yields what happens: the events of each target, with its
-// N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
-// of every target. A consumer that is slow delays no attempt until it is 100 events behind; only a
-// start waits until its EventStart, and the EventAttempt of its answer, have been consumed. Breaking out
-// of the iteration ends the group, and drops the events that are left. All targets are read, and all
-// their probes checked, before the first attempt.
+// Events waits for the targets and yields the events of each target, with its N. It yields an EventPlace when an
+// origin was closed and, after the EventEnd of every target, one EventGoal. A slow consumer delays no attempt
+// until it is 100 events behind. Only a start request is sent after its EventStart was consumed, and continues
+// after its EventAttempt was consumed. Breaking out of the iteration ends the group, and drops the remaining
+// events. Before the first attempt all targets are read, and all their probes checked.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		events, seen, gone := make(chan *Event, maxEvents), make(chan struct{}), make(chan struct{})
@@ -142,7 +140,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			case <-gone:
 				return false
 			}
-			if !e.ofStart { // of others up to maxEvents wait
+			if !e.ofStart { // any other event waits in the channel, with up to maxEvents events
 				return true
 			}
 			select {
@@ -175,5 +173,5 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 	}
 }
 
-// maxEvents is how many events of a group wait for their consumer at most.
+// maxEvents is the number of events that a group keeps for a slow consumer.
 const maxEvents = 100

@@ -9,30 +9,31 @@ import (
 )
 
 const (
-	// minReserve is the least time kept for a last look, if there is that much. With less
-	// left before the deadline, no further attempt is planned.
+	// minReserve is the least time that is reserved for a last attempt, if so much time is left. With less time
+	// before the deadline, no further attempt is planned.
 	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
-	// quick attempt is followed by a later one.
+	// unmeasuredReserve is reserved until an attempt has been timed. A larger reserve does no harm: after a quick
+	// attempt a later attempt is planned.
 	unmeasuredReserve = 2 * time.Second
-	// hintSpread is the largest share of a hint that is added to it at random, so that
-	// clients that were told the same wait do not return together.
+	// hintSpread limits the random extra time after a hint, as a share of the hint. It keeps clients that got the
+	// same hint from returning at the same moment.
 	hintSpread = 0.1
 )
 
-// A listing is what a list adds to the plan of its next attempt. The zero value is that of a wait without a list.
+// A listing is the part of a plan that depends on a list. The zero value belongs to a wait without a list.
 type listing struct {
-	confirmAt time.Time     // when an attempt only confirms the list, zero if the next attempt does more
+	confirmAt time.Time     // when an attempt can confirm the list, zero if the next attempt has another purpose
 	streak    int           // how many complete responses in a row have left SUCCESS of an element to be confirmed
 	hold      time.Duration // how much longer the verdicts of all elements have to hold
 }
 
-// next returns when the next attempt comes: after the schedule's own wait, or after the server's if that is longer, but
-// so that it fits before the deadline, and not sooner than a THROTTLED response asks for. previous is the schedule's own
-// wait.
+// next returns the time of the next attempt. It comes after the wait of the schedule, or after the wait of the
+// server if that wait is longer. It is moved forward to fit before the deadline, but not before a THROTTLED
+// response allows it. isLast is true if it was moved to the deadline. previous is the wait that the schedule
+// returned.
 func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
 	wait, previous := max(0, s.Due.Sub(now)), s.Previous
-	if s.Due.IsZero() { // otherwise it is that of an earlier run
+	if s.Due.IsZero() { // otherwise an earlier run has set Due
 		wait, previous = s.waitWithoutDeadline(of, now)
 	}
 	if s.deadline.IsZero() {
@@ -43,13 +44,13 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 		least = s.hintLeft(now)
 	}
 	latest := max(left-s.reserve(left), least, 0)
-	if of.hold < left { // an attempt before that cannot be the last
+	if of.hold < left { // an earlier attempt cannot be the last
 		latest = max(latest, of.hold)
 	}
 	if wait > latest {
 		wait, isLast = latest, true
 	}
-	// The attempt that begins the thresholds may take longer than others did.
+	// The attempt that starts the thresholds may take longer than earlier attempts.
 	takes := s.timeToConfirm(latest)
 	early := (latest - takes) / 10 * 9
 	if takes > 0 && wait > early && early > max(s.hintLeft(now), minReserve) {
@@ -58,8 +59,8 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 	return now.Add(wait), isLast, previous
 }
 
-// waitWithoutDeadline returns the wait before the next attempt if there were no deadline, and the schedule's own wait. The
-// wait counts from the last attempt, also if an earlier run made that.
+// waitWithoutDeadline returns the wait before the next attempt as if there were no deadline, and the wait that
+// the schedule returned. The wait counts from the last attempt, even if an earlier run made that attempt.
 func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
 	wait, previous = s.scheduledWait(of, now)
 	wait = max(0, wait-s.passed(now))
@@ -74,7 +75,7 @@ func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previou
 	return wait, previous
 }
 
-// hintLeft returns what is left of the wait that the server asked for.
+// hintLeft returns the rest of the wait that the server requested; 0 without a hint.
 func (s *standing) hintLeft(now time.Time) time.Duration {
 	if s.Hint == nil {
 		return 0
@@ -82,7 +83,7 @@ func (s *standing) hintLeft(now time.Time) time.Duration {
 	return max(0, s.Hint.Wait-s.passed(now))
 }
 
-// passed returns the time since the last attempt if an earlier run made that.
+// passed returns the time since the last attempt if an earlier run made the attempt; otherwise 0.
 func (s *standing) passed(now time.Time) time.Duration {
 	if s.last.observation != nil || s.Last.IsZero() {
 		return 0
@@ -90,8 +91,8 @@ func (s *standing) passed(now time.Time) time.Duration {
 	return now.Sub(s.Last)
 }
 
-// scheduledWait returns the wait of the schedule, with the InitialDelay, and the schedule's own wait. Wait n comes before
-// attempt n+1, not counting attempts to start the operation.
+// scheduledWait returns the wait of the schedule with the InitialDelay, and the wait that the schedule returned.
+// Wait n comes before attempt n+1; attempts to start the operation do not count.
 func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
 	var delay time.Duration
 	starts := s.Began.IsZero()
@@ -101,7 +102,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 			return delay, s.Previous
 		}
 	}
-	if s.last.isHeld { // the next stream has only to say the same again
+	if s.last.isHeld { // the next stream only has to confirm the verdict
 		return delay, s.Previous
 	}
 	if left := of.confirmAt.Sub(now); !of.confirmAt.IsZero() && left > 0 {
@@ -115,7 +116,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 	switch {
 	case s.isRefused():
 		schedule = throttled
-		step.Refusals = max(0, step.Refusals-1) // without the response that throttled slows down for
+		step.Refusals = max(0, step.Refusals-1) // throttled itself counts the last refusal
 	case s.wasCut():
 		schedule = throttled
 	}
@@ -134,11 +135,12 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 	return wait, previous
 }
 
-// wasCut reports whether the last attempt was a stream that has ended, perhaps with those of many others.
+// wasCut reports whether the last attempt was a stream that has ended. The streams of many clients may have
+// ended at the same moment.
 func (s *standing) wasCut() bool { return s.last.observation != nil && s.last.observation.Ended }
 
-// timeToConfirm returns how long after a first SUCCESS the thresholds can be met; 0 if a SUCCESS has
-// been seen already, or if one look is enough. It stops counting once the result is longer than most.
+// timeToConfirm returns how long after a first SUCCESS the thresholds can be met. It returns 0 if SUCCESS has
+// been seen, or if a single attempt is enough. It stops adding once the result exceeds most.
 func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if s.isToConfirm() {
 		return 0
@@ -147,7 +149,7 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	success := s.p.SuccessThreshold
 	if success.Times > 1 {
 		var wait time.Duration
-		random := rand.New(rand.NewPCG(0, 0)) // nothing is planned by it yet
+		random := rand.New(rand.NewPCG(0, 0)) // the estimate must not use up the jitter of the run
 		for n := 0; n < success.Times-1 && takes < most; n++ {
 			wait = s.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: s.Refusals}, random)
 			takes = words.Sum(takes, words.Sum(wait, look))
@@ -156,16 +158,16 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if success.For > 0 {
 		takes = max(takes, success.For+look)
 	}
-	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another look has to show nothing new
+	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt has to show nothing new
 		takes = words.Sum(takes, confirmDelay+look)
 	}
 	return takes
 }
 
-// reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, or the last one if that was slower, at least 50 ms, and the
-// time that the last looks of all others take, but at most half of what is left, so that a slow
-// probe still gets several looks. If half is too little for such an attempt, more is kept.
+// reserve returns the time to reserve for one more attempt if left is the time before the deadline. It is twice
+// the median duration of an attempt, or twice the last duration if that is longer, and at least 50 ms. The time
+// for the last attempts of all other sources is added. It is at most half of left, so that a slow probe still
+// gets several attempts. If half is too short for one such attempt, the result is larger.
 func (s *standing) reserve(left time.Duration) time.Duration {
 	median, most := max(s.median(), s.Took[s.Attempts%len(s.Took)]), left/2
 	if median == 0 {
@@ -177,7 +179,7 @@ func (s *standing) reserve(left time.Duration) time.Duration {
 	return min(max(minReserve, 2*median)+s.others, most)
 }
 
-// earliest returns the earlier of two times, of which zero is none.
+// earliest returns the earlier of two times. A zero time does not count; the result is zero if both are zero.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

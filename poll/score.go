@@ -20,7 +20,7 @@ type score struct {
 	live    int // targets that have not ended
 	failed  int // targets, and lists, that have ended without success
 	lists   int // that are not over
-	growing int // those of them that may find more targets
+	growing int // the lists that may find more targets
 	missing int // how many more targets the lists should have
 }
 
@@ -55,7 +55,7 @@ func (l *loop) goal() Event {
 	if s.Need = l.needed(); needsAll {
 		s.Need = s.Targets + l.missing
 	}
-	isOpen := l.Percent > 0 && l.missing > 0 // a share of what is not known
+	isOpen := l.Percent > 0 && l.missing > 0 // a share of an unknown number
 	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}

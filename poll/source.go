@@ -13,12 +13,12 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A source is what the loop polls, for one wait, or for a list, whose elements have waits of their own. While it
-// makes an attempt, it belongs to the goroutine of the attempt, and otherwise to whoever has locked the loop.
+// A source makes attempts for one wait, or for a list, whose elements have waits of their own. During an attempt
+// only the goroutine of the attempt may use the source; at other times, the goroutine that has locked the loop.
 type source struct {
 	wait    *wait   // sets the schedule; the lead of a list
-	list    *list   // nil for none
-	limiter Limiter // nil for none
+	list    *list   // nil for a single wait
+	limiter Limiter // nil without a limiter
 	order   int
 	place   *place
 	own     line // if it has a limiter of its own
@@ -28,7 +28,7 @@ type source struct {
 	begun  time.Time // when the last attempt began
 }
 
-// all returns the waits that have not ended, that of a list first.
+// all returns the waits that have not ended. The lead of a list comes first.
 func (s *source) all() []*wait {
 	waits := []*wait{s.wait}
 	if s.list != nil {
@@ -49,7 +49,7 @@ func (s *source) plan(now time.Time) {
 	w.Due, w.LastLook, w.Previous = w.next(of, now)
 }
 
-// look makes the attempt, evaluates the response, and reports a refusal or a quota to the limiter.
+// look runs an attempt, evaluates the response, and reports a refusal or a quota to the limiter.
 func (s *source) look() {
 	w := s.wait
 	pace := newPaced(s)
@@ -96,8 +96,8 @@ type paced struct {
 	visited sync.Map                  // the places of the requests of this attempt
 }
 
-// newPaced returns what spaces the requests of an attempt; nil without a limiter. A probe without a place may make requests,
-// too.
+// newPaced returns the pace of the requests of an attempt; nil without a limiter. A probe without an origin may
+// send requests, too.
 func newPaced(s *source) *paced {
 	if s.limiter == nil {
 		return nil
@@ -163,7 +163,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 // closed, nil if the origin is open.
 func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
 	h := meaning.Of(o)
-	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // whatever a rule makes of the response
+	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil
 	}

@@ -87,8 +87,8 @@ func (s *standing) decided() bool {
 	return t.Times > 0 && s.Streak >= t.Times && s.held() >= t.For
 }
 
-// held returns how long the last verdict has held: from the first answer with it to the beginning
-// of the last look. What happened while the last answer was on its way is not known.
+// held returns how long the last verdict has held: from the first response with the verdict to the start of the
+// last attempt. Changes during the last attempt cannot be observed.
 func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
 
 // threshold returns how much of the last verdict ends the wait; zero if that verdict never ends a wait.
@@ -110,8 +110,7 @@ func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.T
 // isRefused reports whether the last attempt was THROTTLED and named no wait.
 func (s *standing) isRefused() bool { return s.isThrottled() && s.Hint == nil }
 
-// hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
-// deadline.
+// hintTooLong reports whether a THROTTLED response requests a wait that does not fit before the deadline.
 func (s *standing) hintTooLong(now time.Time) bool {
 	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
 }
@@ -130,7 +129,7 @@ func (s *standing) toHold(now time.Time) time.Duration {
 	return s.threshold().For - now.Sub(s.Since)
 }
 
-// median returns how long an attempt takes, 0 if none was measured.
+// median returns the median duration of an attempt, 0 before the first measurement.
 func (s *State) median() time.Duration {
 	sorted := s.Took
 	slices.Sort(sorted[:])

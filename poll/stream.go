@@ -10,22 +10,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A streamAttempt is what a wait knows of the attempt that is under way, and of its messages.
+// A streamAttempt is the record of the current attempt and its messages.
 type streamAttempt struct {
 	begun       time.Time
 	messages    int           // so far
-	firstAfter  time.Duration // how long the first of them took
-	decided     bool          // by the last of them
-	pending     bool          // the verdict on the last ends the wait once it has come again
-	countsSeen  bool          // lines that match are counted, whatever is between them
+	firstAfter  time.Duration // the time to the first message
+	decided     bool          // by the last message
+	pending     bool          // the last verdict ends the wait if it comes often or long enough
+	countsSeen  bool          // the threshold counts matching lines, also with other lines between them
 	isShown     bool          // the last message has an event
 	isUncounted bool          // the last message is not counted by the coach
-	hold        *time.Timer   // ends the attempt once its verdict has held, nil if none has to hold
-	nextEvent   time.Time     // when a message has an EventMessage next, if they come fast
+	hold        *time.Timer   // ends the attempt once its verdict has held; nil if no verdict has to hold
+	nextEvent   time.Time     // when the next EventMessage may come, if messages come fast
 }
 
-// errConfirm ends an attempt whose stream has said for long enough what has to hold: a new one shows whether
-// it still does.
+// errConfirm ends an attempt whose stream has held its verdict long enough. A new stream then shows whether the
+// verdict still holds.
 var errConfirm = errors.New("it has held for long enough, and a new stream has to say so, too")
 
 // checkStream reports why a stream cannot be waited for.
@@ -40,8 +40,8 @@ func (w *wait) checkStream() error {
 	return nil
 }
 
-// listen begins an attempt, and returns its context. If the attempt is the only one, of a request that is
-// sent once, no other one begins the stream anew.
+// listen starts the record of an attempt, and returns its context. isOnly is true for a request that is sent
+// once: no other attempt can confirm the verdict, so the stream is not ended early.
 func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context, stop func()) {
 	w.stream = streamAttempt{begun: time.Now(), pending: w.stream.pending, nextEvent: w.stream.nextEvent}
 	if w.stream.countsSeen = w.countsSeen(); w.stream.countsSeen {
@@ -58,7 +58,8 @@ func (w *wait) listen(ctx context.Context, isOnly bool) (attempt context.Context
 	}
 }
 
-// countsSeen reports whether the threshold for SUCCESS is a count of lines, of which rules read the text.
+// countsSeen reports whether the threshold for SUCCESS counts lines: the rules for SUCCESS do not read a
+// document.
 func (w *wait) countsSeen() bool {
 	readsDocument := func(r status.Rule) bool { return r.Status == status.Success && r.Expr.Reads(".", "isjson") }
 	return w.planned.lines && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
@@ -71,7 +72,7 @@ func (w *wait) isBetween(j *judgement) bool {
 	return j.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || j.isOutdated && w.isUnconfirmed())
 }
 
-// ended notes how an attempt has ended that no message has decided.
+// ended adjusts the observation of an attempt that ended without a deciding message.
 func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	f := o.Failure
 	if f != nil && context.Cause(ctx) == errConfirm {
@@ -80,8 +81,8 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	o.Ended = o.Ended || w.stream.messages > 0 && o.Failure != nil && o.Failure.Kind == status.FailureTransient
 }
 
-// heard begins the schedule anew after a stream that had messages, and was no shorter than the wait before
-// it: a server that ends each at once is asked less and less often.
+// heard restarts the schedule after a stream that had messages and took longer than the last wait. Shorter
+// streams do not restart it, so that a server that ends each stream at once gets fewer and fewer requests.
 func (w *wait) heard(took time.Duration) {
 	if w.stream.messages > 0 && took > w.Previous {
 		w.Anew, w.Previous = w.Attempts, 0

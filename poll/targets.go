@@ -22,7 +22,7 @@ func (l *loop) add(w *wait) *source {
 	return s
 }
 
-// number makes a wait a target.
+// number makes w a target, and sets its number.
 func (l *loop) number(w *wait) {
 	l.live++
 	if l.Targets++; !l.single {
@@ -30,7 +30,7 @@ func (l *loop) number(w *wait) {
 	}
 }
 
-// concludeWaits reports the verdict of an attempt, and ends the targets for which it was the last.
+// concludeWaits emits the verdict of an attempt, and ends each target that needs no further attempt.
 func (l *loop) concludeWaits(s *source) {
 	now := time.Now()
 	l.endSome(s, func(w *wait) Ending {
@@ -52,7 +52,7 @@ func (l *loop) concludeWaits(s *source) {
 	})
 }
 
-// endSome ends the targets of a source that have an ending. The others go on.
+// endSome ends each target of a source for which ending returns an Ending. The remaining targets continue.
 func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 	isEnd := func(w *wait) bool {
 		how := ending(w)
@@ -72,7 +72,7 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 // maxFailures is how many failures of a group are named.
 const maxFailures = 3
 
-// tellEnd counts and tells an end.
+// tellEnd counts the end of a target or list, and emits the EventEnd.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
 	o.Unfinished = w.isUnfinished()
@@ -89,7 +89,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// addList adds the source of a list, whose schedule is that of its lead.
+// addList adds the source of a list. The lead sets the schedule of the source.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
@@ -103,7 +103,7 @@ func (l *loop) addList(lead *wait) {
 		l.growing++
 	}
 	for _, key := range keys {
-		if list.members[key] == nil { // nor one that is named twice
+		if list.members[key] == nil { // a key may be named twice
 			list.join(key)
 		}
 	}
@@ -120,14 +120,14 @@ func (l *loop) addList(lead *wait) {
 	l.lists++
 }
 
-// openList begins a list. It ends the list at once if all known elements had ended before.
+// openList starts a list. It ends the list at once if earlier runs ended all known elements.
 func (l *loop) openList(s *source) {
 	if s.list.narrow(); len(s.list.waiting) == 0 && s.list.Known != nil {
 		l.endList(s, "")
 	}
 }
 
-// numberNew numbers the targets of a list that are new.
+// numberNew gives numbers to the new targets of a list, and updates the count of missing targets.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
 	l.missing += missing - list.countedMissing
@@ -139,8 +139,8 @@ func (l *loop) numberNew(list *list) {
 	}
 }
 
-// concludeList reports the verdict of a look at a list, and ends the targets for which it was the
-// last, and the list itself once nothing is left to wait for.
+// concludeList emits the verdict of an attempt at a list. It ends each target that needs no further attempt, and
+// the list itself once no target is left to wait for.
 func (l *loop) concludeList(s *source) {
 	list, lead, now := s.list, s.wait, time.Now()
 	if how := lead.unrunnable(); how != "" {
@@ -152,7 +152,7 @@ func (l *loop) concludeList(s *source) {
 	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
-	if hopeless && list.lastComplete { // those that it shows to be done are
+	if hopeless && list.lastComplete { // the response is complete: its finished elements end by it
 		l.concludeWaits(s)
 	}
 	if !list.lastComplete || hopeless {
@@ -173,7 +173,8 @@ func (l *loop) concludeList(s *source) {
 	}
 }
 
-// endList ends a list, and the targets that it has left. The end of the list itself is reported only if it may have missed targets; how is "" if the list is complete.
+// endList ends a list, and its remaining targets. how is "" if the list is complete. The end of the list itself
+// is reported only if the list may have missed targets.
 func (l *loop) endList(s *source, how Ending) {
 	list := s.list
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
