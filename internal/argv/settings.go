@@ -16,7 +16,7 @@ type Setting struct {
 	apply func(any) // nil if the flag sets nothing
 }
 
-// isOn reports whether the setting has a value. A switch that is turned off is not on.
+// isOn reports whether the flag is set, and is not a switch that is turned off.
 func (s Setting) isOn() bool { return s.Rank > Unset && !(s.Flag.IsSwitch() && s.Text == "false") }
 
 // Settings are the values of flags, in the order of the command line and other sources. Adding or removing a
@@ -69,9 +69,11 @@ func (l Settings) IsOn(name string) bool { return l.last(name).isOn() }
 // Origin returns the origin of the last setting of the flag called name, or --FLAG without a setting.
 func (l Settings) Origin(name string) string { return l.last(name).Origin }
 
-// With returns the settings with the value text for f. The value replaces earlier values. It is added to them if
-// f may be repeated and their rank is the same. An invalid value is added, too, but With returns an error. A
-// switch with another value than true or false, and a wrongly empty value, are not added.
+// With returns the settings with the value text for f. The value replaces earlier values. If f may be repeated
+// and the rank is the same, the value is added to them.
+//
+// An invalid value is an error, but the setting is added. Two errors leave the settings unchanged: a switch that
+// is neither true nor false, and an empty value where it is not valid.
 func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error) {
 	if on, err := strconv.ParseBool(text); f.IsSwitch() {
 		if err != nil {
@@ -132,10 +134,11 @@ type Limit struct {
 }
 
 // Resolved returns the settings that apply to the wait c. If two settings contradict each other, it drops the
-// setting of the lower rank. It drops a variable that c.Limits excludes, or that needs another flag.
+// setting of the lower rank. It drops a variable that c.Limits excludes, or whose flag needs a flag that is not
+// on.
 //
-// These settings are errors instead: two settings of the same rank that contradict each other, and any other
-// setting that does not apply to the wait or lacks the flag that it needs.
+// It returns an error for two settings of the same rank that contradict each other. It also returns an error for
+// another setting that does not apply to the wait, or that lacks the flag that it needs.
 func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	for _, s := range l {
 		for not := range strings.FieldsSeq(s.Flag.Not) {

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// A member is a member of a JSON object.
+// A member is a name of a JSON object with its value, or a header field.
 type member struct {
 	name, path string
 	raw        json.RawMessage

@@ -178,8 +178,9 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	return run
 }
 
-// remembered returns the outcome for the history, or "" if the run shows nothing about the operation. A wait
-// that ended before the operation, for whatever reason, is a timeout unless it was interrupted.
+// remembered returns the outcome for the history. A wait that was given up before the operation ended, for
+// whatever reason, is a timeout. The outcome is "" if the run shows nothing about the operation: no attempt was
+// made, or the probe failed.
 func remembered(o poll.Outcome) Outcome {
 	switch {
 	case ofResult(o.Observation), o.Ending == poll.Succeeded:

@@ -65,7 +65,7 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	if len(text) > 0 { // a device may reject even an empty write
 		_, err = f.Write(text)
 	}
-	f.Sync() // after a crash of the machine there is the old file or the new file; devices fail, which does not matter
+	f.Sync() // after a crash of the machine there is the old file or the new file; the error of a device does not matter
 	return cmp.Or(err, f.Close())
 }
 

@@ -31,8 +31,8 @@ func plain() []syscall.Signal {
 }
 
 // ignoredAtStart reports whether sig was ignored when the program started. Go keeps only INT and HUP ignored,
-// and does not know about other signals. A shell without job control ignores both INT and QUIT for "command &",
-// so QUIT has the result of INT.
+// and forgets that other signals were ignored. A shell without job control ignores both INT and QUIT for
+// "command &", so QUIT has the result of INT.
 func ignoredAtStart(sig syscall.Signal) bool {
 	if sig == syscall.SIGQUIT {
 		sig = syscall.SIGINT

@@ -36,9 +36,9 @@ const (
 )
 
 const (
-	maxKeys   = 100  // the keys of an entry
+	maxKeys   = 100  // the highest number of keys in an entry
 	maxKey    = 64   // the length of the longest key, in bytes
-	maxValues = 1000 // the values of a list in an entry
+	maxValues = 1000 // the highest number of values in a list of an entry
 )
 
 // entry adds the entry n to the file. It fails if there are too many entries, or if n is invalid.

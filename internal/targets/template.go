@@ -110,7 +110,8 @@ func (t *Template) Fields() []string {
 }
 
 // Batch prepares t for entries that are only keys, so that up to most entries fill t at once. The error is an
-// [*Error]. Batch fails if t has a field, or if several entries do not fit into its place.
+// [*Error]. Batch fails if t has a field of an object. It also fails if most is above 1 and {} is in the host or
+// the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for i, field := range t.fields {

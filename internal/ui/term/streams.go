@@ -98,9 +98,9 @@ func unicodeLocale(getenv func(string) string) bool {
 	return os.PathSeparator == '\\'
 }
 
-// An output writes to stdout. It writes 4 KiB at a time, so that the caller of wrote knows whether a reader
-// takes the output. A pipe takes such a piece atomically. A regular file gets all at once, since several
-// processes may append to it.
+// An output writes to stdout. It writes 4 KiB at a time, and then calls wrote: a reader has taken this piece. A
+// pipe takes such a piece atomically. A regular file gets all at once, since several processes may append to the
+// file.
 type output struct {
 	w     io.Writer
 	piece int
