@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An argoCase is an object with the health that Argo CD sees in it.
+// An argoCase is an object, with the health that Argo CD computes for the object.
 type argoCase struct {
 	Kind, Name   string
 	Health, Want string // want is what a wait should say: SUCCESS, ERROR or NOT_READY
@@ -23,7 +23,7 @@ type argoCase struct {
 // An argoDifference is a case of which a stanza says something else, for a reason.
 type argoDifference struct{ Kind, Name, Have, Why string }
 
-// argoCases reads the cases that scripts/argo-cases has made.
+// argoCases returns the cases that scripts/argo-cases has written.
 func argoCases(t *testing.T) (all []argoCase) {
 	t.Helper()
 	file, err := os.Open("testdata/argo/cases.jsonl.gz")
@@ -70,9 +70,9 @@ func (c argoCount) String() string {
 	return fmt.Sprintf("%d cases, %d exact, %d done or not, %d bold", c.cases, c.exact, c.agree, c.bold)
 }
 
-// Of the cases of Argo CD's health checks, a stanza says what Argo CD says, or has a reason. Argo CD's
-// Degraded may heal, and is NOT_READY then. A kind without a stanza may be waited for too long. go test -v
-// prints a table by kind.
+// For each case of Argo CD's health checks, a stanza returns the same result as Argo CD, or the case is a known
+// difference with a reason. An object that Argo CD calls Degraded may recover, and is NOT_READY in that case. A wait for a
+// kind without a stanza may be too long. go test -v prints a table by kind.
 func TestArgoCases(t *testing.T) {
 	t.Parallel()
 	differences := map[string]argoDifference{}

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// padding makes an object as large as a real one, of 4 KB.
+// padding makes an object as large as a real object, about 4 KB.
 var padding = strings.Repeat(`{"manager":"kubectl","operation":"Update","fieldsV1":{"f:spec":{"f:replicas":{}}}},`, 42)
 
 // An objectOf returns an object as kubectl prints it.

@@ -113,8 +113,8 @@ until: .c
 	}
 }
 
-// Every built-in preset has a name of its own, an example, command lines for many, and rules in the
-// order in which they are asked.
+// Every built-in preset has a unique name, an example, command lines for several objects, and rules in the order of
+// evaluation.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{presetText, groupText, waiterText()} {
@@ -165,7 +165,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// flagOf returns the value of a flag in a command line, "" if it is not there.
+// flagOf returns the value of a flag in a command line, or "" if the command line does not have the flag.
 func flagOf(line, flag string) string {
 	words := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
 	if i := slices.Index(words, flag); i >= 0 {
@@ -204,7 +204,7 @@ func TestPresetRulesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A presetSample is an answer as the API gives it, and what it means.
+// A presetSample is a response of an API, with the status that a preset must return.
 type presetSample struct {
 	Want   string // the status, "" if no rule is to match
 	Note   string // what is special about it
@@ -216,7 +216,7 @@ type presetSample struct {
 	Text   string // the response in place of Body, if it is not JSON
 }
 
-// kinds returns the kinds of probes that have such a response.
+// kinds returns the kinds of probes that can have the response.
 func (s presetSample) kinds() (kinds []status.Kind) {
 	if s.Code == 0 {
 		kinds = append(kinds, status.KindCommand)
@@ -279,7 +279,7 @@ func presetSamples(t testing.TB) map[string][]presetSample {
 	return samples
 }
 
-// Of the samples of a preset, each of its rules decides one.
+// Each rule of a preset decides at least one sample of the preset.
 func TestPresetSamples(t *testing.T) {
 	t.Parallel()
 	samples := presetSamples(t)
@@ -357,7 +357,7 @@ func (c compiledPreset) checkSample(t *testing.T, s presetSample, kind status.Ki
 	return v.Rule
 }
 
-// What is not one of the API's answers at all must mean nothing to any preset.
+// No rule of a preset matches a response that does not come from the API.
 func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 	for _, p := range All() {
@@ -374,7 +374,7 @@ func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// A presetList is a list as the API gives it, and what its elements mean, by their keys.
+// A presetList is a list in a response of an API, with the statuses of its elements by their keys.
 type presetList struct {
 	Preset string
 	Answer json.RawMessage
@@ -404,7 +404,7 @@ func TestPresetLists(t *testing.T) {
 	}
 }
 
-// checkList judges the elements as the command line says.
+// checkList evaluates the elements of a list with the settings of a command line.
 func checkList(t *testing.T, p Preset, line string, list presetList) {
 	t.Helper()
 	kind := status.KindCommand
@@ -483,8 +483,9 @@ func readLines[T any](t testing.TB, name string) (all []T) {
 	return all
 }
 
-// The rules of a preset are about its object: one in the answer, each of a list, or an element.
-// A stanza that ends nothing is asked before all others of its group, and before one that is used alone.
+// The rules of a preset are about its object: a member of the response, each element of a list in the response, or an
+// element that the caller passes.
+// A gate is evaluated before all other stanzas of its group, and before a stanza that is used alone.
 func TestPresetGates(t *testing.T) {
 	t.Parallel()
 	mine, err := Read("mine.txt", `name: k8s/Widget
@@ -591,7 +592,7 @@ func TestPresetObject(t *testing.T) {
 	}
 }
 
-// What a rule reads beside an object makes no SUCCESS where there is none.
+// A rule that reads values outside the object leads to no SUCCESS if there is no object.
 func TestPresetWithoutObjects(t *testing.T) {
 	t.Parallel()
 	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `.state == "up" or $status == 200`}}}
@@ -607,7 +608,7 @@ func TestPresetWithoutObjects(t *testing.T) {
 	}
 }
 
-// Rules of a group evaluate each object of an answer.
+// The rules of a group are evaluated for each object in a response.
 func TestRules_objects(t *testing.T) {
 	t.Parallel()
 	rules, err := Rules("k8s", status.KindCommand)

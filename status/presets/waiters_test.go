@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Of documents for each condition of the waiters, the presets say what botocore says by JMESPath, or
-// less: scripts/aws-waiters/oracle.py has recorded that.
+// For documents that meet each condition of the waiters, a preset returns the same result as botocore, or no result.
+// scripts/aws-waiters/oracle.py has recorded the results of botocore.
 func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	t.Parallel()
 	rules := map[string]status.Rules{}

@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/connect"
 )
 
-// becomeSubreaper makes this process the parent of its descendants' orphans.
+// becomeSubreaper makes this process the parent of the orphans among its descendants.
 func becomeSubreaper(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Skip(err)
@@ -22,8 +22,7 @@ func becomeSubreaper(t *testing.T) {
 	t.Cleanup(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) })
 }
 
-// unreaped counts the children that this process has left, and reaps them. Some
-// may end only now.
+// unreaped reaps the children of this process, and returns their number. Some of the children may end during the call.
 func unreaped() (n int) {
 	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
@@ -37,7 +36,7 @@ func unreaped() (n int) {
 	return n
 }
 
-// What attempts leave behind is reaped, and every attempt has its own exit code.
+// The processes that attempts leave are reaped, and every attempt has its own exit code.
 //
 // Not parallel: every child of this process is reaped.
 func TestCommandReapOrphans(t *testing.T) {
@@ -56,8 +55,8 @@ func TestCommandReapOrphans(t *testing.T) {
 	}
 }
 
-// What attempts leave in their groups is reaped when it has ended, though not all children of this
-// process are, of which some may be the programs of other sessions.
+// Processes that attempts leave in their groups are reaped after their end. Other children of this process are not reaped,
+// because they may be the programs of other sessions.
 //
 // Not parallel: the orphans of all tests become this process's.
 func TestCommandReapsItsGroups(t *testing.T) {
@@ -80,8 +79,8 @@ func TestCommandReapsItsGroups(t *testing.T) {
 	}
 }
 
-// Where poll is process 1, or a subreaper as here, the orphans of a group become
-// its own children and stay in the group until it has reaped them.
+// If poll is process 1 or, as in this test, a subreaper, the orphans of a group become children of poll. They stay in the
+// group until poll reaps them.
 //
 // Not parallel: the orphans of all tests become this process's.
 func TestCommandReapsItsOrphans(t *testing.T) {
@@ -103,7 +102,7 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 	}
 }
 
-// A writerFunc is called for each write.
+// A writerFunc is a function that implements [io.Writer].
 type writerFunc func()
 
 func (f writerFunc) Write(p []byte) (int, error) {
@@ -111,8 +110,8 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A program ends with the thread that has started it, and with no other: those
-// that end while it runs are not that one.
+// A program ends with the thread that has started it. The end of another thread does not end the program, and the thread
+// of the attempt does not end while the program runs.
 //
 // Not parallel: other tests start programs without a session.
 func TestCommandOutlivesOtherThreads(t *testing.T) {
@@ -129,7 +128,7 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					runtime.LockOSThread() // and so the thread ends with the goroutine
+					runtime.LockOSThread() // a locked thread ends with its goroutine
 				}()
 				<-ended
 				time.Sleep(100 * time.Microsecond)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// wantComplete runs c, which writes answer and exits with 5, as many times: a program that has
-// ended before the context was done has answered, even if both are known only later. It returns the
-// number of the last one.
+// wantComplete runs c several times. c writes "answer" and exits with 5. A program that has ended before the context was
+// done has a result, even if attend sees both events at the same time. wantComplete returns the process ID of the last
+// program.
 func wantComplete(t *testing.T, c Command, times int) (pid int) {
 	t.Helper()
 	s := NewSession(c)

@@ -12,12 +12,12 @@ import (
 
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	// A select with two choices takes either.
+	// A select with two ready cases picks a case at random, so one run proves nothing.
 	wantComplete(t, Command{Args: []string{"sh", "-c", "echo answer; exit 5"}}, 20)
 }
 
-// The context may be done while the outputs are waited for: then who holds them
-// is stopped, and the answer is complete even so.
+// If the context is done while other processes hold the outputs open, these processes are stopped. The result of the
+// program is still complete.
 func TestCommandStoppedWithHeldOutputs(t *testing.T) {
 	t.Parallel()
 	for _, held := range []string{"sleep 3600 & ", "(trap '' TERM; sleep 3600) & "} {

@@ -8,11 +8,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Both outputs are kept in the order in which they come, and each of them alone.
+// An observation has both outputs together, in the order of arrival, and each output alone.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name, writes string // 1 and 2 begin what is written to the output of that number
+		name, writes string // the first character of each write is the number of the output
 		limit        int64
 		want         status.Observation
 	}{

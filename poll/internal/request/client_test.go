@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTransportConcurrent looks at a transport while somebody else makes its first request,
-// which the race detector must not mind: it may be http.DefaultTransport.
+// A client can read its transport while another goroutine sends the first request through the transport, which may be
+// http.DefaultTransport. The race detector checks this.
 func TestTransportConcurrent(t *testing.T) {
 	transport := &http.Transport{}
 	done := make(chan struct{})
@@ -28,7 +28,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// What was renewed is a secret, too, until it was renewed often enough.
+// A renewed value is a secret, too, until maxRenewed later values have replaced it.
 func TestRenewedSecrets(t *testing.T) {
 	t.Parallel()
 	n := -1

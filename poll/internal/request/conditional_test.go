@@ -37,7 +37,7 @@ func TestConditionsOn(t *testing.T) {
 	}
 }
 
-// A long answer is not kept, and asked for as a whole each time.
+// A response with a long body is not kept, so the next request is unconditional.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]string{maxKept: `"a"`, maxKept + 1: ""} {
@@ -55,7 +55,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// headerOf reads "Name: value" lines.
+// headerOf returns the header in lines of the form "Name: value".
 func headerOf(lines ...string) http.Header {
 	header := http.Header{}
 	for _, line := range lines {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// However many cookies a server sets, few are kept.
+// The kept cookies have a bounded size, even if a server sets new cookies in every response.
 func TestCookies_areFew(t *testing.T) {
 	t.Parallel()
 	var c cookies
@@ -36,7 +36,7 @@ func TestCookies_areFew(t *testing.T) {
 	}
 }
 
-// What is saved of cookies is sent to the same origin by a later run, and is bounded.
+// A later run sends saved cookies to the same origin. Their size is bounded.
 func TestCookies_saved(t *testing.T) {
 	t.Parallel()
 	var c, later cookies

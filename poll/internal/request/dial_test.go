@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestStrictConn reads the codes of a name server: a name in a domain to search is missing only if no
-// code is a failure.
+// A strictConn replaces the failure codes of a name server by SERVFAIL, and keeps the code of a missing name.
 func TestStrictConn(t *testing.T) {
 	t.Parallel()
 	server, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -66,7 +66,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestFollowWords keeps what stands in a template's query out of words.
+// An error about a URL with expressions does not repeat the query of the URL.
 func TestFollowWords(t *testing.T) {
 	t.Parallel()
 	if _, err := parseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {

@@ -58,8 +58,8 @@ func TestRefer(t *testing.T) {
 	}
 }
 
-// FuzzLocation covers Location, Operation-Location and Azure-AsyncOperation,
-// which are all read alike.
+// FuzzLocation tests the references in Location, Operation-Location and Azure-AsyncOperation. The client resolves all of
+// them in the same way.
 func FuzzLocation(f *testing.F) {
 	for _, seed := range []string{"/a", "//evil", "https://h/", "https://u:p@h/", "http://h:80", "\\\\evil", "https:evil", "?", "#", "%", "https://h:99999/", "https://H/", "https://ſ/"} {
 		f.Add(seed)

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A reply is what a server answers: a code, a text, and lines of a header.
+// A reply is the response of a server: a code, a body, and the lines of a header.
 type reply struct {
 	code   int
 	text   string
@@ -24,7 +24,7 @@ type reply struct {
 
 func replied(text string, header ...string) reply { return reply{http.StatusOK, text, header} }
 
-// serve returns a transport that answers so.
+// serve returns a transport whose responses are the replies of answer.
 func serve(answer func(*http.Request) reply) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		a := answer(r)
@@ -123,7 +123,7 @@ func reason(o status.Observation) string {
 	return o.Failure.Reason
 }
 
-// What pages say about asking again counts for the whole look.
+// The hints and quotas of all pages count for the whole attempt.
 func TestPagesHint(t *testing.T) {
 	t.Parallel()
 	headers := map[string][]string{
@@ -151,8 +151,7 @@ func TestPagesHint(t *testing.T) {
 	}
 }
 
-// It is said once that the first page of the first list does not have what names the next
-// one.
+// The first attempt has a doubt if the first page lacks the value that names the next page. Later attempts have no doubt.
 func TestPagesMissing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ next, page, want string }{
@@ -187,7 +186,7 @@ func TestPagesMissing(t *testing.T) {
 	}
 }
 
-// The URLs of pages do not grow without end.
+// A server cannot make the URLs of pages grow without end.
 func TestPages_longURL(t *testing.T) {
 	t.Parallel()
 	requests := 0
@@ -201,7 +200,7 @@ func TestPages_longURL(t *testing.T) {
 	}
 }
 
-// Whatever Link headers say, the credentials stay with their origin, and a look ends.
+// For every Link header, the credentials stay with their origin, and the attempt ends.
 func FuzzPages(f *testing.F) {
 	for _, link := range []string{
 		`<?page=2>; rel="next"`, `<https://evil.example/>; rel=next`, `<http://h/>; rel=next`, `<//evil.example/>; rel="prev next"`,

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// What is trusted when a session goes on is decided anew: whoever can write what was kept
-// gets no credentials by that.
+// Resume does not rely on the saved trust alone. So a forged saved position does not obtain credentials.
 func TestResumeTrustsNoMoreThanANewOperation(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[string]struct {
