@@ -128,9 +128,10 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 
 // Events waits for the targets and yields the events of each target, with its N. It yields an EventPlace when an
 // origin was closed and, after the EventEnd of every target, one EventGoal. A slow consumer delays no attempt
-// until it is 100 events behind. Only a start request is sent after its EventStart was consumed, and continues
-// after its EventAttempt was consumed. Breaking out of the iteration ends the group, and drops the remaining
-// events. Before the first attempt all targets are read, and all their probes checked.
+// until it is 100 events behind, with one exception: a start request is sent only after the consumer has
+// received its EventStart, and the group continues only after the consumer has received the EventAttempt of the
+// start. Breaking out of the iteration ends the group, and drops the remaining events. Before the first attempt
+// all targets are read, and all their probes checked.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		events, seen, gone := make(chan *Event, maxEvents), make(chan struct{}), make(chan struct{})

@@ -1,7 +1,7 @@
 package status
 
 // Advice is a remedy for a verdict, as data. The program that reports
-// the verdict makes a text of it.
+// the verdict writes the remedy for people.
 type Advice struct {
 	Code AdviceCode
 	Text string // a condition with AdviceFinalStates, flags with AdviceFollow, a status with AdviceAccept, a header with AdviceOffered

@@ -9,44 +9,48 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Protocol knows the meaning of the responses of one kind of probe. A probe sets the Protocol of its observations.
+// A Protocol gives the responses of one kind of probe a meaning. The probe sets the Protocol of its
+// observations.
 type Protocol interface {
 	// Succeeded reports whether a response without a Failure is successful.
 	Succeeded(o *Observation) bool
-	// Meaning returns the meaning of an observation. [Rules.Classify] calls it: a wrapper may change the Body before.
+	// Meaning returns the meaning of an observation. [Rules.Classify] calls it late, since a wrapper of the probe
+	// may change the Body.
 	Meaning(o *Observation) Meaning
 }
 
-// A Meaning has the verdict on an observation if no rule matches, and selects the rules that may decide. The zero value
-// allows no SUCCESS.
+// A Meaning has the verdict on an observation if no rule matches, and selects the rules that may decide. With
+// the zero value no rule can make the observation SUCCESS.
 type Meaning struct {
-	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. The second verdict
-	// is for rules that name only what is not ready; nil means that a doubtful rule for NOT_READY prevents SUCCESS.
+	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. The second
+	// verdict, otherwise, applies if the only rules are rules for NOT_READY. If it is nil, a doubtful rule for
+	// NOT_READY prevents SUCCESS.
 	Default func() (v Verdict, otherwise *Verdict)
-	// Holds says which rules replace the Default.
+	// Holds selects the rules that replace the Default.
 	Holds Holds
-	// Reason describes the response: "HTTP 200 OK". It is the reason if a rule should have matched.
+	// Reason describes the response: "HTTP 200 OK". It is the reason of the verdict if a rule should have matched.
 	Reason string
-	// Where is added to the reasons that rules make, such as "after a redirect to /login"; "" for nothing.
+	// Where is added to the reasons of rules, such as "after a redirect to /login"; "" adds nothing.
 	Where string
 
-	// Allow has the conclusions that rules may draw.
+	// Allow is the set of conclusions that rules may draw.
 	Allow Allow
-	// Only are the variables of which a rule must read one to be evaluated. Nil means no such restriction, and an
-	// empty list excludes all rules.
+	// Only restricts the rules to rules that read one of these variables. Nil means no restriction, and an empty
+	// list excludes all rules.
 	Only []string
-	// Named are the variables by which a rule is about a response that is not successful.
+	// Named are the variables whose use shows that a rule is about unsuccessful responses.
 	Named []string
 	// WhyNot is the reason if a rule for SUCCESS matches and AllowSuccess is not set. If WhyNot is "", such a rule is
 	// not evaluated.
 	WhyNot string
-	// WhyNotHere is the reason for NOT_READY if no rule matches and a rule is only about the given page; "" for none.
+	// WhyNotHere is the reason for NOT_READY if no rule matches and a rule applies only to the given page. "" has
+	// no effect.
 	WhyNotHere string
 
 	// Once is true if the attempt cannot be repeated: an ERROR is final.
 	Once bool
-	// DeadEnd is the reason why no attempt can follow a response without a final verdict; "" if an attempt can. Advice is
-	// a remedy.
+	// DeadEnd is the reason why no attempt can follow a response without a final verdict; "" if an attempt can
+	// follow. Advice is a remedy.
 	DeadEnd string
 	Advice  Advice
 }
@@ -56,25 +60,25 @@ type Allow uint8
 
 // The conclusions.
 const (
-	AllowRead     Allow = 1 << iota // from the document, as the response is successful
-	AllowText                       // from the text of a response that is not successful
-	AllowSuccess                    // that the operation is done
-	AllowAbsence                    // that a missing object is the requested one, by a rule that is only about the given page
-	AllowNotReady                   // that the operation is not done, by a preset and a response that is not successful
+	AllowRead     Allow = 1 << iota // read the document, since the response is successful
+	AllowText                       // read the text of an unsuccessful response
+	AllowSuccess                    // conclude that the operation is done
+	AllowAbsence                    // conclude from a missing page that the requested object is missing, by a rule with Here
+	AllowNotReady                   // conclude that the operation is not done, by a preset and an unsuccessful response
 )
 
-// Holds says which rules replace the verdict of a [Meaning].
+// Holds selects the rules that replace the default verdict of a [Meaning].
 type Holds uint8
 
 // The values.
 const (
 	HoldsAlways                Holds = iota // no rules
-	HoldsRunning                            // no rules; the reason is that of the rules for SUCCESS
-	HoldsUnlessRulesSaySuccess              // rules that describe SUCCESS: without a match nothing is decided
+	HoldsRunning                            // no rules, but the rules for SUCCESS give the reason
+	HoldsUnlessRulesSaySuccess              // rules for SUCCESS: without a match nothing is decided
 )
 
-// meaning returns the meaning of an observation. For each protocol, only rules about $gone count on a missing
-// element, and only rules about $exit on the end of a stream.
+// meaning returns the meaning of an observation. Two restrictions apply to each protocol: only rules that read
+// $gone count for a missing element, and only rules that read $exit count for the end of a stream.
 func (o *Observation) meaning() (m Meaning) {
 	isPlain := o.Failure != nil || o.Kind == KindCustom && o.Code == nil && o.Exit == nil
 	switch {
@@ -102,8 +106,8 @@ func fixed(v Verdict) func() (Verdict, *Verdict) {
 	return func() (Verdict, *Verdict) { return v, nil }
 }
 
-// Plain returns the meaning of an observation whose protocol is unknown: a failure, or a response that is SUCCESS for
-// a reason unless rules describe SUCCESS.
+// Plain returns the meaning of an observation whose protocol is unknown. A response is SUCCESS with the given
+// reason, unless there are rules for SUCCESS. A failure has the verdict of its kind.
 func Plain(o *Observation, reason string) Meaning {
 	f := o.Failure
 	if f == nil {
@@ -124,12 +128,12 @@ func Plain(o *Observation, reason string) Meaning {
 	return m
 }
 
-// excludes reports whether a rule must not be evaluated, and leaves no result.
+// excludes reports whether a rule must not be evaluated on the response.
 func (m *Meaning) excludes(rule *Rule) bool {
 	return rule.Status == Success && m.Allow&AllowSuccess == 0 && m.WhyNot == "" || rule.Here && m.Allow&AllowAbsence == 0
 }
 
-// reads reports whether a rule reads one of the variables that have to be read.
+// reads reports whether a rule satisfies Only: it reads one of the variables, or Only is nil.
 func (m *Meaning) reads(rule *Rule) bool {
 	return m.Only == nil || len(m.Only) > 0 && rule.Expr.Reads(m.Only...)
 }
@@ -145,8 +149,8 @@ func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 
 func (m *Meaning) isNamed(x *expr.Expr) bool { return len(m.Named) > 0 && x.Reads(m.Named...) }
 
-// unmatched returns the verdict if no rule matches, and whether its reason is by the rules. want is the reason why the
-// rules for SUCCESS do not match.
+// unmatched returns the verdict if no rule matches, and whether rules give its reason. want is the reason why
+// the rules for SUCCESS do not match, "" without such rules.
 func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict, byRules bool) {
 	m := e.meaning
 	hasSuccess := r.Preset != nil || r.reads(Success)
@@ -182,16 +186,16 @@ func (r Rules) undecided(v Verdict) Verdict {
 	return v
 }
 
-// reads reports whether a rule of the user for s reads one of the variables, or, without variables, whether there is
-// such a rule.
+// reads reports whether r.Own has a rule for s that reads one of the variables. Without variables it reports
+// whether r.Own has a rule for s.
 func (r Rules) reads(s Status, variables ...string) bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool {
 		return rule.Status == s && (len(variables) == 0 || rule.Expr.Reads(variables...))
 	})
 }
 
-// ThrottledFor returns the verdict THROTTLED for a reason, and for the wait that the server asked for. A nil hint is
-// none.
+// ThrottledFor returns the verdict THROTTLED with a reason and the wait that the server requested. hint is nil
+// if the server requested no wait.
 func ThrottledFor(reason string, hint *Hint) Verdict {
 	if hint == nil {
 		return Verdict{Status: Throttled, Reason: reason}

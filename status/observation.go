@@ -18,88 +18,88 @@ const (
 	KindTCP                 // an address
 )
 
-// String returns the kind in words: "a URL".
+// String returns the kind with an article: "a URL".
 func (k Kind) String() string {
 	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
 }
 
-// An Observation is the response to one attempt, or the failure of the attempt. It is plain data.
+// An Observation is the response to one attempt, or the failure of the attempt. It has no methods that send
+// requests.
 //
-// A custom probe sets Body, the document that the rules read, or Failure. It sets no Kind.
+// A custom probe sets Body, which is the document of the rules, or Failure. It leaves Kind at [KindCustom].
 type Observation struct {
 	Kind Kind
 
-	// Attempt counts from 1; Elapsed is the age of the run when the attempt
-	// started. The run sets both. An expression calls them $attempt and $elapsed.
+	// Attempt is the number of the attempt, from 1. Elapsed is the age of the run when the attempt started. The run
+	// sets both. In an expression the names are $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
-	// Unchanged is the time in whole milliseconds since the first of the last responses that are equal. The run sets
-	// it, too; an expression calls it $unchanged.
+	// Unchanged is how long consecutive responses have been equal, in whole milliseconds. The run sets it. In an
+	// expression its name is $unchanged.
 	Unchanged time.Duration
-	// Target is the name of the target, which the run sets, too. An expression calls it
-	// $name.
+	// Target is the name of the target. The run sets it. In an expression its name is $name.
 	Target string
 
 	// Body is the body of the response, or the command's stdout.
 	Body []byte
-	// Size is the length of the whole body in bytes, as far as the probe has read it. If Size is
-	// more than len(Body), the body was longer than the limit and Truncated is true.
+	// Size is the length of the whole body in bytes, as far as the probe has read the body. If Size is more than
+	// len(Body), the body was longer than the limit, and Truncated is true.
 	Size      int64
 	Truncated bool
 
-	// Within is the document, or the page, with the list that has Body as an element. Nil means that
-	// Body is the whole document. An expression calls Within $json, the text of Within $body, and Body
-	// "."; Body is then the JSON that [expr.Each] returns.
+	// Within is the document, or the page, with the list that has Body as an element. Body is then the JSON that
+	// [expr.Each] returns. In an expression Within is $json, its text is $body, and Body is ".". Nil means that
+	// Body is the whole document.
 	Within *expr.Doc
-	// Exit is the exit code of a command that ended by itself, 128+n if signal n
-	// ended it; nil if the run ended it, and for other probes.
+	// Exit is the exit code of a command, or 128+n if signal n ended the command. It is nil if the run stopped the
+	// command, and for other probes.
 	Exit *int
 	// Signal names the signal that ended the command: "KILL".
 	Signal string
 	// Stderr is the end of the command's stderr, at most 64 KiB.
 	Stderr []byte
-	// Output is both outputs of the command in order of arrival, as far as a pipe for each output
-	// shows the order. Nil means that nothing came on stderr: Body is the output then.
+	// Output has both outputs of the command in their order of arrival, as far as two pipes can show the order. Nil
+	// means that stderr was empty: Body is then the output.
 	Output []byte
 
-	// Code and Header are the status code and the header of an HTTP response, nil without a response.
+	// Code and Header are the status code and the header of an HTTP response; nil without a response.
 	Code   *int
 	Header http.Header
 
-	// Event is the name of a server-sent event, "" for anything else. An expression calls it $event.
+	// Event is the name of a server-sent event, "" for other responses. In an expression its name is $event.
 	Event string
 
-	// Failure is the reason why there is no complete response, nil for a complete response.
+	// Failure is the reason why the response is incomplete or missing; nil for a complete response.
 	Failure *Failure
 
-	// Hint is the wait that the server asked for, nil if it asked for none.
+	// Hint is the wait that the server requested; nil without a request.
 	Hint *Hint
-	// Quota is the rest of a rate limit by the header of the response, nil if the header has none.
+	// Quota is the rest of a rate limit, from the header of the response; nil if the header has no quota.
 	Quota *Quota
 
-	// Remarks are details that decide nothing, such as an absurd header that the probe has
-	// ignored or a URL that it has followed.
+	// Remarks are details that do not affect the verdict, such as an absurd header that the probe ignored, or a URL
+	// that it followed.
 	Remarks []string
 
-	// Protocol knows the meaning of the response; nil for a custom probe.
+	// Protocol gives the response a meaning; nil for a custom probe.
 	Protocol Protocol
 
 	// Pages are the further pages of a list. Body is the first page.
 	Pages [][]byte
-	// LeftOut is true if a function around the probe has left out the further pages.
+	// LeftOut is true if a wrapper of the probe has removed the further pages.
 	LeftOut bool
-	// Page is the number, from 1, of the page that failed; 0 if no page failed. The whole response has then failed, and
-	// the other fields are about that page.
+	// Page is the number, from 1, of the page that failed; 0 if no page failed. If a page failed, the whole
+	// response failed, and the other fields describe this page.
 	Page int
 	// Complete is true if the last page has no elements and names itself as the next page.
 	Complete bool
-	// Presence tells whether the element is in the response. If it is not Present, there is no Body.
+	// Presence reports whether the element is in the response. Body is empty unless it is Present.
 	Presence Presence
 
 	// StderrCut is true if there was more on stderr.
 	StderrCut bool
-	// StdoutOpen is true if poll stopped a writer of stdout: the end of stdout is not known. StderrOpen is
-	// the same for stderr.
+	// StdoutOpen is true if poll stopped a process that still had stdout open: the end of stdout is then unknown.
+	// StderrOpen is the same for stderr.
 	StdoutOpen, StderrOpen bool
 	// OutputCut is true if Output is only the beginning of both outputs.
 	OutputCut bool
@@ -107,11 +107,11 @@ type Observation struct {
 	// Message is true for a message of a stream. Ended is true for the end of a stream:
 	// a failure, or the exit code of a command with the last line as Body.
 	Message, Ended bool
-	// Part is true for a line of a document that was cut: as a text it counts, and as JSON it does not.
+	// Part is true for a line of a truncated document. Rules may read the line as text, but not as JSON.
 	Part bool
 
 	// Doubt is the reason why a successful response may not be the requested document, such as a page after a
-	// redirect; "" for no doubt. A rule can still decide.
+	// redirect; "" without a doubt. Rules can decide despite a doubt.
 	Doubt string
 
 	// Start is true for the response to the request that starts the operation. Result is true for the result of
@@ -122,26 +122,26 @@ type Observation struct {
 	// Advice is a remedy for a mistake in the request, for each verdict.
 	Advice Advice
 
-	// Accept are the codes of a successful response; nil means those of the protocol. [Rules.Classify] sets them.
+	// Accept are the codes of a successful response; nil means the codes of the protocol. [Rules.Classify] sets it.
 	Accept []int
-	// Matched are the rules for NOT_READY that matched an earlier response: true for a rule that
-	// matched a successful response. The fields that another rule reads may exist in other
-	// responses only. The run sets it.
+	// Matched has the rules for NOT_READY that matched an earlier response. The value is true for a rule that
+	// matched a successful response. A rule that never matched may read fields of other responses. The run sets
+	// Matched.
 	Matched map[string]bool
 }
 
-// A Presence tells whether an element is in a response.
+// A Presence is whether an element is in a response.
 type Presence uint8
 
 // The presences.
 const (
-	Present         Presence = iota // it is, or the observation is not about an element
-	Missing                         // it is not: no response has shown it, or not for long
-	Gone                            // an earlier response has shown it, and two complete responses in a row do not; $gone is true
+	Present         Presence = iota // the element is in the response, or the observation is not about an element
+	Missing                         // the element is not in the response, and not Gone
+	Gone                            // an earlier response held the element, and two complete responses in a row did not; $gone is true
 	UnknownPresence                 // the response holds no list, so no path from "." can be followed
 )
 
-// Gap returns the reason why the response is not whole, for an observation that is truncated.
+// Gap returns the reason why the response is incomplete. It has a meaning only for a truncated observation.
 func (o *Observation) Gap() string {
 	if o.StdoutOpen {
 		return "the end of the output is missing"
@@ -149,8 +149,8 @@ func (o *Observation) Gap() string {
 	return "the answer is longer than the part of it that poll keeps"
 }
 
-// absence returns the reason for NOT_READY of an element that is not in the response, "" if the element is in the
-// response, or if the observation is not about an element.
+// absence returns the reason for NOT_READY if the element is not in the response. It returns "" if the element
+// is in the response, and if the observation is not about an element.
 func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
@@ -158,7 +158,8 @@ func (o *Observation) absence() string {
 	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
 }
 
-// element returns the element as a document.
+// element returns the element as a document. If there is no element, the document is unreadable and has the
+// reason.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
 	if o.Presence == UnknownPresence {
@@ -170,8 +171,9 @@ func (o *Observation) element() *expr.Doc {
 	return expr.NewDoc(o.Body)
 }
 
-// Good reports whether the response is successful, as its protocol or [Rules.Accept] has it: HTTP 2xx, exit code 0, a
-// connection; or a custom probe without a failure. A response of no known protocol is not.
+// Good reports whether the response is successful by its protocol or by [Rules.Accept]: HTTP 2xx, exit code 0,
+// or a connection. The response of a custom probe is successful without a failure. An observation with a Code,
+// an Exit or a Kind, but without a Protocol, is not successful.
 func (o *Observation) Good() bool {
 	switch {
 	case o.Failure != nil:
@@ -182,37 +184,36 @@ func (o *Observation) Good() bool {
 	return o.Kind == KindCustom && o.Code == nil && o.Exit == nil
 }
 
-// Stopped reports whether the attempt was ended from outside before it had an
-// answer. Such an attempt decides nothing.
+// Stopped reports whether the attempt was ended from outside before its response was complete. Such an attempt
+// has no effect on the verdict.
 func (o *Observation) Stopped() bool {
 	return o.Failure != nil && o.Failure.Kind == FailureStopped
 }
 
-// A Hint is a wait that the server asked for.
+// A Hint is a wait that the server requested.
 type Hint struct {
 	Wait   time.Duration `json:"wait,omitempty"`   // never negative
-	Source string        `json:"source,omitempty"` // what asked for it: "Retry-After"
+	Source string        `json:"source,omitempty"` // the source of the request: "Retry-After"
 }
 
-// A Quota is what is left of a rate limit.
+// A Quota is the rest of a rate limit.
 type Quota struct {
-	Remaining int           // attempts; never negative
-	Reset     time.Duration // until there are more; more than 0
+	Remaining int           // requests that are still allowed; never negative
+	Reset     time.Duration // the time until further requests are allowed; more than 0
 }
 
-// A Failure says why an attempt has no complete answer.
+// A Failure is the reason why an attempt has no complete response.
 type Failure struct {
 	Kind FailureKind
-	// Class is what happened: "refused" (nothing listens at any address of the host, or there is no such
-	// socket), "timeout" (a connection, an answer, or the end of a command took too long), "dns" (the
-	// responses to all queries of the resolver report that there is no such host),
-	// "tls" (a certificate that is not trusted, no TLS on that port), "reset" (the connection was closed
-	// before the answer was complete); "" for anything else, which an expression calls "other". $error
-	// is its name there.
+	// Class is the kind of the event, and $error in expressions: "refused" (nothing listens at any address of the
+	// host, or the socket does not exist), "timeout" (a connection, a response, or the end of a command took too
+	// long), "dns" (all queries of the resolver report that the host does not exist), "tls" (a certificate that is
+	// not trusted, or no TLS on the port), "reset" (the connection was closed before the response was complete).
+	// For any other failure it is "", and $error is "other".
 	Class  string
-	Reason string // in words, free of secrets: "connection refused"
-	Err    error  // the cause, nil if the reason says it all
-	Advice Advice // what can be done about it
+	Reason string // for people, without secrets: "connection refused"
+	Err    error  // the cause, nil if the reason is complete
+	Advice Advice // a remedy
 }
 
 // Error returns the reason.
@@ -221,10 +222,10 @@ func (f *Failure) Error() string { return f.Reason }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A FailureKind says what a failure means for the attempts to come.
+// A FailureKind is the consequence of a failure for later attempts.
 type FailureKind uint8
 
-// The classes of failure, which an expression calls $error.
+// The classes of failure. In an expression the class is $error.
 const (
 	ClassRefused = "refused"
 	ClassTimeout = "timeout" // or a lookup that failed
@@ -235,24 +236,22 @@ const (
 
 // The kinds of failure.
 const (
-	// FailureTransient may pass: refused, reset, timed out, name not found, not
-	// done yet. It is NOT_READY.
+	// FailureTransient may pass: refused, reset, timed out, name not found, not done yet. It is NOT_READY.
 	FailureTransient FailureKind = iota
-	// FailureThrottled means that the operation was asked about too often, or that a
-	// proxy refused to connect because of load. It is THROTTLED unless a rule says
-	// otherwise.
+	// FailureThrottled means that there were too many requests, or that a proxy refused to connect because of load.
+	// It is THROTTLED unless a rule matches.
 	FailureThrottled
-	// FailureHopeless will not pass: certificate not trusted, redirect loop. It is ERROR
-	// unless a rule that names $error says otherwise.
+	// FailureHopeless will not pass, such as a certificate that is not trusted, or a redirect loop. It is ERROR
+	// unless a rule that reads $error matches.
 	FailureHopeless
-	// FailureNotFound and FailureNotExecutable mean that the program cannot be
-	// run. They are ERROR, and the run ends without counting that attempt.
+	// FailureNotFound and FailureNotExecutable mean that the program cannot be run. They are ERROR. The run ends,
+	// and does not count the attempt.
 	FailureNotFound
 	FailureNotExecutable
-	// FailureMayHaveStarted means that the answer to the request that starts the
-	// operation was lost. It is ERROR: sending it again might start a second one.
+	// FailureMayHaveStarted means that the response to the start request was lost. It is ERROR: a second start
+	// request might start a second operation.
 	FailureMayHaveStarted
-	// FailureStopped means that the attempt was ended from outside (deadline,
-	// signal) before it had an answer. It decides nothing.
+	// FailureStopped means that a deadline or a signal ended the attempt before its response was complete. It has
+	// no effect on the verdict.
 	FailureStopped
 )

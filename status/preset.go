@@ -13,48 +13,48 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Preset says what the answers of an API mean. Each object of an answer is judged by itself: one that
-// has failed is an ERROR, and SUCCESS needs at least one object, and all of them done.
+// A Preset has the rules for the responses of an API. Each object of a response is evaluated by itself. If an
+// object has failed, the verdict is ERROR. SUCCESS needs at least one object, and all objects have to be done.
 type Preset struct {
 	Name string
-	// Object says which parts of an answer are objects; nil if the answer is the only one. A rule's "."
-	// is the object, and $json the answer. An element of a list that is judged by itself is an object.
+	// Object is the path of the objects in a response; nil if the response is the only object. In a rule "." is the
+	// object and $json the response. An element of a list that is a target of its own is an object.
 	Object *expr.Each
-	// ID are the values that name one of several objects, such as .kind and .metadata.name.
+	// ID are the expressions whose values name an object among several, such as .kind and .metadata.name.
 	ID []*expr.Expr
-	// Rules are about the answer, which is asked once: they read nothing of an object, but $exit for
-	// instance. One for NOT_READY is asked before those for SUCCESS of objects.
+	// Rules are evaluated once on the whole response: they read no member of an object, but $exit, for example.
+	// Rules for NOT_READY are evaluated before the rules for SUCCESS of objects.
 	Rules []Rule
-	// Stanzas are asked for each object in their order: the first that matches judges it.
+	// Stanzas are tried for each object in their order: the first stanza that matches evaluates the object.
 	Stanzas []Stanza
 }
 
 // A Stanza is the part of a preset for objects of one kind.
 type Stanza struct {
 	Name  string
-	Match *expr.Expr // says which objects those are; nil for all
-	// Kinds are the texts one of which .kind has to be for Match to be true, nil for any. Of many stanzas
-	// they leave few to ask.
+	Match *expr.Expr // whether the stanza is for an object; nil means all objects
+	// Kinds are the values of .kind for which Match can be true; nil means any value. With many stanzas, Kinds
+	// saves the evaluation of most Match conditions.
 	Kinds []string
 	Rules []Rule
 }
 
-// naming returns the paths of the kind and the name of an object.
+// naming returns the expressions for the kind and the name of an object.
 var naming = sync.OnceValue(func() []*expr.Expr {
 	kind, _ := expr.CompileValue(".kind")
 	name, _ := expr.CompileValue(".metadata.name")
 	return []*expr.Expr{kind, name}
 })
 
-// An Object is the verdict on one of the objects in an answer.
+// An Object is the verdict on one of the objects in a response.
 type Object struct {
-	ID     string // that names it
-	Stanza string // that has judged it, "" for none
+	ID     string // the name of the object
+	Stanza string // the name of the stanza that evaluated the object; "" if no stanza matched
 	Status Status
 	Reason string
 }
 
-// All returns the rules of all stanzas, and those about the answer.
+// All returns p.Rules and the rules of all stanzas; nil for a nil preset.
 func (p *Preset) All() (all []Rule) {
 	if p == nil {
 		return nil
@@ -86,7 +86,7 @@ func (p *Preset) validate() error {
 	return nil
 }
 
-// id names an object, by its number if it has no name.
+// id returns the name of an object: the values of p.ID or, without values, "object n".
 func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
 	for _, x := range p.ID {
@@ -100,7 +100,8 @@ func (p *Preset) id(env *expr.Env, n int) string {
 	return fmt.Sprintf("object %d", n)
 }
 
-// preset judges the objects of an answer. If nothing is decided, e.words says why.
+// preset evaluates the rules of p on the objects of a response. It returns the verdict and whether the verdict
+// is decided. If it is not, e.words is the reason.
 func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	of, decided := e.firstMatch(o, p.Rules)
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
@@ -137,8 +138,8 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	return v, v.Status != None
 }
 
-// nextPage returns what says that an answer with an object is one page of more, "" for nothing. An object that
-// is the whole answer is no page, whatever its members are called.
+// nextPage names the part of a response that shows that the response is one page of several; "" without such a
+// part. An object that is the whole response is not a page, whatever names its members have.
 func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
 	if _, found := document.NextLink(o.Header["Link"]); found {
 		return "its Link"
@@ -149,8 +150,9 @@ func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
 	return document.ReadPage(o.Body, o.Header).Next(1)
 }
 
-// judgeAll judges each object. It returns first what has failed, and last what is done, and the verdict
-// that outweighs the others, of no status if an object that no rule has decided does.
+// judgeAll evaluates each object. It returns the objects with the gravest status first, and the gravest verdict.
+// none is true if there is no object. If no rule decides an object, and only finished objects are left, the
+// Status of the verdict is None.
 func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
 	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
 	for i, object := range objects {
@@ -172,8 +174,9 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	return all, lead
 }
 
-// object evaluates the rules of one object. They are those of the last stanza if no object exists, or if the
-// object has a name and no kind: some programs and the API server's own lists omit the kind.
+// object evaluates the rules of one object: the rules of the first matching stanza. Two cases use the last
+// stanza: no object exists, or the object has a name and no kind, since some programs and the API server's own
+// lists omit the kind.
 func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	kind := naming()[0].Eval(e.env).Value()
 	matches := func(s Stanza) bool {
@@ -201,7 +204,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	return one, v
 }
 
-// summary says in words how many of some objects are done, and why the first two others are not.
+// summary returns how many objects are done, and why the first two remaining objects are not done.
 func summary(all []Object) string {
 	if len(all) == 1 {
 		return all[0].Reason

@@ -12,28 +12,27 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Rule is a condition, and the status of an operation that meets it.
+// A Rule is a condition, and the status of an operation whose response meets the condition.
 type Rule struct {
 	Status Status
 	Expr   *expr.Expr
-	// Origin says where the rule comes from: "until", "preset rds".
+	// Origin is the source of the rule: "until", "preset rds".
 	Origin string
-	// Preset is the name of the preset that the rule is part of, "" for none.
+	// Preset is the name of the rule's preset; "" for a rule outside presets.
 	Preset string
-	// Why is the reason when the rule matches; "" for the expression's own
-	// explanation.
+	// Why is the reason if the rule matches; "" means the explanation of the expression.
 	Why string
-	// Here is true if the rule is only about the answer of the URL that is asked first: not of
-	// a URL that is followed, nor of another page after a redirect.
+	// Here is true if the rule applies only to the response of the given URL. It does not apply to the response of
+	// a URL that is followed, or to another page after a redirect.
 	Here bool
-	// Detail are expressions for the message in the answer. When the rule matches, the
-	// first value that is a text is added to the reason.
+	// Detail are expressions for a message in the response. If the rule matches, the first value that is a string
+	// is added to the reason.
 	Detail []*expr.Expr
 }
 
-// NewRule compiles a condition into a rule for s, which is Throttled, Error, Success or NotReady. A
-// condition that reads nothing of an attempt is an error: it would end the wait after any response, or
-// never. An error about the condition is an [*expr.Error].
+// NewRule compiles a condition into a rule for s, which is Throttled, Error, Success or NotReady. It returns an
+// error for a condition that reads nothing of an attempt: such a rule would match every response or no response.
+// An error about the condition is an [*expr.Error].
 func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	x, err := expr.Compile(condition, opts...)
 	switch {
@@ -47,7 +46,7 @@ func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	return Rule{Status: s, Expr: x, Origin: s.RuleName()}, nil
 }
 
-// constant refuses a condition that is the same for every answer.
+// constant returns the error for a condition that has the same result for every response.
 func constant(condition string) error {
 	hint := `a condition reads something, such as .state == "done", $status == 200 or $exit == 0`
 	if field := quotedField().FindStringSubmatch(condition); field != nil {
@@ -56,13 +55,13 @@ func constant(condition string) error {
 	return &expr.Error{Source: condition, Column: 1, Message: condition + " is the same for every answer", Hint: hint}
 }
 
-// quotedField matches a path that was quoted like a text.
+// quotedField matches a path in quotation marks, which is a string and not a path.
 var quotedField = words.Pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
 // ruled returns the statuses that rules can have, in the order of evaluation.
 func ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
 
-// RuleName returns the name of the rules for s: "until" for Success, "" for None.
+// RuleName returns the name of the rules for s, such as "until" for Success; "" for None.
 func (s Status) RuleName() string {
 	return map[Status]string{Throttled: "throttled-if", Error: "error-if", Success: "until", NotReady: "not-ready-if"}[s]
 }
@@ -70,27 +69,27 @@ func (s Status) RuleName() string {
 // String returns the origin and the expression: `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
-// Rules are evaluated on an observation, and return a verdict. Without rules the verdict is that of the response
-// itself.
+// Rules are evaluated on an observation, and return a verdict. The zero value returns the verdict of the
+// response itself.
 type Rules struct {
 	// Own are the user's rules, evaluated before the Preset.
 	Own []Rule
 	// Preset has the rules for the responses of an API, nil for no preset.
 	Preset *Preset
-	// Accept are the HTTP statuses, or the exit codes, of successful responses. They are all of them: with
-	// [200, 429] neither 204 nor 503 is successful. Nil means HTTP 2xx and exit code 0.
+	// Accept are the HTTP status codes, or the exit codes, of successful responses. Any other code is unsuccessful:
+	// with [200, 429], 204 and 503 are unsuccessful. Nil means HTTP 2xx and exit code 0.
 	Accept []int
 	// Strict makes a successful response that no rule matches an ERROR.
 	Strict bool
-	// Detail are expressions for a message in the response. The first value that is a text is added
-	// to the reason of a verdict that is not SUCCESS, in place of the text of a rule's Detail.
+	// Detail are expressions for a message in the response. The first value that is a string is added to the reason
+	// of a verdict that is not SUCCESS, and replaces the message of a rule's Detail.
 	Detail []*expr.Expr
 
 	err error // of a condition of ErrorIf
 }
 
-// Until returns rules by which an answer that meets any of the conditions is SUCCESS. An
-// error says which condition is wrong, or that there is no condition.
+// Until returns rules with which a response is SUCCESS if it meets any of the conditions. It returns an error
+// for a faulty condition, and if there is no condition.
 func Until(conditions ...string) (Rules, error) {
 	if len(conditions) == 0 {
 		return Rules{}, errors.New("there is no condition: any successful response would be SUCCESS")
@@ -102,7 +101,7 @@ func Until(conditions ...string) (Rules, error) {
 	return rules, nil
 }
 
-// MustUntil is like [Until], and panics where Until returns an error. It is for constant conditions.
+// MustUntil returns the rules of [Until], and panics if Until returns an error. Use it for constant conditions.
 func MustUntil(conditions ...string) Rules {
 	rules, err := Until(conditions...)
 	if err != nil {
@@ -111,11 +110,11 @@ func MustUntil(conditions ...string) Rules {
 	return rules
 }
 
-// ErrorIf returns r with a rule for each condition, by which a response that meets the condition is an ERROR.
-// [Rules.Validate] returns the error of a wrong condition, so a wait with the rules fails before its first attempt.
+// ErrorIf returns r with a further rule for each condition: a response that meets the condition is an ERROR. A
+// faulty condition is an error of [Rules.Validate], so a wait with these rules fails before its first attempt.
 func (r Rules) ErrorIf(conditions ...string) Rules { return r.with(Error, conditions) }
 
-// with returns r with the rules for s of some conditions.
+// with returns r with a further rule for s for each condition.
 func (r Rules) with(s Status, conditions []string) Rules {
 	r.Own = slices.Clip(r.Own)
 	for _, condition := range conditions {
@@ -207,7 +206,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	return v
 }
 
-// decide returns the verdict, and whether its reason is by the rules.
+// decide returns the verdict, and whether rules give its reason.
 func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	v, ok := e.firstMatch(o, r.Own)
 	if !ok && r.Preset != nil && (e.meaning.Only == nil || o.Presence == Gone) {
@@ -385,7 +384,7 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// FirstText returns the first value that is a text, on one line. It returns "" without a text.
+// FirstText returns the first value that is a string, on one line. It returns "" without such a value.
 func FirstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" {

@@ -23,8 +23,8 @@ func (s Status) Ends() bool { return s == Success || s == Error }
 // A Verdict is the status of the operation by one observation, with the reason.
 type Verdict struct {
 	Status Status
-	// Rule is the rule that decided, such as `until .state=="done"`; "" if the status is
-	// that of the response itself.
+	// Rule is the rule that decided, such as `until .state=="done"`; "" if no rule
+	// decided.
 	Rule string
 	// Reason is a text for people: `.state is "pending", want == "done"`.
 	Reason string
