@@ -53,8 +53,7 @@ func (waiter) Work(ctx context.Context, job *river.Job[waiting]) error {
 	return err
 }
 
-// client returns a running client of River. One that does not work still looks after the
-// jobs of workers that were killed.
+// client returns a running client of River. A client that works no jobs still rescues the jobs of killed workers.
 func client(t *testing.T, works bool) (c *river.Client[pgx.Tx], stop func()) {
 	fatal := log.Fatal
 	if t != nil {
@@ -138,7 +137,7 @@ func lastError(row *rivertype.JobRow) string {
 	return row.Errors[len(row.Errors)-1].Error
 }
 
-// What Postgres does not take is no output, and holds up nobody.
+// An output that Postgres rejects is not stored, and does not delay other jobs.
 func TestReal_results(t *testing.T) {
 	c := real(t)
 	worker(t)
@@ -158,7 +157,7 @@ func TestReal_results(t *testing.T) {
 	}
 }
 
-// Workers that are killed at random moments lose no wait, and start nothing twice.
+// If workers are killed at random moments, no wait is lost, and no operation is started twice.
 func TestReal_storm(t *testing.T) {
 	c := real(t)
 	jobs.Storm(t, worker, func(url string) (end func() error) {

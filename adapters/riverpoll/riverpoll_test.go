@@ -147,7 +147,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Wherever workers are killed, once or twice, no wait is lost and no start is sent twice.
+// If workers are killed once or twice, at any points, no wait is lost and no start request is sent twice.
 func TestWorkersThatAreKilled(t *testing.T) {
 	const most = 12 // more points than there are in a wait
 	unknown := 0
@@ -189,7 +189,7 @@ func TestWorkersThatAreKilled(t *testing.T) {
 	}
 }
 
-// What is not kept is not started, and left to River.
+// If the state cannot be stored, no start request is sent, and River retries the job.
 func TestAStartThatIsNotKept(t *testing.T) {
 	errAway, s := errors.New("the database is away"), jobs.Service{Answers: []string{"202"}}
 	_, err := step(t.Context(), &rivertype.JobRow{}, s.Poller("POST"), func(context.Context, Output, bool) error { return errAway })
@@ -199,8 +199,8 @@ func TestAStartThatIsNotKept(t *testing.T) {
 	}
 }
 
-// The error of an attempt that River interrupted has the cause, by which River knows that it
-// did. The state is kept.
+// The error of an attempt that River interrupted wraps the cause of the interruption, which River recognizes. The state is
+// stored.
 func TestAnAttemptThatIsInterrupted(t *testing.T) {
 	errStop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -218,7 +218,7 @@ func TestAnAttemptThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// An output that is not that of a wait begins none.
+// If the job has an output that does not belong to a wait, Step starts no wait.
 func TestAnotherOutput(t *testing.T) {
 	for _, output := range []string{`{"rows":3}`, `"done"`, `{"state":{"v":9}}`} {
 		s := jobs.Service{Answers: []string{"202"}}
@@ -230,7 +230,7 @@ func TestAnotherOutput(t *testing.T) {
 	}
 }
 
-// A result that Postgres refuses as JSON is kept as a string.
+// A result that Postgres rejects as JSON is stored as a string.
 func TestAResultThatIsRefused(t *testing.T) {
 	s := jobs.Service{Answers: []string{"200"}}
 	p := s.Poller("GET")

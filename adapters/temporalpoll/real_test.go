@@ -52,7 +52,7 @@ func dial() (client.Client, error) {
 
 type waiting struct{ Method, URL string }
 
-// A seen is what became of a wait.
+// A seen is the result of a wait.
 type seen struct {
 	Body                   string
 	Requests, OfActivities int
@@ -131,7 +131,7 @@ func events(t *testing.T, c client.Client, run client.WorkflowRun) string {
 	return strings.Join(names, " ")
 }
 
-// However many looks a wait takes, the history is the same.
+// The history of the workflow does not depend on the number of attempts.
 func TestReal_history(t *testing.T) {
 	c := real(t)
 	startWorker(t)
@@ -153,7 +153,7 @@ func TestReal_history(t *testing.T) {
 	}
 }
 
-// Workers that are killed at random moments lose no wait, and start nothing twice.
+// If workers are killed at random moments, no wait is lost, and no operation is started twice.
 func TestReal_storm(t *testing.T) {
 	c := real(t)
 	jobs.Storm(t, startWorker, func(url string) (end func() error) {

@@ -25,7 +25,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// done is what the service answers in the end.
+// done is the last response of the service.
 const done = `{"state":"done"}`
 
 func suite() *testsuite.WorkflowTestSuite {
@@ -190,7 +190,7 @@ func TestStep(t *testing.T) {
 
 func immediate(p *poll.Poller, _ *workflow.ActivityOptions) { p.Immediate = true }
 
-// A look that takes longer than the HeartbeatTimeout is reported meanwhile.
+// During an attempt that takes longer than the HeartbeatTimeout, Step sends heartbeats.
 func TestHeartbeats(t *testing.T) {
 	s := jobs.Service{Answers: []string{"200"}, Takes: time.Minute}
 	p, options := s.Poller("GET"), usual
@@ -214,8 +214,8 @@ func attempt(t *testing.T, ctx context.Context, p poll.Poller, kept any) error {
 	return err
 }
 
-// A start is sent only by an attempt that follows on the one that kept the state: if there was
-// another one between them, that may have sent it.
+// An attempt sends a start request only if the attempt directly before has stored the state. An attempt in between may
+// have sent the request.
 func TestAnAttemptThatWasLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		kept map[string]any
@@ -238,7 +238,7 @@ func TestAnAttemptThatWasLost(t *testing.T) {
 	}
 }
 
-// Wherever workers are killed, once or twice, no wait is lost and no start is sent twice.
+// If workers are killed once or twice, at any points, no wait is lost and no start request is sent twice.
 func TestWorkersThatAreKilled(t *testing.T) {
 	const before, during, after, attempts = 0, 1, 2, 5
 	unknown := 0
@@ -271,7 +271,7 @@ func TestWorkersThatAreKilled(t *testing.T) {
 	t.Logf("it was %d times unknown whether the operation had started, of %d", unknown, (3*attempts)*(3*attempts))
 }
 
-// A cancellation of the activity is one; the end of the worker is not.
+// If the activity is canceled, the error is a cancellation. If the worker ends, the error is not a cancellation.
 func TestAnAttemptThatIsInterrupted(t *testing.T) {
 	for cause, want := range map[error]string{
 		temporal.NewCanceledError(): "canceled",
