@@ -54,8 +54,7 @@ type Command struct {
 	// stopped, and the longest wait for outputs that are held open after the program has
 	// ended, of 0.2 s at least. Zero means 2 s; any negative value means SIGKILL at once.
 	Grace time.Duration
-	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
-	// counted. Zero means 64 MiB.
+	// MaxBody is how many bytes of the output are kept at most. The rest is read and counted. Zero means 64 MiB.
 	MaxBody int64
 	// Stream evaluates each message of the outputs when it comes: a line of standard output or of standard error, or a
 	// JSON document of several lines. A message that decides the wait is the response, and ends the program with
@@ -108,8 +107,8 @@ func (c Command) Target() string {
 // maxName is how long the name of a command may become, in bytes.
 const maxName = 60
 
-// isPlain reports whether a word of a command is a name, and not a flag, an expression or
-// a token: those have many letters and digits without a mark in between.
+// isPlain reports whether an argument of a command is a name, and not a flag, an expression or a token. Tokens
+// have many letters and digits without a mark in between.
 func isPlain(word string) bool {
 	const longest = 20
 	isMark := func(r rune) bool { return strings.ContainsRune("./-", r) }

@@ -13,14 +13,14 @@ const (
 	// clockSpread is by how much two readings of another clock may differ.
 	clockSpread = 100 * time.Millisecond
 	// slowAfter is how long an attempt counts for Parallel. A slower attempt, as at a host that hangs, counts
-	// for its place only, so that hosts that hang do not hold up all other places.
+	// for its origin only, so that hosts that hang do not hold up all other origins.
 	slowAfter = 5 * time.Second
 	// maxSlow is how many slow attempts there are at most, as a multiple of Parallel.
 	maxSlow = 3
 )
 
 // A gate limits how many attempts are made at once. An attempt passes three limits, in this order: the room of its
-// place, the limiter, and the workers of all places.
+// place, the limiter, and the workers of all origins.
 type gate struct {
 	places  map[string]*place
 	workers *semaphore.Weighted
@@ -35,7 +35,7 @@ func newGate(parallel int) gate {
 	}
 }
 
-// A place gets the load of attempts: the origin of a URL, or a program.
+// A place is the origin of attempts: the origin of a URL, or a program. Attempts at one place share its limits.
 type place struct {
 	name    string
 	most    int // how many attempts it gets at once, 0 for no limit
@@ -45,7 +45,7 @@ type place struct {
 	opens   time.Time // the latest time of opening that was reported
 }
 
-// placeOf returns the place that the next attempt of a wait puts load on.
+// placeOf returns the place of the next attempt of a wait.
 func (l *loop) placeOf(w *wait) *place {
 	name := w.planned.Origin
 	p := l.places[name]
@@ -64,8 +64,8 @@ func (l *loop) placeOf(w *wait) *place {
 	return p
 }
 
-// enter waits until an attempt may begin, and returns the function that ends its time in the gate. It reports false if
-// the run or the wait of the source ends first, or if a step would have to wait.
+// enter waits until an attempt may start, and returns the function that ends its time in the gate. It reports
+// false if the run or the wait of the source ends first, or if a step would have to wait.
 func (l *loop) enter(s *source) (leave func(), ok bool) {
 	ctx, cancel := s.wait.context(0)
 	defer cancel()
@@ -85,8 +85,8 @@ func (l *loop) enter(s *source) (leave func(), ok bool) {
 	return nil, false
 }
 
-// awaitSlot waits until the limiter lets a request go to the place of a source. It reports false as enter does, and
-// if the place is closed until after the deadline.
+// awaitSlot waits until the limiter lets a request go to the origin of a source. It reports false as enter does, and
+// if the origin is closed until after the deadline.
 func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 	w := s.wait
 	for s.limiter != nil && s.place.name != "" {
@@ -108,8 +108,8 @@ func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 	return ctx.Err() == nil
 }
 
-// hold emits that an attempt which is due has to wait for the limiter, or because its place is closed for a reason. It
-// reports false if the place is closed until after the deadline.
+// hold emits that an attempt which is due has to wait for the limiter, or because its origin is closed for a reason. It
+// reports false if the origin is closed until after the deadline.
 func (l *loop) hold(s *source, closed string, now time.Time) bool {
 	defer l.lock()()
 	w, p, by := s.wait, s.place, HeldByRate

@@ -89,11 +89,11 @@ type HTTP struct {
 	// names another page, that is a failure, too. A page that cannot be read, or that names an earlier page as the
 	// next page, makes the whole attempt a failure. The response to a start request is one page.
 	Next string
-	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
-	// in the query of a URL: the rest of a URL is shown. Nil finds none.
+	// LookupEnv, such as [os.LookupEnv], returns the value of $ENV.NAME in Follow and Next. Such a value may be
+	// used only in the query of a URL, since the rest of a URL is shown. With nil no variable has a value.
 	LookupEnv func(name string) (value string, ok bool)
-	// LocationTrusted sends the credentials, and the body after a redirect, to every
-	// origin that a redirect or an answer names, even over http.
+	// LocationTrusted sends the credentials, and the body after a redirect, to every origin that a redirect or a
+	// response names, even over http.
 	LocationTrusted bool
 	// Stream requests a stream, and evaluates each message when it comes: the data of a server-sent event
 	// (text/event-stream), or a JSON document, of application/x-ndjson, of application/json-seq, or of

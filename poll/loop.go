@@ -68,7 +68,8 @@ func (l *loop) turn(s *source, next func()) {
 	l.conclude(s)
 }
 
-// begin emits that an attempt begins. A source that is not through the gate ends, unless the next step continues the wait.
+// begin counts an attempt and emits its EventStart. A source that is not through the gate ends, unless the next
+// step continues the wait.
 func (l *loop) begin(s *source, ok bool, next func()) {
 	defer l.lock()()
 	defer next()
@@ -106,7 +107,7 @@ func (l *loop) conclude(s *source) {
 	l.decide()
 }
 
-// end ends the targets of a source that have not ended: the place or the run ends them, or the deadline has come.
+// end ends the targets of a source that have not ended: the origin or the run ends them, or the deadline has come.
 func (l *loop) end(s *source) {
 	if !s.over {
 		l.endAll(s, cmp.Or(s.wait.stopped(), TimedOut))

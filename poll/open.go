@@ -34,8 +34,8 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	return l
 }
 
-// start makes the context of all attempts, and the sources of the targets. It returns what releases
-// the context.
+// start creates the context of all attempts, and the sources of the targets. It returns the function that
+// releases the context.
 func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
@@ -63,8 +63,7 @@ func (l *loop) start(targets iter.Seq[Poller]) (release func()) {
 	}
 }
 
-// open opens the session of a source, and ends the targets for which no attempt can succeed,
-// or nothing is left to do.
+// open prepares a source. It ends the targets for which no attempt can succeed, and the targets of ended waits.
 func (l *loop) open(s *source) {
 	if s.list != nil {
 		l.endSome(s, (*wait).endingOfPast)
@@ -83,7 +82,7 @@ func (l *loop) open(s *source) {
 	}
 }
 
-// fail ends a source of which no attempt can succeed.
+// fail ends a source for which no attempt can succeed.
 func (l *loop) fail(s *source, how Ending) {
 	why := s.wait.hopeless
 	if s.wait.Ended() {

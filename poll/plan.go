@@ -124,7 +124,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 		step.N, step.Elapsed = s.Sent-1, now.Sub(s.Start)
 	}
 	step.Elapsed = words.Sum(step.Elapsed, delay)
-	if of.streak > 0 && !s.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule begins anew
+	if of.streak > 0 && !s.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule restarts
 		step.N = min(step.N, of.streak-1)
 	}
 	previous = schedule.Wait(step, s.p.Rand)

@@ -110,8 +110,8 @@ var (
 	ErrDeadline = meaning.ErrDeadline
 )
 
-// A ProbeFunc is a function used as a [Probe]. [Observe] makes its result from a document
-// or an error.
+// A ProbeFunc is a function that implements [Probe]. [Observe] returns an observation for a document or an
+// error.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
 // Check calls f.
@@ -134,11 +134,10 @@ func (p impossible) Check(context.Context, Attempt) Report {
 	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
 }
 
-// Observe makes the observation of a [ProbeFunc]: a document, or the error that came in
-// its place. An error is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error
-// is THROTTLED. Once ctx is done, only a Permanent error counts; any other means that the
-// attempt was cut off. The text of the error becomes the reason of the verdict; it should
-// hold no secret.
+// Observe returns the observation of a [ProbeFunc]: of the document body or, unless err is nil, of err. An error
+// is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error is THROTTLED. Once ctx is done, only a
+// Permanent error counts; any other error means that the attempt was stopped. The text of err becomes the reason
+// of the verdict. It must not contain a secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -159,9 +158,8 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	return o
 }
 
-// Permanent marks an error that further attempts cannot mend: the verdict is ERROR. As the
-// cause with which the context of a run is canceled, it ends the run as Failed and not as
-// Interrupted. Permanent(nil) is nil.
+// Permanent marks an error that no further attempt can change: the verdict is ERROR. If the context of a run is
+// canceled with a Permanent cause, the run ends with Failed and not with Interrupted. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -178,9 +176,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Throttled marks an error caused by asking too often: the verdict is THROTTLED. The next
-// attempt comes after wait at the earliest; 0 leaves that to the schedule. Throttled(nil,
-// wait) is nil.
+// Throttled marks an error caused by too many requests: the verdict is THROTTLED. The next attempt comes after
+// wait at the earliest; if wait is 0, the schedule decides. Throttled(nil, wait) is nil.
 func Throttled(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
@@ -195,7 +192,7 @@ type throttledError struct {
 
 func (e *throttledError) Unwrap() error { return e.error }
 
-// Recorded returns an observation that was recorded, or made by hand, with the meaning of its kind: with a Code, that of
-// an HTTP response; with an Exit, that of a command. [status.Rules.Classify] then returns the verdict of a wait. A wait
-// does the same for what a [ProbeFunc] returns.
+// Recorded returns o, an observation that was recorded or made by hand, with the meaning of its kind: of an HTTP
+// response if o has a Code, and of a command if o has an Exit. [status.Rules.Classify] then returns the verdict
+// that a wait would return. A wait does the same with the observations of a [ProbeFunc].
 func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A schedule keeps the due times of the sources of a group. A source that is due lines up at its place, and gets a
-// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine. The sources of a place have
+// A schedule keeps the due times of the sources of a group. A source that is due lines up at its origin, and gets a
+// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine. The sources of an origin have
 // their turns in the order of their due times.
 type schedule struct {
 	agenda agenda
@@ -89,7 +89,7 @@ func (l *loop) endResting() {
 	}
 }
 
-// moveTo counts a source at the place of its next attempt. A source that is over has no place.
+// moveTo counts a source at the origin of its next attempt. A source that is over has no origin.
 func (l *loop) moveTo(s *source, p *place) {
 	if s.place != nil {
 		s.place.sources--
@@ -102,7 +102,7 @@ func (l *loop) moveTo(s *source, p *place) {
 }
 
 // timeForOthers returns the time that one attempt of each other source takes if all take as long as the attempts of s. All
-// sources share the workers, and the sources of a place share its room.
+// sources share the workers, and the sources of an origin share its room.
 func (l *loop) timeForOthers(s *source) time.Duration {
 	took := s.wait.median()
 	others := time.Duration(l.polled-1) * took / time.Duration(l.Parallel)
@@ -137,7 +137,7 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// lineOf returns the line of a source: the line of its place, or its own line if the source has a limiter of its own. Other
+// lineOf returns the line of a source: the line of its origin, or its own line if the source has a limiter of its own. Other
 // sources do not wait for such a limiter.
 func (l *loop) lineOf(s *source) *line {
 	if s.wait.p.Limiter != nil {

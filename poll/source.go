@@ -80,7 +80,7 @@ func (s *source) look() {
 	}
 }
 
-// endClosed notes that all waits end, since a place is closed until after their deadline.
+// endClosed notes that all waits end, since an origin is closed until after their deadline.
 func (s *source) endClosed(why string) {
 	for _, w := range s.all() {
 		w.closedPastDeadline = why
@@ -88,12 +88,12 @@ func (s *source) endClosed(why string) {
 }
 
 // A paced attempt spaces its requests: each request takes a slot of the limiter. The gate has taken the slot of the
-// first request to the place of the attempt.
+// first request to the origin of the attempt.
 type paced struct {
 	*source
 	clock   *clock                    // of the attempt, nil for no limit
 	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
-	visited sync.Map                  // the places of the requests of this attempt
+	visited sync.Map                  // the origins of the requests of this attempt
 }
 
 // newPaced returns the pace of the requests of an attempt; nil without a limiter. A probe without an origin may
@@ -113,10 +113,10 @@ type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// Wait waits until a request may go to a place. It fails at the end of ctx, and at once if the place is closed
-// until after the deadline. It fails, too, if a redirect leads to a place that is closed for longer than slowAfter:
-// the attempt would count for its own place meanwhile, and hold up targets there that need no redirect. An attempt that
-// has been at that place before, as for another page of a list, waits.
+// Wait waits until a request may go to an origin. It fails at the end of ctx, and at once if the origin is closed
+// until after the deadline. It fails, too, if a redirect leads to an origin that is closed for longer than slowAfter:
+// the attempt would count for its own origin meanwhile, and hold up targets there that need no redirect. An attempt that
+// has been at that origin before, as for another page of a list, waits.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	_, again := p.visited.LoadOrStore(place, true)
 	if place == p.place.name && !again {
@@ -142,7 +142,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	}
 }
 
-// closedFor returns the reason why a place gets no request.
+// closedFor returns the reason why an origin gets no request.
 func closedFor(place string, wait time.Duration, reason string) string {
 	return fmt.Sprintf("%s is closed for %s (%s)", place, words.Short(wait), reason)
 }
@@ -159,7 +159,7 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 }
 
 // feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
-// a redirect led to another host, for the place of the request. It returns the time for which the origin is
+// a redirect led to another host, for the origin of the request. It returns the time for which the origin is
 // closed, nil if the origin is open.
 func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
 	h := meaning.Of(o)

@@ -14,7 +14,7 @@ type standing struct {
 	State
 	p        Poller        // with its defaults
 	deadline time.Time     // zero = none
-	others   time.Duration // how long the last looks of all others take
+	others   time.Duration // how long the last attempts of all other sources take
 	last     *judgement    // the last attempt
 }
 
