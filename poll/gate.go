@@ -20,7 +20,7 @@ const (
 )
 
 // A gate limits how many attempts are made at once. An attempt passes three limits, in this order: the room of its
-// place, the limiter, and the workers of all origins.
+// origin, the limiter, and the workers of all origins.
 type gate struct {
 	places  map[string]*place
 	workers *semaphore.Weighted

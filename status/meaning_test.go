@@ -13,7 +13,7 @@ func (f fixed) Succeeded(*status.Observation) bool { return f.meaning.Allow&stat
 
 func (f fixed) Meaning(*status.Observation) status.Meaning { return f.meaning }
 
-// Without a meaning there is no SUCCESS, whatever the rules and the response are.
+// An observation without a meaning is not SUCCESS under any rules and with any response.
 func TestNoMeaning(t *testing.T) {
 	t.Parallel()
 	code, exit := 200, 0

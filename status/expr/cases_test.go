@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the files of cases anew")
 
-// checkFile compares a file of cases, without its comments, with what becomes of each line.
+// checkFile compares each line of a file of cases, except comments, with the result of render for the line. With
+// -update it writes the results into the file.
 func checkFile(t *testing.T, file string, render func(line string) string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -70,7 +71,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// environ has a secret in each variable.
+// environ returns an option with variables whose values are secrets, so that a test can find a leaked value.
 func environ() expr.Option {
 	variables := map[string]string{"SHA": "s3cret", "PATTERN": "^s3c", "MIN": "42", "OPEN": "s3cret(", "QUESTION": `.s3cret == "s3cret"`, "EMPTY": ""}
 	return expr.WithEnviron(func(name string) (string, bool) {
@@ -79,8 +80,8 @@ func environ() expr.Option {
 	})
 }
 
-// vectors has a condition in each line, with what it is asked of and what it comes to. Its README says what
-// the members mean.
+// vectors is a file with a condition in each line, its input and its results. The README of its folder describes
+// the members.
 const vectors = "testdata/vectors/conditions.jsonl"
 
 // A testCase is a line of vectors.
@@ -88,7 +89,7 @@ type testCase struct {
 	Condition string   `json:"condition"`
 	Verdict   string   `json:"verdict"`
 	Document  string   `json:"document,omitempty"`
-	Bytes     []byte   `json:"document64,omitempty"` // the document, if that is no text
+	Bytes     []byte   `json:"document64,omitempty"` // the document, if it is not valid UTF-8
 	Known     testVars `json:"known,omitzero"`
 	Text      *string  `json:"text,omitempty"`
 	Why       []string `json:"why,omitzero"`
@@ -97,7 +98,7 @@ type testCase struct {
 	Hint      []string `json:"hint,omitzero"`
 }
 
-// testVars are what else is known where a condition is asked.
+// testVars are the variables of a condition, next to the document.
 type testVars struct {
 	Exit    *int              `json:"exit,omitempty"`
 	Status  *int              `json:"status,omitempty"`
@@ -109,14 +110,14 @@ type testVars struct {
 	Stdout  *string           `json:"stdout,omitempty"`
 	Stderr  *string           `json:"stderr,omitempty"`
 	Output  *string           `json:"output,omitempty"`
-	Cut     bool              `json:"cut,omitempty"`  // the answer and stderr
+	Cut     bool              `json:"cut,omitempty"`  // the response and stderr are truncated
 	Open    bool              `json:"open,omitempty"` // the end of stderr is missing
-	Gone    bool              `json:"gone,omitempty"` // the element
+	Gone    bool              `json:"gone,omitempty"` // the element is gone
 	Element *string           `json:"element,omitempty"`
 	Header  map[string]string `json:"header,omitempty"`
 }
 
-// doc is the answer.
+// doc returns the document of the response.
 func (c *testCase) doc() string {
 	if c.Bytes != nil {
 		return string(c.Bytes)
@@ -164,7 +165,7 @@ func readCase(t testing.TB, line string) *testCase {
 	return &c
 }
 
-// String is the line of vectors.
+// String returns the case as a line of vectors.
 func (c *testCase) String() string {
 	var line strings.Builder
 	encoder := json.NewEncoder(&line)
@@ -175,7 +176,7 @@ func (c *testCase) String() string {
 	return strings.TrimSuffix(line.String(), "\n")
 }
 
-// TestConditions asks the conditions of vectors.
+// TestConditions evaluates the conditions of vectors.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	checkFile(t, vectors, func(line string) string {
@@ -185,7 +186,7 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// ask notes what the condition comes to, and those of the words for that which the case has.
+// ask evaluates the condition, and sets the verdict and the other members that the case has to the results.
 func (c *testCase) ask(t *testing.T) {
 	t.Helper()
 	compile := expr.Compile
@@ -216,7 +217,7 @@ func (c *testCase) ask(t *testing.T) {
 	note(&c.Hint, hint)
 }
 
-// note puts what is said into a member of a case that has it. Nothing said is an empty list.
+// note sets a member to the lines said, if the case has the member. Without lines the member is an empty list.
 func note(member *[]string, said []string) {
 	if *member != nil {
 		*member = append([]string{}, said...)
@@ -236,7 +237,7 @@ func readCases(t testing.TB) (cases []*testCase) {
 	return cases
 }
 
-// explain returns the first lines that explain a result.
+// explain returns at most most lines that explain a result.
 func explain(r expr.Result, most int) []string {
 	lines := r.Explain().Lines
 	return lines[:min(most, len(lines))]

@@ -50,7 +50,7 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// differ says how poll and gojq differ; "" if they do not.
+// differ returns how the results of poll and gojq differ, "" if they agree.
 func differ(doc, ours, theirs string) string {
 	want, stopped, err := runJQ(doc, theirs)
 	if err != nil {
@@ -109,10 +109,11 @@ func TestAffirmed(t *testing.T) {
 	}
 }
 
-// restsOnAbsence finds functions whose value may rest on what is missing, which jq does not tell.
+// restsOnAbsence matches functions whose value may depend on missing values, which jq does not distinguish from
+// null.
 var restsOnAbsence = regexp.MustCompile(`\b(any|all|count|has|not)\b`)
 
-// undecidedInJQ finds what Kleene's logic may settle where jq stops.
+// undecidedInJQ matches operators that Kleene's logic may decide although jq fails on an operand.
 var undecidedInJQ = regexp.MustCompile(`and|or|&&|\|\||any|all|count`)
 
 func truthOf(v any) expr.Tri {
@@ -123,7 +124,7 @@ func truthOf(v any) expr.Tri {
 }
 
 // strictJQ defines in jq the differences of poll: an order between different types, equality of different types, and
-// a comparison with null are errors, as is a text that says no. null has nothing, as in jq 1.6.
+// a comparison with null are errors. The strings "", "0" and "false" are errors as conditions. null has no elements, as in jq 1.6.
 const strictJQ = `
 def _known: if . == null then error("null") else . end;
 def _truth: if . == "" or . == "0" or . == "false" then error("text") else . end;
@@ -210,7 +211,7 @@ func (g *generator) scalar() any {
 	return pick[any](g, nil, true, false, 0, 1, -1, 2, 3, 1.5, 100, 9007199254740991.0, "", "a", "b", "done", "Done", "3", "1.5", "a b", "é", "ü\n\"", `{"a":1}`, "[1]")
 }
 
-// condition makes a condition in both spellings.
+// condition returns a random condition in the spellings of poll and of jq.
 func (g *generator) condition(depth int) (ours, theirs string) {
 	if depth == 0 {
 		return g.leaf(1)
@@ -248,7 +249,7 @@ func (g *generator) logic() (ours, theirs string) {
 	return pick(g, " or ", " || ", "||"), " or "
 }
 
-// quantifier makes any, all, or a comparison of count.
+// quantifier returns any, all, or a comparison of count, in both spellings.
 func (g *generator) quantifier(depth int) (ours, theirs string) {
 	p, q := g.path()
 	more := pick(g, "[]", "[]", "[].a", "[][]")
@@ -271,7 +272,7 @@ func (g *generator) quantifier(depth int) (ours, theirs string) {
 	return fmt.Sprintf("count(%s; %s) %s %d", list, c, op, n), fmt.Sprintf("([%s | select(%s)] | length) %s %d", listJQ, z, op, n)
 }
 
-// leaf makes a comparison, a value, or a function on a value.
+// leaf returns a comparison, a value, or a function of a value, in both spellings.
 func (g *generator) leaf(depth int) (ours, theirs string) {
 	a, x := g.value(depth)
 	switch g.IntN(9) {
@@ -307,8 +308,9 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 	return a + " " + op + " " + b, fmt.Sprintf("_affix(%q; %s; %s)", op, x, b)
 }
 
-// known returns an operand in jq of which null is unknown, unless it asks for null, or the other one
-// is the null that it asks for.
+// known returns the jq operand that fails on null, as poll's operand is then unknown. It returns jq unchanged if
+// operand may be null on purpose. If other is a null on purpose, the operand may be null, too, when other is
+// null.
 func known(operand, other, jq, otherJQ string) string {
 	switch {
 	case asksForNull(operand):
@@ -319,12 +321,12 @@ func known(operand, other, jq, otherJQ string) string {
 	return jq + " | _known"
 }
 
-// asksForNull reports whether an operand says that null is asked for, or that it may be missing.
+// asksForNull reports whether an operand is null on purpose, or has null as its replacement for a missing value.
 func asksForNull(operand string) bool {
 	return operand == "null" || strings.HasSuffix(operand, "// null)")
 }
 
-// value makes an operand.
+// value returns a random operand in both spellings.
 func (g *generator) value(depth int) (ours, theirs string) {
 	switch g.IntN(8) {
 	case 0:
@@ -379,7 +381,7 @@ func (g *generator) list() string {
 	return "[" + strings.Join(members, ",") + "]"
 }
 
-// path makes a path of up to three steps.
+// path returns a random path of up to three steps, in both spellings.
 func (g *generator) path() (ours, theirs string) {
 	n := g.IntN(4)
 	if n == 0 {

@@ -44,7 +44,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBodies evaluates bodies that do harm to others.
+// TestBodies evaluates bodies that other programs may not survive.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	big := 10 << 20
@@ -102,7 +102,7 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-// A long evaluation ends with its context, and a short one does not.
+// A long evaluation ends with its context. A short evaluation ignores the context.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,7 +174,7 @@ func TestSeveralFields(t *testing.T) {
 	}
 }
 
-// What a rule is asked about goes by what its expression reads.
+// Reads reports the variables that an expression reads.
 func TestReads(t *testing.T) {
 	t.Parallel()
 	const all = ". object json [] exit status header body stdout stderr error attempt elapsed unchanged gone isjson event name ENV"
@@ -222,7 +222,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// What there is not is nothing; of a text that was not there, there is an empty one.
+// A variable that does not apply is null. After a response, an output that was not captured is an empty string.
 func TestWithoutVariables(t *testing.T) {
 	t.Parallel()
 	for src, env := range map[string]*expr.Env{
@@ -247,7 +247,8 @@ func hintsOf(r expr.Result) string {
 	return strings.Join(append(near, others...), ";;")
 }
 
-// Requires returns the texts of which .kind is one whenever the condition is true.
+// Requires returns the values that .kind can have if the condition is true; no values if .kind is not
+// restricted.
 func TestRequires(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

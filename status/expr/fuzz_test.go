@@ -27,7 +27,7 @@ func checkError(t *testing.T, src string, err error) {
 	}
 }
 
-// checkResult checks what holds for every result.
+// checkResult checks the properties of every result.
 func checkResult(t *testing.T, r expr.Result) {
 	t.Helper()
 	lines := explain(r, 5)

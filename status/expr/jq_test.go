@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// jqBuiltins are the names of jq's functions.
+// jqBuiltins returns the names of jq's functions.
 func jqBuiltins(t *testing.T) []string {
 	t.Helper()
 	query, err := gojq.Parse(`[builtins[] | split("/")[0]] | unique | join(" ")`)
@@ -27,7 +27,7 @@ func jqBuiltins(t *testing.T) []string {
 	return nil
 }
 
-// What jq has a function for is never read as a field behind a |, nor called.
+// The name of a jq function is not a field after a |, and poll does not call a function that it does not have.
 func TestBuiltinsAreNoFields(t *testing.T) {
 	t.Parallel()
 	ours := strings.Fields("length type not tonumber tostring ascii_downcase ascii_upcase fromjson any all")
@@ -64,7 +64,7 @@ func refused(t *testing.T, name string, formats ...string) {
 	}
 }
 
-// A field of that name is written with a dot, and gjson's paths stay what they are.
+// A field with the name of a jq function is written with a dot. The paths of gjson keep their meaning.
 func TestBuiltinsAsFields(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{
