@@ -48,7 +48,6 @@ type recording struct {
 	made    int           // attempts
 	last    poll.Event    // AttemptEvent
 	events  []poll.Event
-	shown   bool // of an element: an answer has held it
 }
 
 func newRecording(target string, timeout time.Duration, maxAttempts int) *recording {
