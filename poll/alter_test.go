@@ -57,7 +57,7 @@ func (a *alterer) alterStruct(path string, v reflect.Value) {
 	}
 }
 
-// alterTarget alters a copy of the value in an interface or behind a pointer.
+// alterTarget alters a copy of the value in an interface, or of the value of a pointer.
 func (a *alterer) alterTarget(path string, v reflect.Value) {
 	old, of := reflect.ValueOf(v.Interface()), v.Elem()
 	isPointer := v.Kind() == reflect.Pointer
@@ -108,7 +108,7 @@ func (a *alterer) alterFields(path string, v reflect.Value) {
 	}
 }
 
-// A special is a value of which a field may not have been thought.
+// A special is a value that a field may not expect.
 type special struct {
 	name  string
 	value any // nil for the zero value
@@ -144,7 +144,7 @@ func valuesOf(t reflect.Type) []special {
 // A publicField is an exported field of an exported struct type.
 type publicField struct{ typ, name, doc string }
 
-// publicFields returns the exported fields in packages, each with its comment and that of its type.
+// publicFields returns the exported fields in packages, each with its comment and the comment of its type.
 func publicFields(t *testing.T, dirs ...string) (fields []publicField) {
 	for _, dir := range dirs {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -182,5 +182,5 @@ func fieldsOf(pkg string, d *ast.GenDecl) (fields []publicField) {
 	return fields
 }
 
-// allowsNegative matches the comment of a field in which a negative number has a meaning.
+// allowsNegative matches the comment of a field that gives negative numbers a meaning.
 var allowsNegative = regexp.MustCompile(`(?i)negative|or less|below`)

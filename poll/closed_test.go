@@ -18,8 +18,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An origin that asks for a wait gets no request until the wait is over: of no target, behind a redirect, and
-// in later runs that continue from the States.
+// An origin that has requested a wait gets no request until the wait is over: not from any target, not after a
+// redirect, and not from later runs that continue from the States.
 func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -126,7 +126,7 @@ func TestRequestsInAFunctionAreLimited(t *testing.T) {
 	})
 }
 
-// An origin to which redirects lead does not hold up the targets at the redirecting origin while it is closed.
+// While an origin is closed, redirects to it do not hold up the targets at the redirecting origin.
 func TestAClosedOriginHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var targets []poll.Poller

@@ -21,10 +21,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// slack is the most that a moment may take on a busy machine. What is to be stopped would last for an hour.
+// slack is a limit for events that take a moment, generous for a busy machine. The stopped programs would
+// otherwise last for an hour.
 const slack = 5 * time.Minute
 
-// probeFor probes c with an attempt timeout and says how long it took.
+// probeFor makes one attempt of c with an attempt timeout. It returns the observation and the duration.
 func probeFor(t *testing.T, c poll.Command, timeout time.Duration) (status.Observation, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, poll.ErrAttemptTimeout)
@@ -138,8 +139,8 @@ func TestCommandBeforeItsStart(t *testing.T) {
 	}
 }
 
-// Whatever the program has started is stopped with it, and the program may end
-// before the rest does.
+// All processes that the program has started are stopped with the program. The program may end before these
+// processes.
 func TestCommandStopsItsGroup(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -190,7 +191,7 @@ func TestCommandNoGrace(t *testing.T) {
 	}
 	wantGroupGone(t, obs)
 
-	// What the program wrote is read even so, whoever holds the pipe.
+	// The output of the program is read, even if another process holds the pipe.
 	c = shell(`sleep 3600 & echo $$; printf '%065000d' 0`)
 	c.Grace = -1
 	obs, took := probeFor(t, c, time.Hour)

@@ -271,8 +271,7 @@ func TestCommandLeaksNothing(t *testing.T) {
 	for n := range 3 {
 		attempt(n + 2)
 	}
-	// A goroutine is over a moment after it has said so, and what it holds open
-	// is closed then.
+	// A goroutine ends, and closes its files, a moment after it has reported its end.
 	for range 6000 {
 		if runtime.NumGoroutine() <= goroutines && openDescriptors(t) <= descriptors {
 			return
@@ -307,7 +306,7 @@ func writeProgram(t *testing.T, path, content string) {
 	}
 }
 
-// A command is called by its program and the word behind it, but never by what may be a secret.
+// The name of a command has its program and the next argument, but no argument that may be a secret.
 func TestCommandTarget(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{

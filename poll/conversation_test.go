@@ -31,9 +31,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A conversation is what testdata/conversations/*.txt hold: what is asked for,
-// the requests that must come and the answers that are given, and how the run
-// must end. See testdata/conversations/README.
+// A conversation is an entry of testdata/conversations/*.txt: the settings, the expected requests with their
+// responses, and the expected ending. See testdata/conversations/README.
 type conversation struct {
 	file   string // without its extension
 	name   string
@@ -43,8 +42,7 @@ type conversation struct {
 	want   ending
 }
 
-// A turn is a request that must come, or a connection that must be asked for,
-// and what is answered.
+// A turn is an expected request, or an expected connection, and the response.
 type turn struct {
 	at      time.Duration
 	method  string // "dial" for a connection
@@ -59,8 +57,7 @@ type ending struct {
 	lines    []string // "word text"
 }
 
-// planted is in every credential and query of the conversations, and must not
-// be in any word that poll says.
+// planted is part of every credential and query of the conversations. No output of poll may contain it.
 const planted = "s3cret"
 
 func TestConversations(t *testing.T) {
@@ -170,8 +167,8 @@ type peer struct {
 	conns []net.Conn
 }
 
-// transport is the transport that a Connect makes, over pipes. What is asked
-// over TLS comes as it is.
+// transport returns a transport over pipes, like the transport of package connect. Requests over TLS are not
+// encrypted.
 func (p *peer) transport(t *testing.T) *http.Transport {
 	transport, err := connect.Options{}.Transport()
 	if err != nil {
@@ -261,7 +258,7 @@ func checkHeader(t *testing.T, request string, header http.Header, line string) 
 	}
 }
 
-// next takes the turn of a request.
+// next returns the response to a request, from the expected turn.
 func (p *peer) next(scheme string, r httpscript.Request) *httpscript.Answer {
 	r.Header.Set("Host", r.Host)
 	r.Header.Set("Body", string(r.Body))
@@ -366,7 +363,7 @@ func (c *conversation) expect(text string) error {
 	return err
 }
 
-// set reads a setting, which reads as on the command line.
+// set reads a setting, in the syntax of the command line.
 func (c *conversation) set(text string) (err error) {
 	name, value, _ := strings.Cut(text, " ")
 	switch name {

@@ -107,7 +107,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Cause = context.Cause(w.run.caller)
 	}
 	if !slices.Contains([]Ending{Succeeded, Failed, CannotRun}, ending) && o.Status.Ends() {
-		o.Status = status.NotReady // the verdict is below its threshold
+		o.Status = status.NotReady // the verdict has not reached its threshold
 	}
 	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil

@@ -55,7 +55,7 @@ type Event struct {
 	HeldBy HeldBy
 
 	// Observation is the observation of the attempt or of the message, and Verdict its verdict (EventAttempt,
-	// EventMessage). Verdict has NOT_READY for an ERROR below its threshold; State keeps the ERROR. Took is the
+	// EventMessage). Verdict has NOT_READY for an ERROR that has not reached its threshold; State keeps the ERROR. Took is the
 	// duration of the attempt (EventAttempt).
 	Observation *status.Observation
 	Verdict     status.Verdict
@@ -129,7 +129,7 @@ type Outcome struct {
 	Reason  string        // why the wait ended, for people
 	Elapsed time.Duration // since the start of the wait
 	// Status is the status of the verdict that ended the wait, or else of the last verdict; None without a verdict.
-	// It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR below its threshold is NOT_READY.
+	// It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR that has not reached its threshold is NOT_READY.
 	Status status.Status
 	// Cause is the cause of the caller's context if the context ended the wait, or the error of a probe that cannot
 	// be used; otherwise nil.
@@ -150,7 +150,7 @@ type Outcome struct {
 	Unfinished bool
 	// Value may be set by [Poller.Finalize]. This package leaves it nil.
 	Value any
-	// Notes explain why the wait was not decided: a verdict below its threshold, rules that were never evaluated or
+	// Notes explain why the wait was not decided: a verdict that has not reached its threshold, rules that were never evaluated or
 	// always unknown, and rules that would work instead.
 	Notes []string
 }

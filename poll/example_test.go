@@ -78,7 +78,7 @@ func ExampleDecode() {
 	// 2 0 wait for 2: failed: .state is "failed"
 }
 
-// A build is a probe of one's own that starts something: once, however often it is looked at.
+// A build is a custom probe that starts a build once, and then checks it.
 type build struct{ started bool }
 
 func (b build) Plan() poll.Plan { return poll.Plan{Once: !b.started} }
@@ -92,7 +92,7 @@ func (b build) Check(ctx context.Context, a poll.Attempt) poll.Report {
 	return poll.Report{Observation: poll.Observe(ctx, []byte(`{"state": "done"}`), nil)}
 }
 
-// A start comes at once, and its answer is no verdict on what it has started.
+// The attempt that starts an operation comes at once. Its response is not a verdict on the operation.
 func ExamplePlan() {
 	p := poll.Poller{Probe: build{}, Schedule: backoff.Fixed(time.Millisecond)}
 	outcome, err := p.Run(context.Background())
@@ -129,7 +129,7 @@ func ExampleUntilWith() {
 	// true true
 }
 
-// Wait for a job behind a URL.
+// Wait for a job at a URL.
 func ExamplePoller() {
 	states := []string{"queued", "running", "done"}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -223,7 +223,7 @@ func ExampleElements() {
 	// 1 1 succeeded after 2
 }
 
-// Ask rules about a document of one's own.
+// Evaluate rules on a custom document.
 func ExampleProbeFunc() {
 	job := func(context.Context) ([]byte, error) { return []byte(`{"state":"failed","why":"no disk"}`), nil }
 
@@ -245,7 +245,8 @@ func ExampleProbeFunc() {
 	// Output: wait for job 42: failed: .state is "failed"
 }
 
-// A probe that listens to a channel tells each message, and says how the listening ended.
+// A probe that reads a channel passes each message to Tell, and returns an observation of the end of the
+// channel.
 func ExampleAttempt() {
 	subscribe := func(context.Context) <-chan string {
 		states := make(chan string, 3)

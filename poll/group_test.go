@@ -50,7 +50,7 @@ func groupLine(e poll.Event) string {
 	return fmt.Sprintf("%d: %s", e.N, line(e))
 }
 
-// ends keeps the ends of targets, and what concerns the group.
+// ends returns the lines about the ends of targets and about the group.
 func ends(timeline string) string {
 	var b strings.Builder
 	for l := range strings.Lines(timeline) {
@@ -63,7 +63,7 @@ func ends(timeline string) string {
 	return b.String()
 }
 
-// sorted sorts the ends of each moment: attempts that end at once are told in any order.
+// sorted sorts the ends of each moment, since attempts that end at the same time are reported in any order.
 func sorted(timeline string) string {
 	var moments [][]string
 	last := ""
@@ -103,7 +103,7 @@ func never(name string) poll.Poller {
 	return poll.Poller{Target: name, Probe: operation{}, Schedule: backoff.Fixed(time.Second)}
 }
 
-// placed is a probe at a place.
+// placed is a probe with an origin.
 type placed struct {
 	poll.ProbeFunc
 	place string
@@ -144,8 +144,8 @@ func TestGroupSpacesAttempts(t *testing.T) {
 `)
 }
 
-// A group waits for all its targets until the goal is reached or, with FailFast, out of reach. Its
-// ending is the first one of Failed, HintTooLong, AttemptsExhausted and TimedOut that a target has.
+// A group waits for all its targets until the goal is reached or, with FailFast, out of reach. Its ending is the
+// first of Failed, HintTooLong, AttemptsExhausted and TimedOut among the endings of its targets.
 func TestGroupGoals(t *testing.T) {
 	t.Parallel()
 	bad, done, late, open := failing("bad", 1), after("done", 0), after("late", 2*time.Second+1), never("open")
@@ -179,7 +179,7 @@ func TestGroupGoals(t *testing.T) {
 	}
 }
 
-// Parallel limits the attempts at once in all, and ParallelPlace those at one place.
+// Parallel limits all concurrent attempts, and ParallelPlace the concurrent attempts at one origin.
 func TestGroupLimits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -221,8 +221,8 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
-// An attempt that takes longer than 5 s counts for its place only, until there are four times Parallel. Until then the
-// places take turns.
+// An attempt that takes longer than 5 s counts only for its origin, up to a total of four times Parallel. Beyond
+// this total the origins take turns.
 func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -322,8 +322,8 @@ func TestGroupIsBrokenOff(t *testing.T) {
 	}
 }
 
-// Whoever keeps the last State that was yielded sends no start again, however slow, and whenever the
-// group is left.
+// A caller that keeps the last State from an event never repeats a start request, even if the caller is slow, or
+// breaks out of the iteration at any event.
 func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
 	t.Parallel()
 	for n := 1; n < 12; n++ {
@@ -359,7 +359,7 @@ func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
 	}
 }
 
-// Whoever takes his time over an event, or over a result, holds up nobody's look.
+// A consumer that is slow with an event or a result delays no attempt.
 func TestGroupWaitsForNoConsumer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -389,8 +389,8 @@ func TestGroupWaitsForNoConsumer(t *testing.T) {
 	})
 }
 
-// What a stranger's Poller lacks is an error before the first attempt, which a list that failed
-// is named with.
+// A Poller with missing or invalid parts fails before its first attempt, and the error names the list that
+// failed.
 func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	t.Parallel()
 	done := after("a", 0)
@@ -410,7 +410,7 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 	}
 }
 
-// What another origin answered, to which a redirect led, says nothing of the place.
+// A response of another origin after a redirect does not close the origin of the target.
 func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 	t.Parallel()
 	redirected := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -428,7 +428,7 @@ func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
 `)
 }
 
-// A place that others have closed until the deadline ends one run, too.
+// A single wait, too, ends if other processes have closed its origin until the deadline.
 func TestPollerLimiter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := after("a", 0)

@@ -31,7 +31,7 @@ type fault struct {
 	last bool
 }
 
-// faults are what net/http tells apart of what a server can say.
+// faults returns the faults that net/http handles in different ways.
 func faults() (all []*fault) {
 	for _, code := range []http2.ErrCode{
 		http2.ErrCodeNo, http2.ErrCodeProtocol, http2.ErrCodeRefusedStream, http2.ErrCodeEnhanceYourCalm, http2.ErrCodeHTTP11Required,
@@ -41,7 +41,7 @@ func faults() (all []*fault) {
 	return all
 }
 
-// A brokenServer speaks HTTP/2 and breaks. It counts what arrives.
+// A brokenServer speaks HTTP/2 and breaks as its fault describes. It counts the requests that arrive.
 type brokenServer struct {
 	config *tls.Config
 
@@ -71,8 +71,7 @@ func (s *brokenServer) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// An unhurried connection writes without waiting for a reader, as the kernel
-// does and a pipe does not.
+// An unhurried connection writes without waiting for a reader, like a TCP connection and unlike a pipe.
 type unhurried struct {
 	net.Conn
 	out chan<- []byte
@@ -83,8 +82,7 @@ func (c *unhurried) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// breakBy has the server break from now on. It returns how many requests there were, and forgets
-// them.
+// breakBy sets the fault of the server to f. It returns the number of requests since the last call.
 func (s *brokenServer) breakBy(f *fault) (requests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +129,7 @@ func (s *brokenServer) serve(conn net.Conn, isFirst bool) {
 	}
 }
 
-// answer answers 429, so that a start is made again, unless it breaks.
+// answer sends 429, so that a start request is sent again, unless the server breaks.
 func (s *brokenServer) answer(framer *http2.Framer, id uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,9 +156,8 @@ type sending struct {
 	reused bool // the connection has carried a request before
 }
 
-// TestSentOnce breaks requests in every way that HTTP/2 knows, and counts what
-// arrives: net/http would send many of them again. A start arrives once, whatever
-// becomes of it, and a look at most twice in one attempt.
+// TestSentOnce breaks requests in every way of HTTP/2, and counts the requests that arrive: net/http would send
+// many of them again. A start request arrives once. Any other request arrives at most twice in one attempt.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
 	config := serverConfig(t)
@@ -190,7 +187,7 @@ func serverConfig(t *testing.T) *tls.Config {
 	}
 }
 
-// attempts returns what makes an attempt at the request.
+// attempts returns a function that makes one attempt of the request.
 func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Duration) func() status.Observation {
 	transport, err := connect.Options{Insecure: true}.Transport()
 	if err != nil {
@@ -213,7 +210,7 @@ func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Durat
 	}
 }
 
-// meets makes an attempt that meets a fault, and one more.
+// meets makes an attempt that meets a fault, and one further attempt.
 func (r sending) meets(t *testing.T, config *tls.Config, f *fault) {
 	server := &brokenServer{config: config}
 	attempt := r.attempts(t, server, 30*time.Second)
@@ -251,8 +248,8 @@ func (r sending) meets(t *testing.T, config *tls.Config, f *fault) {
 	}
 }
 
-// TestDeadConnection polls on a connection that dies silently after the first answer. It must
-// not be used for ever.
+// TestDeadConnection uses a connection that dies silently after the first response. The connection must not be
+// used for ever.
 func TestDeadConnection(t *testing.T) {
 	t.Parallel()
 	config := serverConfig(t)
@@ -278,8 +275,8 @@ func TestDeadConnection(t *testing.T) {
 	})
 }
 
-// TestSentOnceOverIdleConnections breaks a connection that has carried a request, while
-// others are idle: net/http would send a start without a body again over one of those.
+// TestSentOnceOverIdleConnections breaks a connection that has carried a request, while further connections are
+// idle: net/http would send a start request without a body again over an idle connection.
 func TestSentOnceOverIdleConnections(t *testing.T) {
 	t.Parallel()
 	for range 20 {

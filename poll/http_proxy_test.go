@@ -14,8 +14,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// TestRefusedByProxy asks a proxy that does not connect, and whose words are
-// not to be repeated.
+// TestRefusedByProxy uses a proxy that does not connect. The reason must not contain text of the proxy.
 func TestRefusedByProxy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -66,7 +65,7 @@ func TestRefusedByProxy(t *testing.T) {
 	}
 }
 
-// throughProxy is a transport that asks a proxy to connect.
+// throughProxy returns a transport that connects through a proxy.
 func throughProxy(t *testing.T, proxy func(net.Conn)) *http.Transport {
 	transport, err := connect.Options{}.Transport()
 	if err != nil {

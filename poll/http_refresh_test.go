@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// What cannot be renewed, or is malformed, leaves the header as it was; a remark says so.
+// If Refresh fails or returns a malformed field, the header stays unchanged, and the attempt has a remark.
 func TestHTTPRefreshFails(t *testing.T) {
 	t.Parallel()
 	var sent []string

@@ -29,8 +29,8 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// certificate makes a self-signed certificate for hosts and writes it with its
-// key into one PEM file.
+// certificate creates a self-signed certificate for hosts, and writes the certificate and its key into one PEM
+// file.
 func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -79,8 +79,7 @@ func pipeTo(serve func(net.Conn)) func(ctx context.Context, network, address str
 	}
 }
 
-// A certificateLog is a server that asks for a client certificate and logs who
-// showed one with which request.
+// A certificateLog is a server that requests a client certificate, and logs the certificate of each request.
 type certificateLog struct {
 	seen    []string
 	handler http.HandlerFunc

@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// tokens is a poll.Limiter of golang.org/x/time/rate: one bucket for each place, of which a refused
-// request halves the rate.
+// tokens is a poll.Limiter that uses golang.org/x/time/rate. Each origin has a bucket. A refused request halves
+// the rate of its origin.
 type tokens struct {
 	perSecond rate.Limit
 	mu        sync.Mutex
@@ -33,7 +33,7 @@ func (t *tokens) bucket(place string) *rate.Limiter {
 	return t.buckets[place]
 }
 
-// Next reserves a token. One that was reserved before still holds.
+// Next reserves a token. An earlier reservation for the same request stays valid.
 func (t *tokens) Next(place string, had time.Time) (at time.Time, closed string) {
 	if !had.IsZero() {
 		return had, ""
@@ -47,7 +47,7 @@ func (t *tokens) Done(place string, f poll.Feedback) {
 	}
 }
 
-// Three targets at one place get twenty requests a second.
+// Three targets at one origin get twenty requests a second.
 func ExampleLimiter() {
 	var targets []poll.Poller
 	for _, name := range []string{"a", "b", "c"} {
@@ -62,7 +62,7 @@ func ExampleLimiter() {
 	// Output: 3 <nil> true
 }
 
-// atPlace is a probe that says what its attempts put load on.
+// atPlace is a probe whose Plan names an origin.
 type atPlace struct{ poll.Probe }
 
 func (atPlace) Plan() poll.Plan { return poll.Plan{Origin: "the service"} }

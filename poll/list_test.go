@@ -21,9 +21,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// answers returns a probe that gives these answers one after the other, and the last of
-// them from then on. "!" before an answer makes it one that was cut off, ">" one behind a
-// redirect to another page, "~" one that a cache has had for ten seconds.
+// answers returns a probe that returns these responses in turn, and the last response from then on. A prefix
+// changes the response: "!" truncates it, ">" makes it a redirect to another page, and "~" makes it ten seconds
+// old, as from a cache.
 func answers(bodies ...string) poll.Probe {
 	i := 0
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -73,7 +73,7 @@ func jobs(states string) string {
 	return `{"jobs":[` + strings.Join(elements, ",") + `]}`
 }
 
-// ofJobs waits for the elements of these lists.
+// ofJobs returns a Poller for the elements of these lists.
 func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 	t.Helper()
 	for i, list := range lists {
@@ -109,7 +109,7 @@ func rule(t *testing.T, s status.Status, condition string) status.Rule {
 	return r
 }
 
-// told returns what a group tells: at which second, of whom, and what.
+// told returns a line for each event of a group, with the second, the target and the verdict.
 func told(g poll.Group, targets ...poll.Poller) (lines []string, summary poll.Summary) {
 	began := time.Now()
 	for ev := range g.Events(context.Background(), slices.Values(targets)) {
@@ -127,7 +127,7 @@ func told(g poll.Group, targets ...poll.Poller) (lines []string, summary poll.Su
 	return lines, summary
 }
 
-// endings keeps the ends of what was told.
+// endings returns the lines about endings.
 func endings(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -138,8 +138,8 @@ func endings(lines []string) string {
 	return b.String()
 }
 
-// What reads more than the element is judged at each look, but told only if that changes
-// something.
+// A rule that reads more than the element is evaluated at each attempt, but an event is emitted only for a
+// change.
 func TestListTells(t *testing.T) {
 	for _, test := range []struct {
 		lists     []string
@@ -358,8 +358,8 @@ func TestListEnds(t *testing.T) {
 	}
 }
 
-// Those who are asked besides do not make the second look at a list count early. Those at other
-// places do not make it come early, either.
+// Other targets do not move the second attempt at a list forward, whether at the same origin or at another
+// origin.
 func TestListIsCompleteBesideOthers(t *testing.T) {
 	for place, second := range map[string]string{"other": "6.06s", "list": "5.045s"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -404,7 +404,8 @@ func TestListInterrupted(t *testing.T) {
 	}
 }
 
-// The looks that show the same elements may be in different runs, each shorter than the time between the looks.
+// The attempts that show the same elements may be in different runs, even if each run is shorter than the time
+// between these attempts.
 func TestListInRuns(t *testing.T) {
 	for _, test := range []struct {
 		want     time.Duration
@@ -438,7 +439,7 @@ func TestListInRuns(t *testing.T) {
 	}
 }
 
-// A list whose place is held back at its deadline ends.
+// A list whose origin is closed at its deadline ends.
 func TestListHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, limiter := ofJobs(t, poll.Elements{}, "a=run", "a=run b=run", "a=done b=done"), &poll.Pacer{}
@@ -456,7 +457,7 @@ func TestListHeldBack(t *testing.T) {
 	})
 }
 
-// A look at ten times as many elements takes ten times as much memory, not a hundred times.
+// An attempt with ten times as many elements takes ten times as much memory, not a hundred times.
 func TestListGrowsEvenly(t *testing.T) {
 	taken := func(n int) uint64 {
 		var states strings.Builder
@@ -487,7 +488,7 @@ func TestElementsHaveToHold(t *testing.T) {
 	})
 }
 
-// Elements that are done one after another have the schedule begin anew once, and not for each.
+// Elements that are done at different times restart the schedule once, and not once for each element.
 func TestListIsNotAskedAnewForEachElement(t *testing.T) {
 	t.Parallel()
 	looks := func(change func(p *poll.Poller)) (n int) {

@@ -68,7 +68,7 @@ type Poller struct {
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
 	// SuccessThreshold and ErrorThreshold are the numbers of verdicts, or the times, after which SUCCESS and ERROR
-	// end the run. An ERROR below its threshold is NOT_READY if a later attempt may succeed; otherwise the ERROR
+	// end the run. An ERROR that has not reached its threshold is NOT_READY if a later attempt may succeed; otherwise the ERROR
 	// ends the run at once.
 	SuccessThreshold, ErrorThreshold Threshold
 

@@ -19,8 +19,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A service starts a job by POST and answers about it at /jobs/1, done after 5 s, to
-// who sends the cookie back. It keeps what it was asked.
+// A service starts a job by POST, and reports its state at /jobs/1 to clients that send the cookie back. The job
+// is done after 5 s. The service records its requests.
 type service struct {
 	requests []string
 	began    time.Time
@@ -77,7 +77,7 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 	return again
 }
 
-// Slices of which the last look comes too late keep more time for it.
+// Runs whose last attempt comes too late reserve more time for the next last attempt.
 func TestSlicesOfASlowingProbe(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		state, began, takes := poll.State{}, time.Now(), 100*time.Millisecond
@@ -96,7 +96,7 @@ func TestSlicesOfASlowingProbe(t *testing.T) {
 	})
 }
 
-// What was waited before a run counts for its first wait, whether that was planned or not.
+// The time before a run counts for the first wait of the run, whether this wait was planned or not.
 func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 	t.Parallel()
 	hint := &status.Hint{Wait: time.Minute, Source: "Retry-After"}
@@ -194,7 +194,7 @@ func TestStatesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Whatever a State says, a wait that goes on from it ends, and its own State can be read.
+// A wait that continues from any State ends, and its own State can be read.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"v":3}`))
 	f.Add([]byte(`{"v":3,"start":"2026-01-02T03:04:05Z","began":"9999-01-02T03:04:05Z","attempts":3,"sent":1,"last":"2026-01-02T03:04:05Z",` +
@@ -230,7 +230,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// A session that cannot go on must not start the operation again.
+// A wait that cannot resume its operation must not start the operation again.
 func TestASessionThatCannotGoOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}

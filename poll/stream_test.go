@@ -55,7 +55,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// A streaming is a connection to a server that sends what a test says.
+// A streaming is a connection to a server that sends the messages of a test.
 type streaming struct {
 	t *testing.T
 	n int // from 1
@@ -71,7 +71,7 @@ func (s streaming) as(kind string) streaming {
 
 func (s streaming) sse() streaming { return s.as("text/event-stream") }
 
-// say sends each of the texts at once. One of the form "~2s" is a pause.
+// say sends each of the texts at once. A text of the form "~2s" is a pause.
 func (s streaming) say(texts ...string) streaming {
 	for _, text := range texts {
 		if pause, ok := strings.CutPrefix(text, "~"); ok {
@@ -89,7 +89,7 @@ func (s streaming) say(texts ...string) streaming {
 	return s
 }
 
-// hold says nothing until the other side hangs up.
+// hold sends nothing until the client closes the connection.
 func (s streaming) hold() { <-s.r.Context().Done() }
 
 // cut breaks the connection.
@@ -118,7 +118,7 @@ func serve(t *testing.T, handle func(s streaming)) *http.Transport {
 	return transport
 }
 
-// conditions returns rules of conditions, of which those that begin with ! are for ERROR.
+// conditions returns rules with these conditions: for ERROR with the prefix "!", and otherwise for SUCCESS.
 func conditions(t *testing.T, texts ...string) (rules status.Rules) {
 	t.Helper()
 	for _, condition := range texts {
@@ -140,7 +140,7 @@ const (
 	isDone  = `.state == "done"`
 )
 
-// hostile are streams, and what is made of them: when and how the wait ends, why, and after how many
+// hostile are streams with the expected end of the wait: its time, ending and reason, and the numbers of
 // connections and messages.
 var hostile = []struct {
 	name   string
@@ -435,7 +435,7 @@ var hostile = []struct {
 		want: `1.1s succeeded, 1 attempt, 2 messages: $body is "y"`},
 }
 
-// listen waits in a bubble, and says in a line how that ended.
+// listen runs p in a bubble, and returns a line that describes the outcome.
 func listen(t *testing.T, p poll.Poller) (said string) {
 	t.Helper()
 	p.Rand = rand.New(still{})
@@ -475,7 +475,7 @@ func TestStream_hostile(t *testing.T) {
 	}
 }
 
-// Of 50 streams that are cut at once, the next ones begin within twice the wait, and no sooner.
+// If 50 streams are cut at once, the next streams start within twice the wait, and not earlier than the wait.
 func TestStream_spread(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -509,7 +509,7 @@ func TestStream_spread(t *testing.T) {
 	})
 }
 
-// A function tells messages; how it ends is no verdict, and the schedule begins anew.
+// A function can pass messages to Tell. Its own observation then has no verdict, and the schedule restarts.
 func TestAttempt_Tell(t *testing.T) {
 	t.Parallel()
 	states := [][]string{{"a", "b"}, {"c", "done", "d"}}
@@ -551,7 +551,7 @@ func TestAttempt_Tell_rules(t *testing.T) {
 	})
 }
 
-// What a function tells behind the message that decides is not heard.
+// Messages after the deciding message are ignored.
 func TestAttempt_Tell_afterTheLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Rules: conditions(t, isDone), MaxAttempts: 1, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -566,7 +566,7 @@ func TestAttempt_Tell_afterTheLast(t *testing.T) {
 	})
 }
 
-// An iteration that breaks off ends the stream.
+// Breaking out of the iteration ends the stream.
 func TestStream_break(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		transport := serve(t, func(s streaming) { s.sse().say(pending, pending).hold() })
@@ -579,7 +579,7 @@ func TestStream_break(t *testing.T) {
 	})
 }
 
-// What a stream cannot be waited for without ends the wait before anything is sent.
+// A stream without its required settings fails before a request is sent.
 func TestStream_refused(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]poll.Poller{
@@ -592,7 +592,7 @@ func TestStream_refused(t *testing.T) {
 	}
 }
 
-// Events of messages that come fast are spaced, and each is judged even so.
+// If messages come fast, their events are spaced, but each message is evaluated.
 func TestStream_fast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		transport := serve(t, func(s streaming) {
@@ -619,7 +619,7 @@ func TestStream_fast(t *testing.T) {
 	})
 }
 
-// A stream over HTTP/2 that is reset is begun again.
+// A stream over HTTP/2 that is reset is requested again.
 func TestStream_reset(t *testing.T) {
 	t.Parallel()
 	n := 0

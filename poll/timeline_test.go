@@ -14,15 +14,14 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// bubble runs a test in a bubble, in which time is virtual, beside others.
+// bubble runs a test with virtual time, parallel to other tests.
 func bubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, test)
 }
 
-// timeline runs p in a bubble and writes a line for each event, with the time
-// at which it came.
+// timeline runs p in a bubble, and returns a line for each event with its time.
 func timeline(t *testing.T, p poll.Poller) string {
 	t.Helper()
 	var b strings.Builder
@@ -55,7 +54,7 @@ func line(e poll.Event) string {
 	return at
 }
 
-// only keeps the lines of one kind of event.
+// only returns the lines of one kind of event.
 func only(kind poll.EventKind, timeline string) string {
 	var b strings.Builder
 	for l := range strings.Lines(timeline) {
@@ -73,8 +72,7 @@ func wantTimeline(t *testing.T, have, want string) {
 	}
 }
 
-// operation is a fake that answers by the clock. Its zero value is never ready,
-// and answers at once.
+// operation is a fake whose response depends on the time. Its zero value is never done, and responds at once.
 type operation struct {
 	takes   time.Duration // how long each attempt takes
 	readyAt time.Duration // when it is done; 0 = never
@@ -113,8 +111,8 @@ func (op operation) observe(ctx context.Context, a poll.Attempt) status.Observat
 	return answer(202)
 }
 
-// starting is an operation whose first attempts start it, or try to: all until
-// one whose answer is not among the refusals.
+// starting is an operation whose attempts start it until an attempt has a response that is not among the
+// refusals.
 type starting struct {
 	operation
 	refusals map[int]status.Observation
@@ -159,12 +157,12 @@ func hinted(code int, wait time.Duration) status.Observation {
 	return o
 }
 
-// allEndings are all of them, in the order in which they are counted.
+// allEndings has all endings in the order of the counts.
 var allEndings = []poll.Ending{
 	poll.Succeeded, poll.Failed, poll.CannotRun, poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled,
 }
 
-// attemptOf returns the number of the attempt that is waited for, begins or has ended.
+// attemptOf returns the number of the attempt that is next, starts or has ended.
 func attemptOf(e poll.Event) int {
 	if e.Kind == poll.EventWait {
 		return e.State.Attempts + 1

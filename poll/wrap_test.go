@@ -18,7 +18,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A logged probe embeds another, and looks by it.
+// A logged probe embeds another probe, and calls its Check.
 type logged struct {
 	poll.Probe
 	looks *int
@@ -96,7 +96,7 @@ func TestRequestsWithinAProbe(t *testing.T) {
 	}
 }
 
-// What a function makes of an answer is still about the answer: one to a start is no SUCCESS.
+// A response that a function has changed keeps its meaning: a response to a start request is not SUCCESS.
 func TestAnAnswerThatIsMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s service
@@ -111,8 +111,8 @@ func TestAnAnswerThatIsMadeAnew(t *testing.T) {
 	})
 }
 
-// The body that a function returns is the whole: no page of the response is evaluated next to the body, and a list
-// of which pages are left out is not complete.
+// The body from a function is the whole response: further pages of the response are not evaluated, and a list
+// without some of its pages is not complete.
 func TestAFunctionReturnsTheWholeResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := ofJobs(t, poll.Elements{}, "a=done")
@@ -134,7 +134,8 @@ func TestAFunctionReturnsTheWholeResponse(t *testing.T) {
 	})
 }
 
-// Of two calls of next at once one sends the start. A call that the function leaves behind ends before the attempt.
+// If a function calls next twice at once, only one call sends the start request. A call that outlasts the
+// function ends before the attempt.
 func TestCallsOfNextAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s service
@@ -158,7 +159,7 @@ func TestCallsOfNextAtOnce(t *testing.T) {
 	})
 }
 
-// Each look of a wrapped probe waits for the Limiter, and so does each request to another place.
+// Each attempt of a wrapped probe waits for the Limiter, and so does each request to another origin.
 func TestLooksOfAFunctionAreLimited(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		sent := make(map[string][]time.Time)
@@ -202,7 +203,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A probe that signs each request, and one that counts its looks, are around another.
+// Put a probe that signs each request, and a probe that counts its attempts, around another probe.
 func ExampleWrap() {
 	looks := 0
 	probe := poll.Wrap(poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {

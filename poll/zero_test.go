@@ -67,7 +67,7 @@ func TestSpecialValues(t *testing.T) {
 	}
 }
 
-// TestSenseless has values without a meaning. Each is an error before the first attempt.
+// TestSenseless uses values without a meaning. Each value is an error before the first attempt.
 func TestSenseless(t *testing.T) {
 	noStatus := fullRules()
 	noStatus.Own[0].Status = "success"
@@ -123,7 +123,7 @@ var made = map[string]bool{
 	"expr.Env": true, "expr.Error": true, "expr.Explanation": true, "expr.Result": true, "expr.Value": true, "simulate.Result": true, "backoff.Step": true,
 }
 
-// compiled returns what compiles without an error.
+// compiled returns value, and panics if err is not nil.
 func compiled[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -162,7 +162,7 @@ func fullPoller(probe poll.Probe) poll.Poller {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// waits are waits for one operation that is done at the first check.
+// waits returns waits for one operation that is done at the first check.
 func waits() map[string]subject {
 	const body = `{"state":"done","items":[{"id":1,"state":"done"}]}`
 	web := poll.HTTP{
@@ -291,7 +291,7 @@ func evaluations() subject {
 	}}
 }
 
-// schedules compute waits, and what schedules do to a service.
+// schedules returns a subject that computes waits, and simulates their effect on a service.
 func schedules(dir string) subject {
 	root := &struct {
 		Schedules []backoff.Schedule
