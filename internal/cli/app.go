@@ -19,18 +19,19 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// A Process holds what the process gets from its environment.
+// A Process holds the arguments, the environment and the streams of the process.
 type Process struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Hurry is closed when the user has asked to end a second time.
+	// Hurry is closed at the second signal to end.
 	Hurry <-chan struct{}
-	// Dial connects to the servers of URLs, in a simulated network. Nil means the network's own way.
+	// Dial connects to the servers of URLs, for example in a simulated network. If Dial is nil, connections use
+	// the real network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	guard   *run.Guard // nil for none
-	release func()     // stops catching signals; nil if none are caught
+	guard   *run.Guard // nil without a guard
+	release func()     // stops catching signals; nil if signals are not caught
 }
 
 // An app is a process that runs one command line.
@@ -45,13 +46,13 @@ func newApp(p Process) app {
 	return a
 }
 
-// A subcommand is made when it is named.
+// A subcommand is a name with the function that makes the command. Only the commands that are needed are made.
 type subcommand struct {
 	name string
 	make func() *argv.Command
 }
 
-// subcommands returns all, in the order in which help lists them.
+// subcommands returns all subcommands in the order of the help.
 func (p app) subcommands() []subcommand {
 	return []subcommand{
 		{"demo", p.demoCommand},
@@ -68,7 +69,8 @@ func (p app) subcommands() []subcommand {
 	}
 }
 
-// command makes the subcommand of that name, nil if there is none.
+// command returns a new subcommand with the given name, or nil if the name is unknown. A command without a
+// --help flag gets the usual --help.
 func (p app) command(name string) *argv.Command {
 	for _, s := range p.subcommands() {
 		if s.name != name {
@@ -90,7 +92,7 @@ func (p app) commandNames() (names []string) {
 	return names
 }
 
-// commands makes all subcommands, for help and completion.
+// commands returns all subcommands, for help and completion.
 func (p app) commands() (all []*argv.Command) {
 	for _, name := range p.commandNames() {
 		all = append(all, p.command(name))
@@ -98,8 +100,8 @@ func (p app) commands() (all []*argv.Command) {
 	return all
 }
 
-// Run does what the arguments say and returns the exit code. ctx is cancelled, with
-// a cause, when the user wants to end.
+// Run runs the command line and returns the exit code. A signal to end cancels ctx, with a
+// [system.SignalError] as its cause.
 func Run(ctx context.Context, p Process) run.ExitCode {
 	a, s := newApp(p), read.New()
 	sub, err := a.run(ctx, s, func(ctx context.Context, checked *read.Run) error {
@@ -118,10 +120,12 @@ func Run(ctx context.Context, p Process) run.ExitCode {
 	return run.ExitUsage
 }
 
-// run reads the arguments and runs the subcommand that they name, which it returns, or wait
-// with all that they say. [argv.Line.Parse] knows the grammar, and urfave gets only what that has
-// read, as --name=value. It looks up the command and the flags, and calls typed.Set with each value,
-// and then the action. It sees no operand, no variable and no error of them, and prints nothing.
+// run parses the arguments. It then runs the subcommand that the first argument names, or reads the settings
+// into s and calls wait with the checked settings. run returns the subcommand, or nil for a wait.
+//
+// [argv.Line.Parse] reads the arguments first. urfave/cli only receives the flags that Parse found, as
+// --name=value. urfave/cli looks up the command and the flags, calls typed.Set with each value, and calls the
+// action. urfave/cli never receives operands or environment variables, and prints nothing.
 func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, p.args
 	if len(args) > 0 {
@@ -147,7 +151,7 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 		return p.readWait(ctx, s, wait)
 	}
 	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
-		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
+		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // the default handler would end the process
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
 		app.Flags = nil
@@ -158,19 +162,20 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 	return sub, app.Run(path)
 }
 
-// write writes a result to stdout.
+// write writes text to stdout, by [run.Host.Deliver].
 func (p app) write(ctx context.Context, text string) error {
 	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
-// A typed is the value of a flag of the table that was typed, for urfave. [argv.Line.Parse] has
-// written all names and values out.
+// A typed is the urfave/cli value of a flag on the command line. [argv.Line.Parse] has already replaced short
+// and abbreviated forms by full names and values.
 type typed struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// flagsOf returns those of the flags that were typed: urfave goes through all flags for each.
+// flagsOf returns only the flags that the command line contains, since urfave/cli walks through all flags for
+// each flag.
 func flagsOf(l *argv.Line) (list []cli.Flag) {
 	for i := range l.Flags {
 		if f := &l.Flags[i]; l.HasTyped(f.Name) {
@@ -182,8 +187,9 @@ func flagsOf(l *argv.Line) (list []cli.Flag) {
 
 func (t typed) String() string { return "" }
 
-// Set keeps an error for the end, so that --json behind it is seen; package flag would put the
-// value, which may be a secret, into its words.
+// Set adds a value to the line. Set records an error in the line instead of returning the error, so that a
+// later --json is still read. An error returned from Set would also be repeated by package flag with the
+// value, which may be a secret.
 func (t typed) Set(text string) error {
 	about := "--" + t.Name + " " + text
 	if t.line.Has(t.Name) && !t.Many {
@@ -199,7 +205,7 @@ func (t typed) Set(text string) error {
 	return nil
 }
 
-// runCommand runs a subcommand.
+// runCommand reads the environment, checks the operands and settings of l.Command, and runs the command.
 func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
@@ -230,8 +236,8 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	return run.Await(ctx, func() error { return c.Run(ctx, l) })
 }
 
-// readWait reads the operands and the environment of a wait, checks what needs no file, and
-// hands it all to wait. s is not filled yet.
+// readWait reads the operands and the environment of a wait into s. It then checks the settings that need no
+// file, and calls wait with the checked copy of s.
 func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
 	kinds, err := read.Classify(s.Line)
 	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
@@ -251,7 +257,8 @@ func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Contex
 	return wait(ctx, checked)
 }
 
-// about answers -h and -V, which other programs give other meanings: they stand alone.
+// about writes the short help or the version. It returns a usage error if -h or -V comes with operands, since
+// both letters have different meanings in other programs.
 func (p app) about(ctx context.Context, s *read.Run) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):

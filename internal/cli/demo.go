@@ -22,7 +22,8 @@ func (p app) demoCommand() *argv.Command {
 
 const demoCondition = `.state == "done"`
 
-// demo waits for a job of its own API as for any other. Variables are for other waits.
+// demo starts an API on a loopback port and waits for a job of that API with the usual code. demo ignores the
+// environment variables, since they are meant for real waits.
 func demo(ctx context.Context, process app) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,8 +40,8 @@ func demo(ctx context.Context, process app) error {
 	return err
 }
 
-// demoJob returns the API of a job, which changes with each request: it is queued twice, running
-// twice, then comes a rate limit, then it is done.
+// demoJob returns a handler whose response changes with each request. The job is queued twice and running
+// twice. The fifth response is a rate limit, and the job is done from the sixth response.
 func demoJob() http.Handler {
 	answers := []string{
 		`{"id":42,"state":"queued"}`, `{"id":42,"state":"queued"}`,

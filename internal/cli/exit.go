@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// finish reports an error, unless it was reported before, and returns the exit
-// code.
+// finish prints err, unless err is an [run.ExitCode], whose message is already printed. It returns the exit
+// code for err, which is [run.ExitSuccess] if err is nil.
 func (p app) finish(err error) run.ExitCode {
 	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
@@ -22,16 +22,15 @@ func (p app) finish(err error) run.ExitCode {
 	return run.CodeOf(err)
 }
 
-// Main is the whole program: it catches signals, runs, and ends the process.
+// Main catches signals, runs the command line, and ends the process.
 func Main(p Process) {
-	// Signals are caught before anything else: until then Go exits with 2 on some, with a
-	// dump of all goroutines. They stay caught until the exit: as process 1, Go would exit
-	// with 2 on a signal that comes after the run.
+	// Signals are caught first: Go's default for some signals is exit code 2 and a dump of all goroutines.
+	// Signals stay caught until the exit, since process 1 would otherwise exit with 2 on a signal after the run.
 	ctx, hurry, release := system.CatchSignals(context.Background())
-	// A fatal error of the runtime would exit with 2, as if nothing had been
-	// attempted. This makes it die by SIGABRT.
+	// A fatal error of the Go runtime would exit with 2, the code for "nothing was attempted". With this setting
+	// the process dies by SIGABRT.
 	debug.SetTraceback("crash")
-	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
+	log.SetOutput(io.Discard) // net/http logs unsolicited responses
 	p.Hurry, p.release = hurry, release
 	p.guard = run.NewGuard(ctx, hurry, p.Streams.Err)
 	p.Streams.Wrote = p.guard.Touch

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// helpTexts are what the help says beside the tables: {flags} stands for a table.
+// helpTexts holds the texts of the help around the generated tables. {flags} stands for a table.
 //
 //go:embed help
 var helpTexts embed.FS
@@ -25,7 +25,7 @@ func helpText(name string) string {
 	return string(text)
 }
 
-// shortHelp has the flags that most people need.
+// shortHelp returns the help with the flags that are marked Brief.
 func shortHelp() string {
 	text := helpText("usage") + "\n"
 	for _, f := range read.WaitFlags() {
@@ -36,7 +36,7 @@ func shortHelp() string {
 	return text + helpText("more") + helpText("end")
 }
 
-// fullHelp has all flags, by what they are about, and the other commands.
+// fullHelp returns the help with all flags, grouped by subject, and with the other commands.
 func (p app) fullHelp() string {
 	text := helpText("usage") + helpText("expressions") + read.WaitFlags().Help("") + "\nOther commands:\n"
 	for _, c := range p.commands() {
@@ -45,7 +45,7 @@ func (p app) fullHelp() string {
 	return text + helpText("topics") + helpText("end")
 }
 
-// helpNames returns what there is help on, beside the flags.
+// helpNames returns the arguments of the help command, except flags: "all", the subcommands and the topics.
 func (p app) helpNames() []string {
 	names := append([]string{"all"}, p.commandNames()...)
 	topics, _ := docs.Pages.ReadDir(".")
@@ -55,8 +55,7 @@ func (p app) helpNames() []string {
 	return names
 }
 
-// helpCommand returns the subcommand that shows the help of the others, of a topic or of
-// a flag.
+// helpCommand returns the subcommand "help". Its operand names a subcommand, a topic or a flag.
 func (p app) helpCommand() *argv.Command {
 	return &argv.Command{
 		NamesFlag:   true,
@@ -77,7 +76,8 @@ func (p app) helpCommand() *argv.Command {
 	}
 }
 
-// helpOn returns the help on a name, which may be a page of the documentation.
+// helpOn returns the help for name, or the short help if name is "". isPage reports whether text is a Markdown
+// page of the documentation. An unknown name is a usage error that suggests the nearest name.
 func (p app) helpOn(name string) (text string, isPage bool, err error) {
 	flags := read.WithManual(read.WaitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
@@ -98,7 +98,7 @@ func (p app) helpOn(name string) (text string, isPage bool, err error) {
 	return "", false, argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
 }
 
-// manualPage is the manual page in the macros of man(7), which a test generates.
+// manualPage is the manual page in man(7) macros. A test generates the file.
 //
 //go:embed man/poll.1
 var manualPage string
@@ -119,18 +119,18 @@ func (p app) manCommand() *argv.Command {
 	}
 }
 
-// showManual shows the manual page on the terminal, by man(1) and its pager, and reports
-// whether it could. What is typed then belongs to them: Ctrl-C does not end poll.
+// showManual shows the manual page with man(1) and reports whether man succeeded. Ctrl-C then goes to man and
+// its pager, and does not end poll.
 func (p app) showManual() bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
 	}
-	c := exec.Command(man, "-l", "-") // a man that does not know -l says so
+	c := exec.Command(man, "-l", "-") // a man without -l fails with a message
 	return p.lend(c, manualPage)
 }
 
-// completionScripts make the shells ask poll for candidates.
+// completionScripts holds the completion scripts. Each script calls poll for the candidates.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -160,12 +160,12 @@ func (p app) completionCommand() *argv.Command {
 	}
 }
 
-// release is the version of a released program, "v1.2.3". Only the linker sets it,
-// for .goreleaser.yaml.
+// release is the version of a released program, such as "v1.2.3". Only the linker sets release, by
+// .goreleaser.yaml.
 var release string
 
-// version returns the version of the release, or else of the module, which names the commit
-// that poll was built from.
+// version returns "poll", the version and the Go version. The version is release or else the module's version,
+// which contains the commit of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

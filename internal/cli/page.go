@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// showPage shows a page of the documentation: on a terminal at its width and through the pager,
-// elsewhere as it is.
+// showPage writes a Markdown page to stdout. On a terminal it folds the page to the width and uses the pager
+// ($PAGER, default less). If stdout is not a terminal, the page is not changed.
 func (p app) showPage(ctx context.Context, text string) error {
 	if !p.Streams.OutIsTerminal {
 		return p.write(ctx, text)
@@ -39,10 +39,10 @@ func (p app) showPage(ctx context.Context, text string) error {
 	return p.write(ctx, text)
 }
 
-// lend runs a program that shows text on the terminal, and reports whether it could. What is typed then
-// belongs to it: Ctrl-C does not end poll.
+// lend runs c with text as its stdin, and reports whether c exited with 0. Ctrl-C then goes to c, and does not
+// end poll.
 func (p app) lend(c *exec.Cmd, text string) bool {
-	dropped := make(chan os.Signal, 1) // never read
+	dropped := make(chan os.Signal, 1) // never received from
 	if p.Release != nil {
 		p.Release()
 	}
@@ -52,10 +52,11 @@ func (p app) lend(c *exec.Cmd, text string) bool {
 	return c.Run() == nil
 }
 
-// pageWidth is how many columns a page has at most: longer lines are hard to read.
+// pageWidth is the maximum number of columns of a page: longer lines are hard to read.
 const pageWidth = 110
 
-// folded wraps the paragraphs of a page in Markdown at a number of columns. Code and tables stay as they are.
+// folded returns a Markdown page with its paragraphs wrapped at the given number of columns. It keeps the line
+// breaks of code and tables.
 func folded(page string, columns int) string {
 	var text, paragraph []string
 	isCode := false
@@ -85,7 +86,8 @@ func folded(page string, columns int) string {
 	return strings.Join(text, "\n") + "\n"
 }
 
-// wrapped breaks a paragraph between words. The lines below the first of a list's item are indented as its words.
+// wrapped returns the lines of a paragraph, broken between words. The following lines of a list item are
+// indented to the item's first word.
 func wrapped(paragraph string, columns int) []string {
 	words := strings.Fields(paragraph)
 	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]

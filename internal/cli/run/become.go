@@ -16,8 +16,9 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readThen checks the program behind the URLs and "--", which poll becomes on SUCCESS.
-// stdout is the program's.
+// readThen checks the program after "--" that follows URLs, which poll runs on SUCCESS. It returns a usage
+// error if a URL stands there or the program cannot run. poll's own stdout is discarded then, since stdout
+// belongs to the program.
 func (w *wait) readThen() error {
 	s := w.spec
 	if len(s.Then) == 0 {
@@ -41,22 +42,23 @@ func (w *wait) readThen() error {
 	return nil
 }
 
-// then becomes the program that follows a wait which has ended with err, if there is one
-// and the wait has succeeded. It returns only if that fails.
+// then replaces the process by the program in s.Then if err is nil. It returns err if there is no such program
+// or err is not nil. Otherwise then returns only if a signal came or the program could not start, or, on
+// Windows, with the program's exit code.
 func (w *wait) then(ctx context.Context, err error) error {
 	s := w.spec
 	if err != nil || len(s.Then) == 0 {
 		return err
 	}
 	if w.process.Release != nil {
-		w.process.Release() // from now on a signal ends the process
+		w.process.Release() // a signal now ends the process
 	}
 	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught
 	}
 	path, err := exec.LookPath(s.Then[0])
 	if errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		err = nil // as a shell
+		err = nil // like a shell, which also searches relative directories in $PATH
 	}
 	code := ExitNotFound
 	if err == nil {

@@ -13,11 +13,12 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// become runs a program, since Windows has no exec, and returns its exit code. Ctrl-C
-// comes to the program by itself, and so does the end of a console. The program is in no
-// job of poll's: it goes on if poll is killed.
+// become runs the program at path and returns its exit code, since Windows has no exec. Windows itself sends
+// Ctrl-C and the closing of the console to the program. The program does not belong to poll's job objects, so
+// it keeps running if poll is killed.
 func become(path string, args []string) (ExitCode, error) {
-	// Elsewhere batch files are not found, as where a share is the working directory.
+	// Batch files with a relative path are not found if cmd.exe starts in a different directory, as with a
+	// network share as working directory.
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -25,7 +26,7 @@ func become(path string, args []string) (ExitCode, error) {
 	if err != nil {
 		return ExitUsage, fmt.Errorf("%s: %w", read.ProgramName(args[0]), err)
 	}
-	dropped := make(chan os.Signal, 1) // never read
+	dropped := make(chan os.Signal, 1) // never received from
 	signal.Notify(dropped, os.Interrupt)
 	defer signal.Stop(dropped)
 	c := exec.Cmd{Path: program, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -8,8 +8,9 @@ import (
 	"github.com/pollcli/poll/internal/connect"
 )
 
-// withHost returns the context of a run. A command that reaped all for one target would reap the
-// programs of others.
+// withHost returns the context of a run with the settings for its commands. Orphans are only reaped in a wait
+// for a single target: with several targets, one command's reaping would take the exit codes of the other
+// commands.
 func (w *wait) withHost(ctx context.Context) context.Context {
 	grace := hurriedGrace
 	if w.process.Getenv(read.KillAfter) != "" {
@@ -21,12 +22,13 @@ func (w *wait) withHost(ctx context.Context) context.Context {
 	})
 }
 
-// hurriedGrace is the time between the second TERM and KILL. A poll under another poll waits half as
-// long, so that it kills its own command before it is killed itself.
+// hurriedGrace is the time from the second TERM to the KILL. If poll itself runs under poll, it uses half of
+// hurriedGrace, so that it kills its command before it is killed.
 const hurriedGrace = 200 * time.Millisecond
 
-// hurried returns the channel that hurries the end of a command: a value when hurry is closed, and its own
-// close after the grace. If there are several commands, one gets the value.
+// hurried returns a channel that shortens the end of a command. The channel receives one value when hurry is
+// closed, and is closed after the grace. With several commands only one receives the value. hurried returns
+// nil if hurry is nil.
 func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
 	if hurry == nil {
 		return nil

@@ -14,25 +14,25 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An ExitCode is the exit code of the process. The codes are part of the
-// interface: scripts rely on them.
+// An ExitCode is the exit code of the process. The codes are part of the interface, since scripts test them.
 type ExitCode int
 
-// The exit codes. If a signal ended the run, the process ends by that signal, which
-// a shell reports as 128 plus its number.
+// The exit codes. If a signal ended the run, the process ends by that signal, which a shell reports as 128
+// plus the signal's number.
 const (
 	ExitSuccess       ExitCode = 0
 	ExitError         ExitCode = 1   // the operation failed, or can never succeed
 	ExitUsage         ExitCode = 2   // nothing was attempted
 	ExitAttempts      ExitCode = 3   // --max-attempts were made
-	ExitThrottled     ExitCode = 4   // the server asks for a wait beyond the deadline
-	ExitTimeout       ExitCode = 124 // as timeout(1)
-	ExitInternal      ExitCode = 125 // poll itself failed, e.g. the result could not be written
-	ExitNotExecutable ExitCode = 126 // as in a shell
-	ExitNotFound      ExitCode = 127 // as in a shell
+	ExitThrottled     ExitCode = 4   // the server requires a wait beyond the deadline
+	ExitTimeout       ExitCode = 124 // like timeout(1)
+	ExitInternal      ExitCode = 125 // poll itself failed, for example to write the result
+	ExitNotExecutable ExitCode = 126 // like in a shell
+	ExitNotFound      ExitCode = 127 // like in a shell
 )
 
-// CodeOf returns how an error ends the process. A signal counts before all else.
+// CodeOf returns the exit code for err: [ExitSuccess] for nil and [ExitInternal] for an unknown error. If err
+// contains several causes, a signal takes precedence.
 func CodeOf(err error) ExitCode {
 	var signal *system.SignalError
 	var said ExitCode
@@ -73,15 +73,16 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	return ExitInternal
 }
 
-// A timeoutError is the error that the time for everything is over before the wait has started.
+// A timeoutError reports that the timeout of the whole run passed before the wait started, or while a result
+// was prepared.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
-// Error makes an exit code an error that is not reported.
+// Error implements error, so that functions can return an exit code. finish does not print such an error.
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// ExitWith returns an error that ends the process with a code, or nil for [ExitSuccess].
+// ExitWith returns code as an error, or nil for [ExitSuccess].
 func ExitWith(code ExitCode) error {
 	if code == ExitSuccess {
 		return nil
@@ -95,8 +96,8 @@ func Await(ctx context.Context, f func() error) error {
 	return err
 }
 
-// awaitValue returns the results of f, or the cause of ctx if ctx is done first. Nothing can end a read from a pipe
-// that nobody writes to, so f is then abandoned, and must not change what others use.
+// awaitValue returns the results of f, or the cause of ctx if ctx is done first. It then abandons f, since a
+// read from a pipe without a writer cannot be ended. So f must not change data that other functions use.
 func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error) {
 	type results struct {
 		value T
@@ -115,9 +116,9 @@ func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error
 	}
 }
 
-// Deliver writes the result. A signal that comes meanwhile leaves it messageTime: a reader that has
-// everything may kill poll, and what was delivered in full stands. After a signal it still writes
-// what there is, and the guard makes sure that this ends.
+// Deliver calls write, which writes a result. If a signal comes meanwhile, write gets another messageTime: a
+// reader with the complete result may kill poll, and the result is then still a success. If a signal came
+// before, Deliver still calls write without a limit, and the guard ends the process.
 func (p Host) Deliver(ctx context.Context, write func() error) error {
 	if p.Guard != nil {
 		p.Guard.writing.Store(true)
@@ -134,7 +135,7 @@ func (p Host) Deliver(ctx context.Context, write func() error) error {
 	return Await(late, write)
 }
 
-// unrunnableCode returns the exit code for a program that cannot be run.
+// unrunnableCode returns [ExitNotExecutable] or [ExitNotFound] for a program that cannot run.
 func unrunnableCode(f *status.Failure) ExitCode {
 	if f.Kind == status.FailureNotExecutable {
 		return ExitNotExecutable

@@ -14,11 +14,12 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readGroup reads the goal of several targets, their common limits, and the notes before the wait.
+// readGroup reads the goal and the limits of a wait for several targets, and adds the notes that are printed
+// before the wait. Too few targets for --expect are a usage error.
 func (w *wait) readGroup(r *read.Reader) (err error) {
 	s, n, isOpen := w.spec, len(r.Targets), false
 	if r.List != nil {
-		n, isOpen = r.List.Size, !r.List.Known // others may join
+		n, isOpen = r.List.Size, !r.List.Known // elements may be added
 	}
 	if n < s.Expect && !isOpen {
 		return tooFew(s, n)
@@ -29,7 +30,7 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 		return err
 	}
 	part := "all"
-	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // of those that there turn out to be
+	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // a share of the final number of elements
 		part, w.group.AtLeast = fmt.Sprintf("at least %s of all", s.AtLeast), 0
 		w.group.Percent, _ = strconv.ParseFloat(strings.TrimSuffix(s.AtLeast, "%"), 64)
 	}
@@ -44,7 +45,8 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 	return nil
 }
 
-// newGroup returns a group with how much is done at once, and how often.
+// newGroup returns a group with the limits on parallel attempts and on the request rate. The default limit per
+// host is [read.DefaultParallelHost], and for programs the number of CPUs.
 func newGroup(s *read.Run) *poll.Group {
 	host, programs := read.DefaultParallelHost, runtime.GOMAXPROCS(0)
 	if s.Has("parallel-max") {
@@ -63,8 +65,8 @@ func newGroup(s *read.Run) *poll.Group {
 	return &g
 }
 
-// readGoal returns how many of n targets have to succeed, 0 for all. If the number is open, others
-// may join.
+// readGoal returns how many of n targets must succeed, or 0 for all targets. isOpen means that n may still
+// grow, so a --at-least above n is valid.
 func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 	isShare, things := strings.HasSuffix(s.AtLeast, "%"), "targets"
 	if s.Each != "" {
@@ -90,7 +92,8 @@ func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 	return least, nil
 }
 
-// tooFew returns the error that there are fewer targets than --expect requires.
+// tooFew returns the usage error for fewer targets than --expect requires. have is the number of given
+// targets.
 func tooFew(s *read.Run, have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).

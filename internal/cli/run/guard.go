@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// Exit ends the process with a code, or by the signal that ended the wait, so that
-// the shell running a script knows that Ctrl-C was meant for the script, too.
+// Exit ends the process with code. If a signal ended the wait, Exit ends the process by that signal: a shell
+// then knows that Ctrl-C was meant for its script, too.
 func Exit(ctx context.Context, code ExitCode) {
 	if e, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
 		os.Exit(system.DieOf(e.Signal))
@@ -24,25 +24,23 @@ func Exit(ctx context.Context, code ExitCode) {
 }
 
 const (
-	// margin is how much longer than the grace an orderly end may take: the killed
-	// program is waited for, and the last message is written.
+	// margin is added to the grace for an orderly end. It covers waiting for the killed program and the last
+	// message.
 	margin = 2 * time.Second
-	// secondMargin is the same after the second signal.
+	// secondMargin is the time for an orderly end after the second signal.
 	secondMargin = time.Second
-	// messageTime is how long the guard's message, and a result being written at a
-	// signal, may still take.
+	// messageTime is the time for the guard's message, and for a result that is being written at a signal.
 	messageTime = 100 * time.Millisecond
 )
 
-// A Guard is the last resort: it ends the process if that should have ended, by a
-// signal or at the deadline, but is stuck in something without a context, such as a
-// write to a pipe that nobody reads. It relies on nothing of that. The program of
-// an attempt needs no guard, since stopping it cannot get stuck.
+// A Guard ends the process if an orderly end after a signal or the deadline takes too long. The process may
+// hang in a call without a context, such as a write to a full pipe. So the guard uses no such call without its
+// own limit. The guard does not cover the program of an attempt, since stopping a program cannot hang.
 type Guard struct {
 	ctx      context.Context            // done at the first signal
-	hurry    <-chan struct{}            // closed at the second
+	hurry    <-chan struct{}            // closed at the second signal
 	patience atomic.Int64               // how long an orderly end may take, a duration
-	late     atomic.Pointer[time.Timer] // ends the process after the deadline; nil until then
+	late     atomic.Pointer[time.Timer] // ends the process after the deadline; nil before the deadline
 	writing  atomic.Bool                // the result is being written
 	once     sync.Once
 	end      func(error)
@@ -63,7 +61,8 @@ func NewGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *Gua
 	return g
 }
 
-// setDeadline sets the deadline of the run, if there is a timeout, and the grace of its commands.
+// setDeadline starts the guard's timer for the run's deadline and sets the grace of commands. It starts no
+// timer if timeout is 0, and does nothing if g is nil.
 func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace time.Duration) {
 	if g == nil {
 		return
@@ -74,38 +73,41 @@ func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace tim
 	}
 }
 
-// giveUpIn ends the process after a while.
+// giveUpIn returns a timer that ends the process after d, with the exit code for cause.
 func (g *Guard) giveUpIn(d time.Duration, cause error) *time.Timer {
 	return time.AfterFunc(d, func() { g.once.Do(func() { g.giveUp(cause) }) })
 }
 
-// atDeadline gives an orderly end its time. That begins now: the process may have been stopped until
-// then. After a signal, atSignal ends the process.
+// atDeadline starts the time for an orderly end. The time starts at this call rather than at the deadline,
+// since the process may have been stopped past the deadline. A signal cancels the timer, since AtSignal has
+// its own.
 func (g *Guard) atDeadline(cause error) {
 	late := g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	context.AfterFunc(g.ctx, func() { late.Stop() })
 	g.late.Store(late)
 }
 
-// Touch puts off the end after the deadline, since somebody has read a part of the result.
+// Touch restarts the time after the deadline, since a reader is still reading the result.
 func (g *Guard) Touch() {
 	if late := g.late.Load(); late != nil && late.Stop() {
 		late.Reset(time.Duration(g.patience.Load()))
 	}
 }
 
-// AtSignal ends the process after the first signal, sooner if there is a second.
+// AtSignal ends the process when the time for an orderly end after the first signal is over, or secondMargin
+// after the second signal.
 func (g *Guard) AtSignal() {
 	cause := context.Cause(g.ctx)
 	if errors.Is(cause, context.Canceled) {
-		return // it ends by itself
+		return // no signal: the run has ended
 	}
 	g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	<-g.hurry
 	g.giveUpIn(secondMargin, cause)
 }
 
-// giveUp ends the process. A SUCCESS that was reported before its result was written does not hold.
+// giveUp ends the process with a message. If a result was being written, the message reports that the result
+// is incomplete: the reported SUCCESS does not hold then.
 func (g *Guard) giveUp(cause error) {
 	if g.writing.Load() {
 		cause = fmt.Errorf("%w, and the result was not written in full by then", cause)

@@ -16,22 +16,24 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Host is the process that a command line runs in.
+// A Host is the process that runs a command line.
 type Host struct {
 	read.Env
-	Hurry   <-chan struct{} // closed when the user has asked to end a second time
-	Release func()          // stops catching signals; nil if none are caught
-	Guard   *Guard          // nil for none
+	Hurry   <-chan struct{} // closed at the second signal to end
+	Release func()          // stops catching signals; nil if signals are not caught
+	Guard   *Guard          // nil without a guard
 	Began   time.Time
 }
 
-// Refuse writes the error because of which nothing is attempted.
+// Refuse writes a usage error with its hints to stderr, and on CI services an annotation with the title what.
+// The caller then attempts nothing.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
 }
 
-// usageText formats an error for the terminal. What was typed may contain anything.
+// usageText formats err for the terminal, with a caret under a wrong condition, and with hints. Control
+// characters are replaced, since err may quote any argument.
 func usageText(err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
@@ -46,7 +48,7 @@ func usageText(err error) string {
 	return b.String()
 }
 
-// caret shows a place in a source, in characters from 0, and a hint below it.
+// caret returns source with a caret below the character at index at, followed by the hint, if any.
 func caret(source string, at int, hint string) string {
 	line, column := window(strings.Map(flat, source), at)
 	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
@@ -56,8 +58,7 @@ func caret(source string, at int, hint string) string {
 	return text
 }
 
-// flat keeps a source on one line and free of terminal controls, rune by rune, so
-// that columns stay what they are.
+// flat replaces r by a blank if r is not printable. Each rune stays one rune, so that columns do not move.
 func flat(r rune) rune {
 	if r == utf8.RuneError || !unicode.IsPrint(r) {
 		return ' '
@@ -65,7 +66,7 @@ func flat(r rune) rune {
 	return r
 }
 
-// window cuts a long source down to the surroundings of the column.
+// window returns the part of a long source around column, and the column in that part.
 func window(source string, column int) (string, int) {
 	const most = 72
 	runes := []rune(source)

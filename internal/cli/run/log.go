@@ -13,7 +13,8 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// openLog opens the job log, and returns nil without a job log. The targets continue with their states in the log.
+// openLog opens the job log and resumes the targets from the states in the log. It returns nil if the run has
+// no job log.
 func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 	if !s.IsLogged() {
 		return nil, nil
@@ -33,7 +34,8 @@ func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 	return resume.Open(o, targets)
 }
 
-// readSlice reads the directory of poll's own job logs, which it creates, and the parts of the name of one.
+// readSlice creates the directory of poll's own job logs, and fills o with the parts of the job log's name:
+// the command line, the working directory and the CI run.
 func readSlice(s *read.Run, o *resume.Options) (err error) {
 	if o.Dir, err = system.StateDir(s.Getenv, "slices"); err == nil {
 		err = os.MkdirAll(o.Dir, 0o700)

@@ -17,30 +17,31 @@ import (
 )
 
 const (
-	// longCommand is how long a command runs until poll says what it waits for.
+	// longCommand is how long a command runs before poll notes that it waits for the command's end.
 	longCommand = 10 * time.Second
 
-	// savingTime is how long remembering the runs of all targets may take, since others may hold
-	// the history, and leastSaving how long also at the deadline and after a signal.
+	// savingTime limits how long saving the runs of all targets may take, since another process may hold the
+	// history. leastSaving is the minimum time, which also applies at the deadline and after a signal.
 	savingTime  = 2 * time.Second
 	leastSaving = 100 * time.Millisecond
 )
 
-// An ending is how a run ended.
+// An ending is the end of a run, with the exit code and the fate of the job log.
 type ending struct {
 	how  poll.Ending
 	code ExitCode
 	fate resume.Fate // of the job log
 }
 
-// The endings are what the targets that have ended came to.
+// The endings collect the results of the targets that have ended.
 type endings struct {
-	result  ui.Result                // of the last
-	codes   map[poll.Ending]ExitCode // of the first with each ending
-	records []func()                 // of the job log, once all results are written
+	result  ui.Result                // of the last target that ended
+	codes   map[poll.Ending]ExitCode // of the first target with each ending
+	records []func()                 // write to the job log, after all results are written
 }
 
-// run waits, reports the events and writes the results to stdout.
+// run waits for targets, reports the events and writes the results to stdout. It returns an error if a result
+// could not be written.
 func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) {
 	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
@@ -78,7 +79,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
 				}
 			}
-			for _, warning := range w.learns[0].Warnings() { // of a list
+			for _, warning := range w.learns[0].Warnings() { // the recorder of a list
 				w.reporter.Say(warning)
 			}
 		}
@@ -87,12 +88,13 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 	return w.conclude(ctx, goal, &ended)
 }
 
-// events yields the events of the wait. A group has its own copies of the targets, which are dropped here.
+// events yields the events of the wait. A group makes its own copies of the targets, so events clears the
+// entries of targets to release their memory.
 func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll.Event] {
 	switch {
 	case w.group == nil:
 		return targets[0].Poller.Events(ctx)
-	case len(targets) == 0: // and none had to be
+	case len(targets) == 0: // valid with --expect 0
 		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
 	}
 	return w.group.Events(ctx, func(yield func(poll.Poller) bool) {
@@ -104,30 +106,31 @@ func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll
 	})
 }
 
-// finalize evaluates the result of a target before its SUCCESS counts.
+// finalize returns o after evaluating its result for stdout. An unusable result changes the outcome before a
+// SUCCESS counts.
 func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 	result := w.output.Evaluate(o)
 	result.Outcome.Value = result
 	return result.Outcome
 }
 
-// noticeLong returns a timer that notes once that a command runs for long.
+// noticeLong returns a timer that prints one note about a command that runs for longCommand.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
 	}))
 }
 
-// endTarget reports how a target ended, and writes the result of one of several. The deadline does not
-// break that off: the guard does, if nobody reads.
+// endTarget reports the end of a target, and in a group writes the target's result. The deadline does not
+// cancel the write: if the reader stops reading, the guard ends the process.
 func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
 	if w.group == nil {
 		event.Outcome.Notes = append(event.Outcome.Notes, w.log.Notes(event.Outcome.Ending)...)
 	}
 	result := w.resultOf(inTime, event)
-	event.Outcome = &result.Outcome // the board may keep it
+	event.Outcome = &result.Outcome // the board may keep the pointer
 	code := w.codeOf(event)
-	record := w.log.End(event, int(code)) // on the disk before anybody is told to call again
+	record := w.log.End(event, int(code)) // on the disk before the message "call again"
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
 	if _, known := ended.codes[how]; !known || code == ExitInternal {
@@ -140,15 +143,15 @@ func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *e
 		return err
 	case result.AtEnd():
 		ended.records = append(ended.records, record)
-	case w.process.Streams.OutNull: // nobody has the result: a later run looks for it again
+	case w.process.Streams.OutNull: // the result is lost, so a later run checks the target again
 	default:
 		record()
 	}
 	return nil
 }
 
-// resultOf returns the result of a target that has ended, of which is learned even if its result is of
-// no use.
+// resultOf returns the result of a target that has ended. It also records the run for learning, even if the
+// result is unusable.
 func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	o := *end.Outcome
 	if o.Ending == poll.CannotRun && w.advice != "" {
@@ -158,7 +161,7 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	if !isFinal {
 		result = w.output.Evaluate(o)
 	}
-	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // and not that of a list
+	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // the recorder of a list sees events only
 		seen := o
 		if isFinal {
 			seen.Ending = poll.Succeeded
@@ -172,8 +175,8 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	return result
 }
 
-// codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that
-// of a command which failed, unless a signal to poll comes first.
+// codeOf returns the exit code of a target that has ended. With --pass-exit-code, a failed command's own exit
+// code is returned, except after a signal to poll.
 func (w *wait) codeOf(end poll.Event) ExitCode {
 	o, code := end.Outcome, outcomeCode(*end.Outcome)
 	if o.Resumed && w.group == nil {
@@ -190,8 +193,9 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 	return code
 }
 
-// conclude ends stdout, and notes what ended. goal is nil for a single wait. The runs are remembered
-// after the result, which does not wait for others who hold the history.
+// conclude writes the last result or the summary, and updates the job log and the history. goal is nil for a
+// single wait. The history is saved after the result, so that the result does not wait for other users of the
+// history.
 func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings) (ending, error) {
 	w.reporter.Close()
 	end := w.endingOf(goal, ended)
@@ -221,7 +225,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 	return end, nil
 }
 
-// endingOf returns how all ended: goal is nil for a single wait.
+// endingOf returns how the run ended. goal is nil for a single wait.
 func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	how := ended.result.Outcome.Ending
 	if goal != nil {
@@ -230,7 +234,7 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	code := ExitSuccess
 	if how != poll.Succeeded {
 		known, isKnown := ended.codes[how]
-		if code = known; !isKnown { // no target has ended so
+		if code = known; !isKnown { // no target ended in this way
 			code = outcomeCode(poll.Outcome{Ending: how, Cause: goal.Cause})
 		}
 		if code <= ExitNotFound && w.log.Err() != nil { // a later run cannot continue the wait
@@ -240,7 +244,7 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	return ending{how, code, w.log.Fate(how)}
 }
 
-// writeResult writes the result of a single wait.
+// writeResult writes the result of a single wait to stdout, and to the file of --result-file.
 func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	o, file := result.Outcome, w.spec.ResultFile
 	if file != "" && (!o.Resumed || o.Observation != nil) {
@@ -251,10 +255,10 @@ func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	return w.reporter.WriteResult(result, int(code))
 }
 
-// remember saves the runs for later waits, and returns the first problem.
+// remember saves the runs in the history for later waits. It returns the first error.
 func (w *wait) remember(ctx context.Context) (problem error) {
 	left := max(leastSaving, min(savingTime, time.Until(w.deadline())))
-	if ctx.Err() != nil { // the signal that ended the run does not end this
+	if ctx.Err() != nil { // a signal ends the run, but not the saving
 		ctx, left = context.WithoutCancel(ctx), leastSaving
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)

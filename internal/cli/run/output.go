@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readOutput reads the settings of the report and of stdout.
+// readOutput reads the settings of the report and of stdout. kinds are the kinds of the targets.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
@@ -39,7 +39,8 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	return w.readPrint(ctx, kinds)
 }
 
-// readShow reads the values to show of each response. A value has to apply to one of several targets.
+// readShow reads the values of --show, which are shown for each response. With several targets, a value must
+// apply to at least one kind.
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
 	w.report.Show, err = s.Values("show", s.Show, func(e *expr.Expr) (err error) {
@@ -53,7 +54,7 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 	return err
 }
 
-// readPrint reads the values that are printed of each response.
+// readPrint reads the values of --print, which are printed for the result. A value must apply to every kind.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	texts := slices.Clone(s.Print)
@@ -78,7 +79,8 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	return err
 }
 
-// printed returns the value of --print. A missing or unknown value is an error.
+// printed returns the value of e for o. A missing or unknown value is an error, except for a jq expression
+// without outputs.
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -93,7 +95,7 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	value := result.Value()
 	switch {
 	case value.Exists():
-	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // jq's "empty" is deliberate
 		return ui.Nothing(), nil
 	default:
 		near, others := result.Explain().Hints()

@@ -1,5 +1,5 @@
-// Package run waits for the targets of a [read.Run]: it prepares the wait, reports its events, writes the results, and
-// returns the exit code.
+// Package run waits for the targets of a [read.Run]: it prepares the wait, reports the events, writes the
+// results, and returns the exit code.
 package run
 
 import (
@@ -23,7 +23,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Wait waits for the targets of a Run.
+// Wait reads the settings of s and waits for its targets. The returned error carries the exit code, see
+// [CodeOf]; nil means SUCCESS. After a SUCCESS, Wait may replace the process by the program that follows the
+// wait.
 func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	w, err := InTime(ctx, p, s, func() (*wait, error) {
 		w := &wait{spec: s, process: p}
@@ -44,8 +46,9 @@ func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	return w.then(ctx, cmp.Or(err, ExitWith(end.code)))
 }
 
-// InTime reads files. A file may be a pipe, or be in a directory that hangs, so a signal or the deadline ends the
-// reading. An error that is not a usage error is reported on stdout with --json, and as the end of a slice.
+// InTime returns the results of read, which reads files. A signal or the deadline ends the reading, since a
+// file may be a pipe or on a file system that hangs. An error other than a usage error is reported on stdout
+// with --json. A timeout with --slice becomes the message that ends a slice.
 func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, error)) (v T, err error) {
 	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
@@ -64,18 +67,16 @@ func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, err
 	return v, errors.Join(err, failure)
 }
 
-// leastPreparing is the minimum time for finding errors in the command line,
-// however short the timeout.
+// leastPreparing is the minimum time for finding errors in the command line, however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
-// read reads and checks everything, so that nothing is attempted if something is
-// wrong.
+// read reads and checks all settings before the first attempt, so that nothing is attempted after an error.
 func (w *wait) read(ctx context.Context) error {
 	s := w.spec
 	if err := cmp.Or(w.readThen(), s.RefuseJoblog()); err != nil {
 		return err
 	}
-	if w.process.Streams.OutClosed && len(s.Then) == 0 { // otherwise stdout is the program's
+	if w.process.Streams.OutClosed && len(s.Then) == 0 { // with a following program, stdout belongs to that program
 		return errors.New("stdout is not open for writing, so poll attempts nothing")
 	}
 	if s.ResultFile != "" {
@@ -112,13 +113,13 @@ func (w *wait) read(ctx context.Context) error {
 		return err
 	}
 	w.targets = r.Targets
-	if w.process.Release != nil && slices.Contains(r.Kinds, status.KindCommand) { // the process becomes no other program
+	if w.process.Release != nil && slices.Contains(r.Kinds, status.KindCommand) { // no program follows the wait
 		system.AdoptOrphans()
 	}
 	return w.open(r.Targets)
 }
 
-// readAlone applies the limits of a group, and the flags for several targets, to a single target.
+// readAlone applies the timeout, --expect, --at-least and the request rate to a single target.
 func (w *wait) readAlone(p *poll.Poller) error {
 	s := w.spec
 	if s.Timeout > 0 {
@@ -139,7 +140,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 	return nil
 }
 
-// open opens the job log and the shared limit, and makes the reporter.
+// open opens the job log and the shared limit, and creates the reporter.
 func (w *wait) open(targets []*read.Target) (err error) {
 	s := w.spec
 	isStart := func(t *read.Target) bool { return resume.Starts(t.Poller.Probe) }
@@ -159,16 +160,16 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	}
 	w.reporter = ui.New(w.report)
 	for _, t := range targets {
-		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // of its Timeout: that is of one run
-		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // of one target only
+		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // the Timeout counts from the start of this run
+		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // only a single target can have --show-stderr
 			c.Stderr = w.reporter.Stderr()
 		}
 	}
 	switch {
 	case s.Slice == 0 || continues == "":
-	case w.report.Face == ui.JSON: // told at the end
+	case w.report.Face == ui.JSON: // reported at the end
 		w.reporter.Say(continues)
-	default: // however quiet the run is
+	default: // printed even if the run is quiet
 		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
 	}
 	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
@@ -185,8 +186,8 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	return nil
 }
 
-// watchProcesses returns a context that is also done as soon as one of the processes of
-// --pid has ended: the wait has failed then. The caller calls stop.
+// watchProcesses returns a context that is also done as soon as a process of --pid has ended. The cause is
+// then a permanent error, and the wait fails. The caller must call stop.
 func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context, stop context.CancelCauseFunc, err error) {
 	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {
@@ -197,7 +198,7 @@ func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context,
 		}
 		cause := poll.Permanent(fmt.Errorf("process %d has ended", pid))
 		select {
-		case <-ended: // before the first attempt
+		case <-ended: // ended before the first attempt
 			stop(cause)
 		default:
 			go func() {
@@ -209,7 +210,8 @@ func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context,
 	return watching, stop, nil
 }
 
-// close closes what is open. The job log of a slice that is over is removed.
+// close closes the reporter, the shared limit and the job log. It removes the job log of a finished slice,
+// depending on fate.
 func (w *wait) close(fate resume.Fate) {
 	w.reporter.Close()
 	if w.share != nil {
@@ -220,7 +222,7 @@ func (w *wait) close(fate resume.Fate) {
 	}
 }
 
-// warnings returns notes on parts of a command line that may mean something else than they seem to mean.
+// warnings returns notes on arguments whose meaning may differ from the intended meaning.
 func warnings(s *read.Run) []string {
 	notes := slices.Compact(slices.Clone(s.Notes()))
 	if !s.IsCommand {
@@ -241,7 +243,7 @@ func warnings(s *read.Run) []string {
 	return notes
 }
 
-// nothingToWaitFor refuses a line without a target.
+// nothingToWaitFor returns a usage error for a command line without a target, else nil.
 func nothingToWaitFor(s *read.Run) error {
 	if len(s.Operands) > 0 || s.IsSeveral() {
 		return nil

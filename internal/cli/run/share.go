@@ -14,12 +14,12 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// shareSecret is the variable with the secret of those who share. It is no flag: others can
-// see the arguments of a process.
+// shareSecret is the environment variable with the secret of the sharing processes. The secret has no flag,
+// since other users can read the arguments of a process.
 const shareSecret = "POLL_SHARE_SECRET"
 
-// openShare returns the limiter that --share names. It returns nil without --share, and if only the
-// variable names one and targets are commands without --share-key.
+// openShare returns the limiter that --share names. It returns nil without --share. It also returns nil if
+// only the environment variable sets it while a target is a command and --share-key is not set.
 func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *read.Target) bool { return t.Kind == status.KindCommand }
 	switch isUnknown := s.Fleet.Name == "" && slices.ContainsFunc(all, isCommand); {
@@ -39,10 +39,11 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 	return shared, nil
 }
 
-// credentials are what targets send to each place; those under "" are sent everywhere.
+// credentials maps each origin to the secrets that targets send. The key "" holds secrets that may be sent to
+// any origin.
 type credentials map[string][]string
 
-// credentialsOf returns what targets send.
+// credentialsOf returns the credentials of all HTTP targets.
 func credentialsOf(all []*read.Target) credentials {
 	sent := credentials{}
 	for _, t := range all {
@@ -56,11 +57,11 @@ func credentialsOf(all []*read.Target) credentials {
 		}
 		secret, place := first.(interface{ Credentials() string }).Credentials(), first.Plan().Origin
 		if t.Socket != "" {
-			machine, _ := os.Hostname() // a container has one of its own
+			machine, _ := os.Hostname() // each container has its own name
 			secret += fmt.Sprintf(" at %q of %q", t.Socket, machine)
 		}
 		if request.LocationTrusted {
-			place = "" // they go wherever an answer leads
+			place = "" // the secrets follow redirects to any origin
 		}
 		if secret != "" {
 			sent[place] = append(sent[place], secret)
@@ -69,8 +70,8 @@ func credentialsOf(all []*read.Target) credentials {
 	return sent
 }
 
-// at returns what is sent to a place. It may hold secrets, and is hashed before it goes
-// anywhere.
+// at returns all secrets that may be sent to an origin as one string. Callers hash the string before storing
+// or sending it.
 func (c credentials) at(place string) string {
 	secrets := slices.Sorted(slices.Values(slices.Concat(c[""], c[place])))
 	return fmt.Sprintf("%q", slices.Compact(secrets))
