@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A zone is what a name server reports for the two types of queries for a name.
+// A zone has the responses of a name server to the two types of queries for a name.
 type zone map[dnsmessage.Type]reply
 
 type reply struct {

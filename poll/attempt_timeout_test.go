@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// AttemptTimeout limits the whole attempt, whatever takes its time, except the time in which requests wait for a Limiter.
+// AttemptTimeout limits all parts of an attempt. Only the time that requests wait for a Limiter does not count.
 func TestAttemptTimeoutWithoutTheTimeInGates(t *testing.T) {
 	t.Parallel()
 	responding := func(takes time.Duration, next string) poll.HTTP {

@@ -19,7 +19,7 @@ func ExampleCommand() {
 	// Output: exit 3: attempt 2 after NOT_READY
 }
 
-// Show a wait while it goes on.
+// Show the progress of a wait.
 func ExamplePoller_Events() {
 	p := poll.Poller{
 		Probe:       poll.Command{Args: []string{"false"}},

@@ -74,7 +74,7 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 	}
 }
 
-// The time that is kept for the last attempt is that of whole responses: a refusal takes less.
+// The time that is reserved for the last attempt depends on whole responses: a refusal takes less time.
 func TestARefusalIsNoMeasure(t *testing.T) {
 	t.Parallel()
 	attempt := 0

@@ -70,7 +70,7 @@ func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certifi
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// pipeTo is a dialer whose every connection is served by a function.
+// pipeTo returns a dialer that serves every connection with a function.
 func pipeTo(serve func(net.Conn)) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()

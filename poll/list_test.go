@@ -109,7 +109,7 @@ func rule(t *testing.T, s status.Status, condition string) status.Rule {
 	return r
 }
 
-// told returns a line for each event of a group, with the second, the target and the verdict.
+// told runs a group and returns a line for each event, with the second, the target and the verdict.
 func told(g poll.Group, targets ...poll.Poller) (lines []string, summary poll.Summary) {
 	began := time.Now()
 	for ev := range g.Events(context.Background(), slices.Values(targets)) {

@@ -56,7 +56,8 @@ func TestADocumentThatAFunctionDecodes(t *testing.T) {
 	}
 }
 
-// A response that a function makes by hand is evaluated as that of poll's own probes: an error is not a SUCCESS.
+// An observation that a function makes by hand is evaluated like an observation of poll's own probes: an error
+// is not a SUCCESS.
 func TestAResponseMadeByHand(t *testing.T) {
 	const done = `{"state":"done"}`
 	for name, test := range map[string]struct {

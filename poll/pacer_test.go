@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A ledger writes down what a Limiter says, with the time at which it did.
+// A ledger records the results of a Limiter with their times.
 type ledger struct {
 	strings.Builder
 	limiter Limiter
@@ -19,7 +19,7 @@ type ledger struct {
 	sent    time.Time // the last request
 }
 
-// timeline runs f in a bubble, and compares what it wrote.
+// timeline runs f in a bubble, and compares its record with a wanted record.
 func timeline(t *testing.T, limiter Limiter, want string, f func(*ledger)) {
 	t.Helper()
 	l := &ledger{limiter: limiter}
@@ -38,7 +38,7 @@ func (l *ledger) write(format string, args ...any) {
 
 func (l *ledger) since(t time.Time) time.Duration { return t.Sub(l.begun).Round(time.Millisecond) }
 
-// next asks for the next slot, and writes it.
+// next requests the next slot, and records the slot.
 func (l *ledger) next(had time.Time) time.Time {
 	at, closed := l.limiter.Next("here", had)
 	if closed != "" {
@@ -56,7 +56,7 @@ func (l *ledger) send(n int) {
 	l.write("%d sent", n)
 }
 
-// refused tells that the last request was refused.
+// refused reports that the last request was refused.
 func (l *ledger) refused(wait time.Duration) {
 	l.limiter.Done("here", Feedback{Sent: l.sent, Refused: true, Wait: wait, Reason: "HTTP 429"})
 }
@@ -155,7 +155,7 @@ func TestPacer_cutsOnce(t *testing.T) {
 	})
 }
 
-// A place that refuses everything is asked less and less, but once a minute.
+// An origin that refuses every request gets fewer and fewer requests, down to one per minute.
 func TestPacer_floor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestPacer_floor(t *testing.T) {
 	})
 }
 
-// What remains is spread over the time until there is more, but no faster than the rate.
+// The remaining requests are spread over the time until the reset, but not faster than the rate.
 func TestPacer_remaining(t *testing.T) {
 	t.Parallel()
 	timeline(t, &Pacer{PerSecond: 10}, `
@@ -206,8 +206,8 @@ func TestPacer_remaining(t *testing.T) {
 	})
 }
 
-// Whatever happens, requests are never closer than the highest rate allows, and none goes while
-// the place is closed.
+// After any events, requests are never closer than the highest rate allows, and no request is sent while the
+// origin is closed.
 func TestPacer_properties(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -259,7 +259,7 @@ func TestPacer_properties(t *testing.T) {
 	}
 }
 
-// A Pacer of a service that polls many hosts forgets those that are idle, and no host that is closed.
+// A Pacer forgets idle origins, except closed origins.
 func TestPacer_forgetsIdlePlaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestPacer_forgetsIdlePlaces(t *testing.T) {
 	})
 }
 
-// slotAt waits for the time at which a request may go, if that is before the end.
+// slotAt waits until a request may be sent, unless that is after the end.
 func slotAt(l Limiter, place string, end time.Time) time.Time {
 	var had time.Time
 	for {

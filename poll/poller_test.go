@@ -212,7 +212,7 @@ type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
 
-// A SUCCESS or ERROR that did not end the run is none of the run.
+// A SUCCESS or ERROR that did not end the run is not the Status of its outcome.
 func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

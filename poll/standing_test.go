@@ -78,7 +78,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Of several endings the verdict comes first, then the run, a hint, the attempts and the deadline.
+// If several endings apply, the first of these counts: the verdict, the run, a hint, the attempts, the deadline.
 func TestEndingOf(t *testing.T) {
 	t.Parallel()
 	now := begun.Add(20 * time.Second)

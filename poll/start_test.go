@@ -68,7 +68,7 @@ func TestAStartThatWasRefused(t *testing.T) {
 	}
 }
 
-// The schedule is told the age of the operation, and its own last wait only.
+// The schedule gets the age of the operation, and only its own last wait.
 func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var have []backoff.Step
@@ -123,7 +123,7 @@ func answering(answers map[string]func(r *http.Request) (code int, header, value
 	}
 }
 
-// A start that was answered by 303 is known to be sent, though the look behind it was cut off.
+// A start request with a 303 as response counts as sent, even if the request after the 303 was cut off.
 func TestTheLookBehindAStartIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := poll.Poller{Timeout: time.Second, Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: answering(map[string]func(*http.Request) (int, string, string, string){

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// saying answers with one text after the other, the last again and again. A "!" is no answer.
+// saying returns a probe that responds with each text in turn, and repeats the last text. A "!" is a failure.
 func saying(texts ...string) poll.Probe {
 	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 		text := texts[min(a.Number, len(texts))-1]
@@ -34,7 +34,7 @@ func slowly(takes time.Duration, p poll.Probe) poll.Probe {
 	})
 }
 
-// What has to last ends when it has lasted, in a run and by steps.
+// A wait for a verdict that has to hold ends once the verdict has held, in a run and by steps.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -73,7 +73,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// An ERROR that may heal ends a wait when it has lasted, in a run and by steps; until then it is NOT_READY.
+// An ERROR that may pass ends a wait once it has held, in a run and by steps. Before that it is NOT_READY.
 func TestSteadyError(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -126,7 +126,7 @@ func (broken) Check(ctx context.Context, _ poll.Attempt) poll.Report {
 	return poll.Report{Observation: poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))}
 }
 
-// What nobody saw between two runs does not count, unless the next look was planned so late, as a server has asked.
+// The time between two runs does not count as observed, unless a server has requested such a long wait.
 func TestSteadyAfterAGap(t *testing.T) {
 	for _, test := range []struct{ gap, planned, want time.Duration }{
 		{2 * time.Second, time.Second, 0}, {10 * time.Second, time.Second, 3 * time.Second}, {10 * time.Second, 9 * time.Second, 0},

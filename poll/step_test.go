@@ -67,7 +67,7 @@ func TestConversations_bySteps(t *testing.T) {
 	})
 }
 
-// The deadline is that of the whole wait, even for a step that comes after it.
+// The deadline belongs to the whole wait, even if a step comes after the deadline.
 func TestAStepAfterTheDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute), Timeout: 90 * time.Second}
@@ -118,7 +118,7 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 	}
 }
 
-// A step whose context was done before it began makes no attempt, and the next one goes on.
+// A step whose context was done before its start makes no attempt, and the next step continues the wait.
 func TestAStepThatComesTooLate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

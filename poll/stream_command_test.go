@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// shellStream returns a Command that runs a script, whose messages are judged.
+// shellStream returns a Command that runs a script, whose messages are evaluated.
 func shellStream(text string) poll.Command {
 	return poll.Command{Args: []string{"sh", "-c", text}, Stream: true}
 }
@@ -44,7 +44,8 @@ func TestStream_commandThreshold(t *testing.T) {
 	}
 }
 
-// What the lines of a command come to. All end without a wait for what is left running.
+// Each wait for the lines of a command has an outcome, and ends without waiting for processes that are left
+// running.
 func TestStream_command(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -83,7 +84,7 @@ func TestStream_command(t *testing.T) {
 	}
 }
 
-// A line that was begun by a program which was killed is none.
+// An unfinished line of a killed program is not a message.
 func TestStream_command_killed(t *testing.T) {
 	t.Parallel()
 	p := poll.Poller{Probe: shellStream("printf ready; kill -9 $$"), Rules: conditions(t, `$stdout == "ready"`), Immediate: true, MaxAttempts: 1}

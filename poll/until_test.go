@@ -83,7 +83,7 @@ func TestNilErrorsStayNil(t *testing.T) {
 	}
 }
 
-// A context that is canceled with a Permanent cause says that the operation has failed.
+// If a context is canceled with a Permanent cause, the wait has failed.
 func TestPermanentCause(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
