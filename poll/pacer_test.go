@@ -119,8 +119,8 @@ func TestPacer_holds(t *testing.T) {
 	})
 }
 
-// Where hardly anything was sent, a refusal halves that, and the rate doubles from second to
-// second up to what it was: 60 targets, of which the first is refused, are seen within 12 s.
+// After few requests, a refusal halves the rate, and the rate doubles every second up to its former value. So 60
+// targets, the first of which is refused, are seen within 12 s.
 func TestPacer_earlyRefusal(t *testing.T) {
 	t.Parallel()
 	for _, pacer := range []*Pacer{{PerSecond: 50}, {PerSecond: 60, Known: true}, {PerSecond: 200}} {

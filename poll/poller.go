@@ -50,8 +50,8 @@ type Poller struct {
 	Limiter Limiter
 	// Rand is the source of all jitter. Nil means a source with a random seed for each run.
 	Rand *rand.Rand
-	// Immediate is true if no wait comes before the first attempt, except InitialDelay. An attempt that starts an
-	// operation never waits for the schedule.
+	// Immediate is true if only InitialDelay comes before the first attempt, and no wait of the Schedule. A first
+	// attempt that starts an operation never waits for the Schedule.
 	Immediate bool
 	// InitialDelay passes before the first wait. 0 or less means none.
 	InitialDelay time.Duration
