@@ -5,8 +5,8 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A presetCache holds the presets that a run has read. Thousands of entries of a targets file may name the same
-// preset.
+// A presetCache holds the presets that a run has read, since thousands of entries of a targets file may name
+// the same preset.
 type presetCache struct {
 	files    map[string][]presets.Preset // by the path of the file
 	named    map[string]*presets.Preset  // by the value of --preset
@@ -30,7 +30,8 @@ func newPresetCache() *presetCache {
 	return &presetCache{make(map[string][]presets.Preset), make(map[string]*presets.Preset), make(map[compilation]compiledPreset)}
 }
 
-// compile compiles a preset, once for equal arguments.
+// compile returns the result of [presets.Preset.Compile] for args, from the cache if args were compiled
+// before.
 func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 	if known, ok := c.compiled[args]; ok {
 		return known, nil

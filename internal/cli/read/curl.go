@@ -17,21 +17,21 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// What curl's flags mean beyond setting one field of a request.
+// The readers of curl's flags that do more than set one field of a request.
 
-// A part is a value of -d or its kin.
+// A part is a value of -d, --data-raw or --data-binary.
 type part struct {
 	Text string
 	flag string
 }
 
-// partOf returns the value of a flag that adds a part.
+// partOf returns the reader of a flag that adds a part to the body.
 func partOf(flag string) argv.Reader {
 	return argv.Parsed(func(text string) (part, error) { return part{text, flag}, nil }, func(s *Run, v part) { s.Data = append(s.Data, v) })
 }
 
-// read returns the bytes that the part adds to the body. -d reads @FILE without line breaks and NUL, and @- is stdin.
-// --data-binary reads a file as it is. --data-raw reads no file.
+// read returns the bytes that p adds to the body. -d and --data-binary read the file of @FILE, or stdin for
+// @-. -d removes line breaks and NUL bytes from a file. --data-raw reads no file.
 func (p part) read(s *Run, process Env) ([]byte, error) {
 	if p.flag == "data-raw" {
 		return []byte(p.Text), nil
@@ -57,7 +57,8 @@ func parseCookie(text string) (string, error) {
 	return strings.Trim(text, "; "), nil
 }
 
-// parseProxy reads -x as curl does. A proxy without a scheme is an HTTP proxy, and "" means no proxy.
+// parseProxy returns the proxy's URL for the value of -x, following curl. The scheme defaults to http and the
+// port to 1080. An empty text means no proxy: it returns "direct".
 func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
@@ -67,12 +68,13 @@ func parseProxy(text string) (string, error) {
 		return "", errors.New("not the URL of a proxy, such as http://HOST:PORT")
 	}
 	if u.Port() == "" && u.Scheme != "https" {
-		u.Host = net.JoinHostPort(u.Hostname(), "1080") // as curl
+		u.Host = net.JoinHostPort(u.Hostname(), "1080") // curl's default port
 	}
 	return u.String(), nil
 }
 
-// route returns the value of a flag that adds routes of a [connect.Options].
+// route returns the reader of a flag that adds to the routes of [connect.Options]. read splits a value, and
+// returns nil as to if the value is malformed. form is the expected form, for errors.
 func route(form string, read func(value string) (from string, to []string)) argv.Reader {
 	type pair struct {
 		from string
@@ -83,7 +85,7 @@ func route(form string, read func(value string) (from string, to []string)) argv
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 			return p, argv.Usagef("%q is not %s", value, form)
 		}
-		if !connect.IsASCII(value) { // net/http connects to the ASCII form, which no such route is for
+		if !connect.IsASCII(value) { // net/http connects to the ASCII form, so this route would never match
 			return p, argv.Usagef("%q has a host name that is not in ASCII", value).Hint("write the name in its ASCII form, xn--...")
 		}
 		return pair{strings.ToLower(strings.Replace(from, ".:", ":", 1)), to}, nil
@@ -96,11 +98,11 @@ func route(form string, read func(value string) (from string, to []string)) argv
 	})
 }
 
-// anyHost matches a host, which may be an IPv6 address in brackets.
+// anyHost matches a host name, an address, an IPv6 address in brackets, or nothing.
 const anyHost = `(\[[^\]]*\]|[^:\[\]]*)`
 
-// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host, and + means to curl that the entry may
-// expire.
+// resolved splits HOST:PORT:ADDRESS[,ADDRESS...]. A * means any host. A + is ignored: in curl it lets the
+// entry expire. It returns a nil to if value is malformed.
 func resolved(value string) (from string, to []string) {
 	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
 	if m == nil || !isPort(m[2]) {
@@ -116,7 +118,7 @@ func resolved(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], to
 }
 
-// connectedTo reads HOST:PORT:HOST:PORT. Each part may be empty.
+// connectedTo splits HOST:PORT:HOST:PORT, whose parts may be empty. It returns a nil to if value is malformed.
 func connectedTo(value string) (from string, to []string) {
 	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
 	if m == nil || !isPort(m[2]) || !isPort(m[4]) {
@@ -125,19 +127,20 @@ func connectedTo(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], []string{m[3] + ":" + m[4]}
 }
 
-// isPort reports whether text is the number of a port, or empty.
+// isPort reports whether text is a port number or empty.
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil
 }
 
-// readPassword sets the password of the URL's host from ~/.netrc (or $NETRC), with -n.
+// readPassword sets the user and password for the URL's host from $NETRC or ~/.netrc, with -n. It does nothing
+// if -u or the URL has a user.
 func (r *Reader) readPassword(s *Run, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
 	if s.HTTP.User != nil || !s.Netrc || err != nil || u.User != nil {
 		return nil // the check of the probe reports a malformed URL
 	}
-	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // as curl, for Windows
+	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // like curl, for Windows
 	text, err := r.process.ReadFile(cmp.Or(r.process.Getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
 		probe.User, err = connect.Netrc(string(text), u.Hostname())

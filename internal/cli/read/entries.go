@@ -12,13 +12,14 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readEntries returns the targets: a command, the URLs among the operands, or the entries of a file.
+// readEntries returns the entries of the targets: one for a command, one for each different URL among the
+// operands, or the entries of the --targets file.
 func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets != "" {
 		return r.readFile(template)
 	}
 	name := r.run.Name
-	if r.Several { // the job log has the name of all
+	if r.Several { // the name belongs to the whole run
 		name = ""
 	}
 	if r.run.IsCommand {
@@ -38,7 +39,7 @@ func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 	return entries, nil
 }
 
-// readFile reads the targets file. Its entries fill the template and the texts.
+// readFile reads the --targets file, or stdin for "-". The entries fill template and the texts of r.
 func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
@@ -59,7 +60,8 @@ func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	return r.file.Entries, err
 }
 
-// readTemplate returns the URL or the command that entries fill, or nil.
+// readTemplate returns the URL or the command with placeholders for the entries of --targets. It returns nil
+// if there is nothing to fill, and an error for several URLs or ambiguous fields.
 func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	switch {
 	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
@@ -94,7 +96,8 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	return t, err
 }
 
-// withEntry returns the settings of the run with those of an entry.
+// withEntry returns the settings of the run, overridden by the settings of an entry. place is the prefix of
+// each setting's origin in errors.
 func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
 	given = s.Settings
 	for _, setting := range settings {
@@ -118,8 +121,8 @@ func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Se
 	return given, nil
 }
 
-// placeOf returns the place of a target, for errors: FILE:LINE, or the URL among several. It returns "" for a target
-// that stands alone.
+// placeOf returns the place of a target as a prefix for errors: "FILE:LINE: ", or the URL among several URLs.
+// It returns "" for a single target and with --each.
 func (r *Reader) placeOf(e *targets.Entry) string {
 	switch {
 	case !r.Several || r.List != nil:

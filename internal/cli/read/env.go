@@ -12,11 +12,12 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// An Env is what reading a command line needs of the process.
+// An Env holds the parts of the process that the reading of a command line uses.
 type Env struct {
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Dial connects to the servers of URLs, in a simulated network. Nil means the network's own way.
+	// Dial connects to the servers of URLs, for example in a simulated network. If Dial is nil, connections use
+	// the real network.
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	Commands []string // the names of the subcommands
 
@@ -28,21 +29,21 @@ func NewEnv(lookup func(name string) (value string, ok bool), streams *term.Stre
 	return Env{Lookup: lookup, Streams: streams, presets: newPresetCache()}
 }
 
-// Getenv returns the value of a variable, "" if it is not set.
+// Getenv returns the value of an environment variable, or "" if it is not set.
 func (p Env) Getenv(name string) string {
 	value, _ := p.Lookup(name)
 	return value
 }
 
-// A file may be endless, so reading is limited: for a body, an answer or a
-// command's input; and for headers or logins, one per line.
+// Limits on the size of input, since a file may be endless. MaxInput limits a body, a response or a command's
+// input. maxLines limits files of headers, logins or presets.
 const (
 	MaxInput = 256 << 20
 	maxLines = 1 << 20
 )
 
-// ReadFile reads a file, or stdin for "-". It refuses more than most bytes, which
-// is a whole number of MiB.
+// ReadFile reads a file, or stdin for "-". It returns a usage error if there are more than most bytes. most
+// must be a whole number of MiB, for the message.
 func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	r := p.Streams.In
 	if name != "-" {
@@ -63,7 +64,8 @@ func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// ReadValue returns a value, or the content of FILE for @FILE.
+// ReadValue returns value, or for @FILE the content of FILE and isFile. "@-" reads stdin and keeps the content
+// for the next call. origin names the flag in errors.
 func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
@@ -81,7 +83,8 @@ func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []b
 	return text, true, nil
 }
 
-// refuseStdinTwice returns an error if two settings read stdin: the second would read nothing.
+// refuseStdinTwice returns a usage error if two settings read stdin, since the second setting would read
+// nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
 	for _, s := range l.Settings {

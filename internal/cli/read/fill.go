@@ -10,11 +10,12 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// quotedText finds the texts of an expression.
+// quotedText matches the string literals of an expression.
 var quotedText = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
-// readTexts returns the values of flags that the entries of --targets fill: {} and {.field} in a body or a header, and {}
-// in --follow. Braces in another flag would be sent, or compared, as they are, so they are an error.
+// readTexts returns the values of flags that the entries of --targets fill. {} and {.field} are filled in a
+// body and a header, and {} in --follow. Braces in other flags are a usage error, since they would be sent or
+// compared literally.
 func (s *Run) readTexts() (texts []targets.Text, err error) {
 	own := []string{"learn", "next", "each"} // braces have another meaning
 	forms := map[string]targets.Form{"header": targets.Plain, "follow": targets.Path, "data": targets.Body, "data-raw": targets.Body, "data-binary": targets.Body}

@@ -28,7 +28,7 @@ const (
 	groupOutput     = "Output"
 )
 
-// manual has the texts that only the manual adds to the help of a flag.
+// manual holds the texts that only the manual adds to the help of a flag.
 //
 //go:embed manual.txt
 var manual string
@@ -145,7 +145,7 @@ func output() argv.Flags {
 		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole answer"},
 		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Run, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each answer; a progress as a bar"},
 		{Name: "json", Set: argv.Switch(func(s *Run, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
-		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the GitHub action, since --json cannot hold arbitrary bytes
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Face = map[bool]ui.Face{true: ui.None, false: s.UI.Face}[on] }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
 		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its answer and decisions"},
@@ -156,7 +156,8 @@ func output() argv.Flags {
 	}.In(groupOutput, 0)
 }
 
-// WithManual adds the texts of the manual to the flags, and the names of their variables.
+// WithManual adds to each flag the text of the manual and the name of the environment variable. It changes
+// flags and returns it.
 func WithManual(flags argv.Flags) argv.Flags {
 	for row := range strings.Lines(manual) {
 		name, text, _ := strings.Cut(strings.TrimSpace(row), "\t")
@@ -176,7 +177,8 @@ func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 }
 
-// parseThreshold reads how many verdicts are needed in a row, or for how long they have to hold.
+// parseThreshold returns a number of equal verdicts in a row if text is a number. Otherwise it returns the
+// time that a verdict must hold.
 func parseThreshold(text string) (t poll.Threshold, err error) {
 	if _, noNumber := strconv.Atoi(text); noNumber == nil {
 		t.Times, err = argv.ParseCount(1)(text)
@@ -198,18 +200,19 @@ func parsePid(text string) (int, error) {
 func parseMaxBody(text string) (int64, error) {
 	n, err := argv.ParseSize(text)
 	if err == nil && n == 0 {
-		return 1 << 50, nil // 0 is no limit, as elsewhere
+		return 1 << 50, nil // 0 means no limit
 	}
 	return n, err
 }
 
-// parseRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
+// parseRedirects converts curl's number to [poll.HTTP.MaxRedirects]. For curl, 0 allows no redirects, and -1
+// any number.
 func parseRedirects(text string) (int, error) {
 	n, err := argv.ParseCount(-1)(text)
 	return map[int]int{0: -1, -1: math.MaxInt}[n] + max(n, 0), err
 }
 
-// parseUser reads -u. Errors do not repeat the value, which has a password.
+// parseUser reads USER:PASS. Errors do not contain text, which has a password.
 func parseUser(text string) (*url.Userinfo, error) {
 	name, password, ok := strings.Cut(text, ":")
 	if !ok {

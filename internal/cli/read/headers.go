@@ -16,29 +16,30 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-// A headerReader reads the files of -H and --oauth2-bearer at each attempt.
+// A headerReader builds the headers of -H, --oauth2-bearer and -b, and reads their files again for each
+// attempt.
 type headerReader struct {
 	mu      sync.Mutex
 	process Env
 	sources []*headerSource
-	cookies string      // "" for none
-	last    http.Header // as it was, with the fields that are no longer in it
+	cookies string      // "" without cookies
+	last    http.Header // the previous header, with nil for fields that were removed
 }
 
-// A headerSource is a value of -H, or of --oauth2-bearer.
+// A headerSource is one value of -H or --oauth2-bearer.
 type headerSource struct {
 	flag  string
 	text  string
-	lines []string // of the header, which text says
-	file  string   // that can be read again, "" for none
+	lines []string // the header lines of text
+	file  string   // a regular file to read again, or ""
 }
 
 // refresh is the Refresh of a [poll.HTTP].
 type refresh = func(r *http.Request, refused bool) (http.Header, error)
 
-// ReadHeaders reads -H as curl does: "Name: value", "Name;" for an empty value, "Name:" for a header
-// not to send, and @FILE for a file with one header per line; and --oauth2-bearer. It returns
-// what reads their files again, nil if they name none that can be read twice.
+// ReadHeaders builds the header from the values of -H and --oauth2-bearer and from cookies. A line is "Name:
+// value", "Name;" for an empty value, or "Name:" to suppress a header, as in curl. @FILE has one header per
+// line. renew reads the files again; it is nil without a regular file.
 func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
@@ -48,7 +49,7 @@ func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies stri
 	return r.header(), renew, err
 }
 
-// add adds the values of a flag.
+// add reads values of flag and adds them to the sources.
 func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	for _, value := range values {
 		text, isFile, err := r.process.ReadValue(l, l.Origin(flag), value, maxLines)
@@ -74,10 +75,11 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	return nil
 }
 
-// minAge is how old a file without a final line break is that counts as written in full.
+// minAge is the minimum age of a file that counts as completely written without a final line break.
 const minAge = 100 * time.Millisecond
 
-// read reads the file. If it may be half written, it is read again, but not for ever.
+// read returns the content of the file. It retries up to ten times while another process may still be writing
+// the file.
 func (s *headerSource) read(process Env) (text []byte, err error) {
 	for range 10 {
 		text, err = process.ReadFile(s.file, maxLines)
@@ -89,7 +91,7 @@ func (s *headerSource) read(process Env) (text []byte, err error) {
 	return text, err
 }
 
-// set sets the lines of a text, unless a line is wrong.
+// set replaces the lines of s by the lines of text. It changes nothing if a line is malformed.
 func (s *headerSource) set(text string, isFile bool) error {
 	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
 	lines := []string{text}
@@ -112,8 +114,8 @@ func (s *headerSource) set(text string, isFile bool) error {
 	return nil
 }
 
-// header returns the header. A line of -H wins over a token and a cookie. A field that is no
-// longer in it has no values, so that it is not sent.
+// header returns the current header. A line of -H takes precedence over a token and a cookie. A field of the
+// previous header that the current header lacks maps to nil, so that it is not sent.
 func (r *headerReader) header() http.Header {
 	header := http.Header{}
 	for _, s := range r.sources {
@@ -121,7 +123,7 @@ func (r *headerReader) header() http.Header {
 			continue
 		}
 		for _, line := range s.lines {
-			_ = addHeader(header, line) // which set has tried
+			_ = addHeader(header, line) // set has validated the line
 		}
 	}
 	if _, said := header["Cookie"]; r.cookies != "" && !said {
@@ -136,8 +138,8 @@ func (r *headerReader) header() http.Header {
 	return header
 }
 
-// renew returns the headers as they are now. While a file is missing or not
-// written in full, its last content holds, and the error says so.
+// renew returns the current headers after reading the files again. While a file is missing or incomplete, its
+// previous content stays in use, and the error describes the problem.
 func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +152,8 @@ func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 	return r.header(), wrong
 }
 
-// renew reads the file again.
+// renew reads the file again. It returns an error, and keeps the previous lines, if the file is empty,
+// incomplete or malformed.
 func (s *headerSource) renew(process Env) error {
 	content, err := s.read(process)
 	text := string(content)
@@ -168,8 +171,8 @@ func (s *headerSource) renew(process Env) error {
 	return nil
 }
 
-// addHeader adds a line to header. Even a malformed line may be a secret, so errors
-// do not repeat it.
+// addHeader adds a line to header. Errors do not contain the line, since even a malformed line may be a
+// secret.
 func addHeader(header http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	bare, empty := strings.CutSuffix(line, ";")

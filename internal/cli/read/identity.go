@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// keepsEnviron reports whether the URL that is followed has variables of the environment in it.
+// keepsEnviron reports whether the URL of --follow contains environment variables.
 func keepsEnviron(probe poll.Probe) bool {
 	request, ok := probe.(*poll.HTTP)
 	if !ok {
@@ -23,9 +23,9 @@ func keepsEnviron(probe poll.Probe) bool {
 	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
 }
 
-// identity returns, by their names, the flags that have to do with which target it is: the
-// conditions, with the variables that they name, what they are about, and which server is
-// asked for what, but no limit, and nothing that is renewed.
+// identity returns the settings that distinguish the target from targets of other command lines, by flag name.
+// They are the conditions with their environment variables, --follow, --each and --id, and how the server is
+// reached. Limits and renewed values, such as tokens, are left out: changing them must not make a new target.
 func (s *Run) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
 	for _, set := range s.Settings {
@@ -56,12 +56,12 @@ func (s *Run) identity(kind status.Kind) map[string][]string {
 			parts["header"][i] = "@"
 		}
 	}
-	if parts["preset"] != nil && s.preset.File != "" { // which may say another thing by now
+	if parts["preset"] != nil && s.preset.File != "" { // the file may have changed
 		parts["preset"] = []string{s.preset.ID()}
 	}
 	return parts
 }
 
-// environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq
-// env.NAME, too.
+// environName matches variables of the environment in expressions: $ENV.NAME and $ENV["NAME"], and env.NAME in
+// jq.
 var environName = words.Pattern(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	defaultRate         = 50 // attempts a second at one place
+	defaultRate         = 50 // attempts per second to one host
 	DefaultParallelHost = 6
 	defaultParallel     = 50
 )
@@ -31,14 +31,14 @@ func GoalWords(n, need int, thing string) string {
 	return fmt.Sprintf("at least %d of %s", need, of)
 }
 
-// An elementList is --each and its flags. Each element is a target.
+// An elementList holds --each and its flags. Each element is a target.
 type elementList struct {
 	poll.Elements
-	Known bool // beforehand, by their keys
-	Size  int  // how many there are then, and otherwise at least
+	Known bool // a file names all elements by key
+	Size  int  // the number of elements if Known, else the minimum
 }
 
-// ReadList reads the expressions that name the elements, and the least number of elements.
+// ReadList compiles --each and --id, and reads the least number of elements.
 func (s *Run) ReadList() (l *elementList, err error) {
 	l = new(elementList)
 	if l.Each, err = expr.CompileEach(s.Each); err != nil {
@@ -53,12 +53,13 @@ func (s *Run) ReadList() (l *elementList, err error) {
 	if s.Has("expect") {
 		l.Expect = cmp.Or(s.Expect, -1)
 	}
-	l.Whole = s.HTTP.Next != "none" && l.Each.String() != ".." // what is read then is no page
+	l.Whole = s.HTTP.Next != "none" && l.Each.String() != ".." // otherwise a response may be one page of the list
 	l.Size = max(l.Expect, 0)
 	return l, err
 }
 
-// batches returns a target for each batch of the keys that a file has, and the keys.
+// batches returns a target for each batch of the keys in entries, and the keys of each batch. Without template
+// all keys form one batch.
 func (r *Reader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
 	var keys []string
 	for _, e := range entries {
@@ -87,8 +88,8 @@ func (r *Reader) batches(entries []*targets.Entry, template *targets.Template) (
 	return lists, batches, nil
 }
 
-// withKeys returns the elements with these keys. With a template, the target is asked about those that
-// have not ended.
+// withKeys returns the elements with the given keys. With template, each attempt requests only the elements
+// that have not ended.
 func (l *elementList) withKeys(keys []string, t *Target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
@@ -96,7 +97,7 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 		return &elements
 	}
 	elements.Narrow = func(keys []string) poll.Probe {
-		url, args, _ := template.Fill(keys) // each of them was filled in before
+		url, args, _ := template.Fill(keys) // template.Fill succeeded for all keys before
 		if command, ok := t.Poller.Probe.(*poll.Command); ok {
 			narrow := *command
 			narrow.Args = args
@@ -109,7 +110,8 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 	return &elements
 }
 
-// Goal returns the goal in words. need is the number of elements, or part is a share such as "all".
+// Goal describes the goal, such as "at least 2 elements of .items". need is the number of elements that must
+// succeed. If need is 0, part replaces the number, such as "all".
 func (l *elementList) Goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
@@ -128,7 +130,7 @@ func (l *elementList) Goal(need int, part string) string {
 	return part + " elements" + of
 }
 
-// Note returns a note on the elements, or "".
+// Note returns the note on the origin and completeness of the elements, or "" with --expect.
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// OfferedPresets returns the candidates for the completion of a preset.
+// OfferedPresets returns the candidates for completing --preset.
 func OfferedPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
 
 func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
@@ -21,8 +21,8 @@ func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
 	return list
 }
 
-// unknownPreset returns the error for a name that no preset has. Its hint has presets of similar names or of the same
-// service.
+// unknownPreset returns the usage error for an unknown preset. Its hint lists presets with similar names or of
+// the same service. mine are the presets of the user's directory.
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Classify sorts the operands of a line into URLs, a command, and a program that follows. It returns the kinds of
-// targets.
+// Classify splits the operands of l into URLs, a command, or URLs and a program that follows the wait. It
+// stores them in l, and returns the kinds of targets. For a malformed line it returns a usage error and
+// [OfAll].
 func Classify(l *argv.Line) (argv.Kinds, error) {
 	switch rest := l.Rest; {
 	case len(l.Operands) > 0 && l.Dashes && len(rest) == 0 && argv.HasScheme(l.Operands[0]):
@@ -45,10 +46,10 @@ func Classify(l *argv.Line) (argv.Kinds, error) {
 	return cmp.Or(kinds, OfAll), nil
 }
 
-// bitOf returns the kind of a target as a bit.
+// bitOf returns kind as a bit of [argv.Kinds].
 func bitOf(kind status.Kind) argv.Kinds { return 1 << kind }
 
-// kindOfURL returns the kind of a URL by its scheme.
+// kindOfURL returns the kind of the URL's scheme. An unknown or missing scheme is a usage error.
 func kindOfURL(text string) (status.Kind, error) {
 	scheme, _, hasScheme := strings.Cut(text, "://")
 	switch strings.ToLower(scheme) {
@@ -63,7 +64,7 @@ func kindOfURL(text string) (status.Kind, error) {
 	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
-// checkFor returns the check of settings of at least some rank for targets of some kinds.
+// checkFor returns the check of settings with at least the rank least, for targets of the given kinds.
 func checkFor(kinds argv.Kinds, least argv.Rank) argv.Check {
 	word := "url"
 	if kinds == ofCommand {
@@ -72,8 +73,8 @@ func checkFor(kinds argv.Kinds, least argv.Rank) argv.Check {
 	return argv.Check{Kinds: kinds, Word: word, Least: least}
 }
 
-// checked returns a copy of s without the settings that give way to others, and without the variables that do not apply to
-// such a wait.
+// checked returns a checked copy of s. The copy omits settings that are overridden, and environment variables
+// that do not apply to this kind of wait.
 func (s *Run) checked(kinds argv.Kinds) (*Run, error) {
 	if err := s.refuseEach(); err != nil {
 		return nil, err
@@ -87,8 +88,8 @@ func (s *Run) checked(kinds argv.Kinds) (*Run, error) {
 	return s.With(settings, s.preset), err
 }
 
-// Complete applies the settings of a line and of its preset, and checks them for targets of some kinds. It calls
-// inTime to read the files of presets.
+// Complete returns a copy of s with the settings of its preset, checked for targets of the given kinds. It
+// calls inTime to read the files of presets.
 func (p Env) Complete(s *Run, kinds argv.Kinds, inTime func(s *Run, read func() (*Run, error)) (*Run, error)) (_ *Run, err error) {
 	s = s.With(s.Settings, nil)
 	if s.Preset != "" {
@@ -109,7 +110,7 @@ func (p Env) Complete(s *Run, kinds argv.Kinds, inTime func(s *Run, read func() 
 	return checked, err
 }
 
-// limits returns the kinds of wait that cannot have some flags.
+// limits returns the kinds of wait that exclude some flags. Holds is true for the kinds of this wait.
 func (s *Run) limits() []argv.Limit {
 	isList, isSeveral := s.Each != "", s.IsSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
@@ -129,15 +130,15 @@ func (s *Run) limits() []argv.Limit {
 	}
 }
 
-// TooMany returns the error for the operand at an index. A misplaced operand may be a secret, so the error has its
-// position only.
+// TooMany returns the usage error for operands[index]. The error only contains the position, since a misplaced
+// operand may be a secret.
 func TooMany(operands []string, index int, why string) *argv.UsageError {
 	return argv.Usagef("unexpected operand %d: %s", index+1, why).
 		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
 }
 
-// ProgramName returns the first word of a command for messages. A word that a shell would have to quote may hold a
-// secret, and becomes COMMAND.
+// ProgramName returns word, the program of a command, for messages. It returns "COMMAND" if a shell would have
+// to quote word, since such a word may hold a secret.
 func ProgramName(word string) string {
 	if find(`^[\w./+-]+$`, word) != nil {
 		return word
@@ -145,8 +146,8 @@ func ProgramName(word string) string {
 	return "COMMAND"
 }
 
-// Misplaced returns the first argument of a command that has the form and the name of a flag of poll, and of hardly any
-// other program. It returns "" without such an argument.
+// Misplaced returns the first argument of the command that is a distinctive flag of poll, or "". A distinctive
+// flag hardly exists in other programs.
 func (s *Run) Misplaced() string {
 	for _, word := range s.Operands[1:] {
 		name, _, _ := strings.Cut(word, "=")
@@ -158,8 +159,8 @@ func (s *Run) Misplaced() string {
 	return ""
 }
 
-// refuseURL returns an error for a URL with parts that are never sent on purpose: white space, invisible characters,
-// variables that no shell has filled in, and braces for curl or --targets.
+// refuseURL returns a usage error for a URL with characters that are never sent deliberately. Examples are
+// white space, invisible characters, unexpanded shell variables, and braces for curl or --targets.
 func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
@@ -176,8 +177,8 @@ func refuseURL(operand string) error {
 	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
 }
 
-// checkCommand returns an error for words of a command that have another meaning: a subcommand, the value of a switch,
-// or a flag of poll.
+// checkCommand returns a usage error for arguments that were probably not meant as a command: a subcommand,
+// the value of a switch, or a flag of poll. After "--" it checks nothing.
 func (p Env) checkCommand(s *Run) error {
 	word := s.Operands[0]
 	switch {
@@ -201,10 +202,9 @@ func (p Env) checkCommand(s *Run) error {
 		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
-// CheckProgram reports whether a program that does not exist was meant as something
-// else: a URL without its scheme, or something that is never a program. A program
-// that only cannot be run is returned as missing, with advice; one that cannot be given
-// its arguments is an error, too.
+// CheckProgram checks whether c can run. If its first argument was probably meant as a URL or a flag, it
+// returns a usage error. A program that cannot run is returned as missing, with advice. Invalid arguments are
+// a usage error, too.
 func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Plan().Invalid
 	if wrong == nil {
@@ -222,8 +222,8 @@ func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice strin
 	return missing, advice, nil
 }
 
-// RefuseNoProgram returns an error for a first word that cannot be a program and may hold a secret. It returns nil for
-// any other word.
+// RefuseNoProgram returns a usage error if args[0] cannot be a program, for example a header. The error does
+// not contain args[0], which may hold a secret. It returns nil for any other argument.
 func RefuseNoProgram(args []string) error {
 	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
@@ -237,7 +237,7 @@ func RefuseNoProgram(args []string) error {
 	return err
 }
 
-// adviceOn returns advice about a program that was not found.
+// adviceOn returns a hint for a program that was not found.
 func (p Env) adviceOn(program string) string {
 	meant := words.Nearest(program, p.Commands)
 	_, hint := argv.Advice("command " + program)
@@ -250,7 +250,7 @@ func (p Env) adviceOn(program string) string {
 	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
 }
 
-// RefuseJoblog refuses what no job log can be.
+// RefuseJoblog returns a usage error for --joblog -, since a job log must be a file.
 func (s *Run) RefuseJoblog() error {
 	if s.Joblog == "-" {
 		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
@@ -258,7 +258,8 @@ func (s *Run) RefuseJoblog() error {
 	return nil
 }
 
-// refuseEach returns an error for a list that cannot be waited for.
+// refuseEach returns a usage error for --each without a response that may contain a list, or with several
+// URLs.
 func (s *Run) refuseEach() error {
 	each := s.Origin("each")
 	switch n := len(s.Operands); {

@@ -17,9 +17,9 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// FindPreset returns the preset that a flag names: one of a file, as FILE or FILE:NAME, a built-in
-// one, a waiter of AWS, or one of the user's directory. A file there that cannot be read is noted. A group
-// has the stanzas of the user's directory in front of its own, and those of the file that is named first.
+// FindPreset returns the preset with the given name. name is FILE, FILE:NAME, a built-in preset, a waiter of
+// AWS, or a preset of the user's directory. An unreadable file of that directory is noted on l. A group gets
+// the stanzas of the user's directory in front of its own stanzas; see [Grouped].
 func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
 	if file, one, ok := PresetFile(name); ok {
 		return p.presetIn(l, origin, file, one)
@@ -41,7 +41,7 @@ func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Prese
 	return Grouped(named[0], mine), nil
 }
 
-// Grouped returns a preset with the stanzas of a list and of its built-in group.
+// Grouped returns p with the stanzas of list, followed by the stanzas of p's built-in group.
 func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
 	if p.File == "" || p.Match == "" {
@@ -51,9 +51,9 @@ func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	return p.With([]presets.Preset{group})
 }
 
-// PresetFile splits FILE:NAME and reports whether a value is that, or a FILE: these have a slash or a
-// dot in them, which no name of a preset has, but for the slash of aws:SERVICE/WAITER and of a stanza
-// of a group. A name that begins with that of a group is no file.
+// PresetFile splits FILE:NAME, and reports whether value names a file. A file name contains a slash or a dot,
+// which names of presets do not contain. Exceptions are aws:SERVICE/WAITER and a stanza as GROUP/NAME: both
+// contain a slash without naming a file.
 func PresetFile(value string) (file, name string, ok bool) {
 	file = value
 	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
@@ -69,7 +69,8 @@ func PresetFile(value string) (file, name string, ok bool) {
 	return file, name, ok
 }
 
-// presetIn returns the preset of a name in a file, the only preset of the file, or the group that the file extends.
+// presetIn returns a preset of file: the preset called name or, if name is "", the only preset or the group
+// that the file extends.
 func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
 	list, err := p.ReadPresets(origin, file)
 	if err != nil {
@@ -99,7 +100,7 @@ func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.P
 	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
 }
 
-// groupOf returns the group of all presets of a file, or "".
+// groupOf returns the common group of all presets of a file, or "".
 func groupOf(list []presets.Preset) (group string) {
 	for i, p := range list {
 		own := cmp.Or(p.Group(), p.Name)
@@ -111,7 +112,7 @@ func groupOf(list []presets.Preset) (group string) {
 	return group
 }
 
-// ReadPresets reads the presets of a file, once for each run, and checks their settings.
+// ReadPresets reads the presets of a file and checks their settings. A file is read once per run.
 func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	if known := p.presets.files[file]; known != nil {
 		return known, nil
@@ -136,7 +137,8 @@ func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// WithPreset returns a copy of s that has the settings of the preset of --preset, too.
+// WithPreset returns a copy of s with the settings of its --preset added. It returns s without --preset. rank
+// is the rank of the added settings.
 func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	if s.Preset == "" {
 		return s, nil
@@ -156,8 +158,8 @@ func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) 
 	return s.withSettings(preset, kinds, rank)
 }
 
-// refuseOfStanza returns an error for a setting of the whole wait in a stanza of a file, since its group evaluates
-// other objects, too.
+// refuseOfStanza returns a usage error if a stanza of a file has a setting other than id. A setting applies to
+// the whole wait, but the group also evaluates objects that do not match the stanza.
 func refuseOfStanza(group presets.Preset) error {
 	for _, p := range group.Stanzas() {
 		for _, setting := range p.Settings {
@@ -170,7 +172,8 @@ func refuseOfStanza(group presets.Preset) error {
 	return nil
 }
 
-// withSettings returns a copy of s that has the settings of a preset, too, of flags that are not set.
+// withSettings returns a copy of s with those settings of p whose flags s does not set. It skips settings that
+// do not fit kinds or rank.
 func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	given, err := s.Settings, error(nil)
 	for _, setting := range p.Settings {
@@ -188,11 +191,11 @@ func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 	return s.With(given, p), nil
 }
 
-// leastInterval is the least interval of a preset, which may come from another person.
+// leastInterval is the shortest interval of a preset, since another person may have written the preset.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting returns an error for a setting that a preset must not have: a short interval, a start in each attempt,
-// and another host or variables of the environment in the URL that is followed.
+// refuseSetting returns a usage error for a setting that presets may not contain. Examples are a short
+// interval, and "none", a different host or environment variables in --follow.
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
@@ -211,7 +214,8 @@ func refuseSetting(setting presets.Setting, value string) error {
 	return nil
 }
 
-// readRegular reads a file of presets. A pipe could block, and a device has no end.
+// readRegular reads a file of presets. It returns an error for other than regular files, since a pipe could
+// block and a device has no end.
 func (p Env) readRegular(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
@@ -219,8 +223,8 @@ func (p Env) readRegular(name string) ([]byte, error) {
 	return p.ReadFile(name, maxLines)
 }
 
-// OwnPresets reads the presets of the user's directory, and returns the first error about one of
-// its files.
+// OwnPresets returns the presets of the user's directory, and the first error in one of the files. It returns
+// nil if there is no directory.
 func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	dir := p.presetDir()
 	entries, err := os.ReadDir(dir)
@@ -239,8 +243,8 @@ func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	return all, unread
 }
 
-// presetDir returns $XDG_CONFIG_HOME/poll/presets, or ~/.config/poll/presets without it, and on
-// Windows, without a HOME, %AppData%\poll\presets; "" if none of these is set.
+// presetDir returns $XDG_CONFIG_HOME/poll/presets, or else ~/.config/poll/presets. Without HOME, as on
+// Windows, it returns %AppData%\poll\presets. It returns "" if no such variable is set.
 func (p Env) presetDir() string {
 	for _, base := range []string{p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Getenv("HOME"), ".config"), p.Getenv("AppData")} {
 		if filepath.IsAbs(base) {

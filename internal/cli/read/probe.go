@@ -21,7 +21,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// readProbe sets the probe of a target, without its URL or command.
+// readProbe sets the probe of t, without its URL or command. It sets none for a TCP address.
 func (r *Reader) readProbe(t *Target) (err error) {
 	switch t.Kind {
 	case status.KindCommand:
@@ -32,7 +32,8 @@ func (r *Reader) readProbe(t *Target) (err error) {
 	return err
 }
 
-// setRequest sets the URL or the command of a target from its entry.
+// setRequest sets the URL or the command of t from its entry e. It copies the probe, which other targets
+// share.
 func (r *Reader) setRequest(t *Target, e *targets.Entry, place string) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
@@ -70,13 +71,13 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 	return probe, nil
 }
 
-// readHTTP returns the request of the flags, except the password of a host.
+// readHTTP returns the request of the flags, without its URL and the password of its host.
 func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	made := s.HTTP
 	probe = &made
 	probe.LookupEnv = s.LookupEnv
 	if s.Gone && probe.Follow == "" && probe.Method != "" && !strings.EqualFold(probe.Method, "POST") {
-		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
+		probe.Follow = "self" // follow the deleted URL; a POST usually has a collection's URL
 	}
 	if s.Each != "" {
 		probe.Next = cmp.Or(probe.Next, "auto")
@@ -93,7 +94,8 @@ func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	return probe, cmp.Or(r.readBody(s, probe), r.readConnection(s, probe))
 }
 
-// checkRequest checks a request. Its error names --next or --follow if that flag is wrong.
+// checkRequest sets the host's password and checks probe. The error names --next or --follow if that flag is
+// wrong.
 func (r *Reader) checkRequest(s *Run, probe *poll.HTTP, place string) error {
 	if err := r.readPassword(s, probe); err != nil {
 		return err
@@ -114,11 +116,11 @@ func (r *Reader) checkRequest(s *Run, probe *poll.HTTP, place string) error {
 }
 
 const (
-	defaultAttempt = 30 * time.Second // but of a command, which has none
+	defaultAttempt = 30 * time.Second // commands have no default
 	DefaultGrace   = 2 * time.Second
 )
 
-// readConnection reads how to connect.
+// readConnection sets the transport of probe. Targets with equal connection settings share a transport.
 func (r *Reader) readConnection(s *Run, probe *poll.HTTP) error {
 	name := fmt.Sprintf("%#v", s.Connect)
 	transport := r.transports[name]
@@ -142,8 +144,9 @@ func (r *Reader) readConnection(s *Run, probe *poll.HTTP) error {
 	return nil
 }
 
-// boundIdle has a transport close all idle connections, those of the other transports included, once in so many
-// new connections. Idle connections to many hosts would otherwise use up the files that a process can have open.
+// boundIdle limits the idle connections of all transports. After each quarter of the process's file limit in
+// new connections, all idle connections are closed. Idle connections to many hosts could otherwise reach the
+// limit.
 func (r *Reader) boundIdle(transport *http.Transport) {
 	dial, transports, dials, most := transport.DialContext, r.transports, r.dials, max(system.OpenFiles()/4, 1)
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -156,7 +159,8 @@ func (r *Reader) boundIdle(transport *http.Transport) {
 	}
 }
 
-// readBody reads the body. JSON is sent as such unless -H names another type.
+// readBody sets the body of probe from the parts of -d, joined by "&". A JSON object or array gets the content
+// type application/json, unless -H sets a type.
 func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	var parts [][]byte
 	for _, p := range s.Data {
@@ -176,7 +180,7 @@ func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	return nil
 }
 
-// readCommand returns the command of the flags, without its arguments.
+// readCommand returns the command of the flags, without its arguments. With --stdin it reads stdin.
 func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
 	if r.nested == nil {
 		r.nested = nestedCommand(r.process, s.Grace)
@@ -193,11 +197,12 @@ func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
 	return &c, nil
 }
 
-// KillAfter is the variable that tells a command how long after TERM it is killed.
+// KillAfter is the environment variable that passes the time between TERM and KILL to a command.
 const KillAfter = "POLL_KILL_AFTER"
 
-// nestedCommand returns the settings of commands that may run under another poll, or may run one. If the
-// outer poll killed first, the command of the inner one, which has its own process group, would be left running.
+// nestedCommand returns the grace and the environment of commands. Under an outer poll, the grace is shorter
+// than the outer grace. Otherwise the outer poll would kill this process first, and leave its command running,
+// which has its own process group.
 func nestedCommand(process Env, grace time.Duration) *poll.Command {
 	if outer, err := time.ParseDuration(process.Getenv(KillAfter)); err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)

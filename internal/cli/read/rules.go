@@ -15,7 +15,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readRules reads the conditions, which have to apply to the kind of the target.
+// readRules compiles the conditions of t, --gone, --detail and the preset. A condition on variables that t's
+// kind never sets is a usage error.
 func (r *Reader) readRules(t *Target) error {
 	s := t.Run
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
@@ -59,13 +60,13 @@ func (r *Reader) readRules(t *Target) error {
 	return r.readPreset(t)
 }
 
-// ReadRulesOf reads the conditions and the codes of a target that stands alone.
+// ReadRulesOf sets the rules of t, which is the only target. [Target.Kind] and [Target.Run] must be set.
 func (p Env) ReadRulesOf(t *Target) error {
 	r := Reader{run: t.Run, process: p}
 	return cmp.Or(readAccept(t), r.readRules(t))
 }
 
-// readDetail reads what of an answer is added to the reason.
+// readDetail compiles --detail, whose values are added to the reason of a verdict.
 func (r *Reader) readDetail(t *Target) (err error) {
 	s := t.Run
 	compile := func(text string) (*expr.Expr, error) {
@@ -76,25 +77,26 @@ func (r *Reader) readDetail(t *Target) (err error) {
 	return err
 }
 
-// readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
-// connection resets the next request.
+// readGone adds the rule of --gone, for HTTP and TCP targets. A connection reset does not match: a server that
+// closes an idle connection may reset the next request.
 func (t *Target) readGone() {
 	condition := `$error in ["refused", "dns"]`
 	switch {
-	case !t.Run.Gone || t.Kind == status.KindCommand: // among several
+	case !t.Run.Gone || t.Kind == status.KindCommand: // a command among several targets
 		return
 	case t.Kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, _ := status.NewRule(status.Success, condition) // it compiles
+	rule, _ := status.NewRule(status.Success, condition) // the condition always compiles
 	rule.Origin, rule.Here = "--gone", true
 	t.Poller.Rules.Own = append(t.Poller.Rules.Own, rule)
 }
 
-// readAccept reads the codes of successful responses, which have to be those of a target of the kind.
+// readAccept sets the codes of successful responses from --accept. Codes that do not fit the target's kind,
+// --gone or redirects are a usage error.
 func readAccept(t *Target) error {
 	s := t.Run
-	if s.Accept == nil || t.Kind == status.KindTCP { // among several
+	if s.Accept == nil || t.Kind == status.KindTCP { // a TCP address among several targets
 		return nil
 	}
 	for word := range strings.SplitSeq(strings.Join(s.Accept, ","), ",") {
@@ -116,7 +118,7 @@ func readAccept(t *Target) error {
 	return nil
 }
 
-// parseCodes reads an HTTP status, a class of them such as 2xx, or an exit code.
+// parseCodes returns the HTTP status, a class such as 2xx as its hundred codes, or the exit code.
 func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	least, most, meaning := 200, 999, "an HTTP status"
 	if kind == status.KindCommand {
@@ -140,16 +142,16 @@ func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	return codes, nil
 }
 
-// isForOthers reports whether a condition that a target cannot have is for other targets: a TCP address has no
-// response, and the line has targets of several kinds.
+// isForOthers reports whether an inapplicable condition is skipped for t instead of rejected. It is skipped
+// for a TCP address among several targets, unless the entry of t itself sets the condition.
 func (r *Reader) isForOthers(t *Target, rank argv.Rank) bool {
 	return r.Several && t.Kind == status.KindTCP && rank < argv.Entry
 }
 
-// readPreset reads the rules of --preset.
+// readPreset sets the rules of --preset. Rules that do not fit the kind of t are left out with a note.
 func (r *Reader) readPreset(t *Target) error {
 	s := t.Run
-	if s.preset == nil || t.Kind == status.KindTCP { // among several
+	if s.preset == nil || t.Kind == status.KindTCP { // a TCP address among several targets
 		return nil
 	}
 	p, ofElement := s.preset, s.Each != ""
@@ -172,17 +174,17 @@ func (r *Reader) readPreset(t *Target) error {
 	return nil
 }
 
-// isObject reports whether a path is among the objects of a preset.
+// isObject reports whether path is one of the object paths of a preset.
 func isObject(objects, path string) bool {
 	paths, err := expr.CompileObjects(objects)
 	return err == nil && paths.Has(path)
 }
 
-// hasSuccess reports whether a condition for SUCCESS is set.
+// hasSuccess reports whether --until, --preset or --gone is set.
 func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
 
-// checkThreshold returns an error for a threshold that was typed, and that the wait cannot reach. A wait with a job
-// log has further runs.
+// checkThreshold returns a usage error for a typed --success-threshold that the wait cannot reach within its
+// attempts or its timeout. It accepts any threshold with a job log, since later runs continue the wait.
 func checkThreshold(t *Target) error {
 	s, least := t.Run, t.Run.Poller.SuccessThreshold
 	timeout := s.Timeout
@@ -201,8 +203,9 @@ func checkThreshold(t *Target) error {
 	return nil
 }
 
-// checkStream returns an error for a stream of which any message would be SUCCESS, for a stream of one object of
-// several, and for a threshold that counts lines if no condition for SUCCESS can match a line.
+// checkStream returns a usage error for a stream that can only end wrongly. Without a condition for SUCCESS,
+// any message would be SUCCESS. A group preset needs all objects, but a message holds one object. A threshold
+// that counts lines needs a condition for SUCCESS that can match a line.
 func checkStream(t *Target) error {
 	s := t.Run
 	if !s.HTTP.Stream {

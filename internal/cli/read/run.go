@@ -1,5 +1,5 @@
-// Package read reads a command line: its words, the variables of the environment, presets, and the entries of a targets
-// file. It returns a [Run], and the targets of a Run. It sends and writes nothing.
+// Package read reads a command line, environment variables, presets, and the entries of a targets file. It
+// returns a [Run] and the targets of the Run. It sends and writes nothing.
 package read
 
 import (
@@ -21,11 +21,12 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A Run holds the settings of a wait: the values of the library's own types, and fields whose meaning depends on the kind
-// of a target, on the number of targets, or on a file. A Run does not change. With returns another one.
+// A Run holds the settings of a wait. Some fields are values of the library's types. The meaning of the
+// remaining fields depends on the kind or number of targets, or on a file. A Run does not change: With returns
+// a new Run.
 type Run struct {
-	*argv.Line                 // the settings, of a target with those of its entry, and the operands
-	preset     *presets.Preset // of --preset
+	*argv.Line                 // the settings, including the entry's for a target, and the operands
+	preset     *presets.Preset // nil without --preset
 
 	Poller  poll.Poller // without a Probe and its schedules
 	HTTP    poll.HTTP
@@ -44,8 +45,8 @@ type Run struct {
 	Waits    Waits
 	Learning learn.Flags
 
-	Timeout time.Duration // 0 for none
-	Slice   time.Duration // the Timeout of a wait that the next run goes on with; 0 for none
+	Timeout time.Duration // 0 for no timeout
+	Slice   time.Duration // replaces Timeout in a wait that a later run continues; 0 without --slice
 	Pid     []int
 
 	Targets, Each   string
@@ -70,13 +71,13 @@ type Run struct {
 	Color       term.ColorMode
 }
 
-// New returns a Run of the defaults, with a line that is not parsed yet.
+// New returns a Run with the defaults. Its line is not parsed.
 func New() *Run {
 	s := &Run{Line: argv.NewLine(&argv.Command{Flags: WaitFlags()})}
 	return s.With(nil, nil)
 }
 
-// With returns a Run of the same operands: it applies the settings to the defaults.
+// With returns a Run with the same operands, which applies settings to the defaults.
 func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 	line := *s.Line
 	line.Settings = settings
@@ -90,7 +91,7 @@ func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 	return made
 }
 
-// The kinds of targets that a flag is about.
+// The kinds of targets that a flag applies to.
 const (
 	ofHTTP    = argv.Kinds(1 << status.KindHTTP)
 	ofTCP     = argv.Kinds(1 << status.KindTCP)
@@ -103,7 +104,7 @@ func (s *Run) IsSeveral() bool {
 	return s.Targets != "" || s.Each != "" || !s.IsCommand && len(s.Operands) > 1
 }
 
-// hasPlaceholder reports whether entries fill the URL or the command.
+// hasPlaceholder reports whether the URL or the command has placeholders for entries.
 func (s *Run) hasPlaceholder() bool {
 	if !s.IsCommand {
 		return len(s.Operands) > 0 && strings.Contains(s.Operands[0], "{")
@@ -111,7 +112,7 @@ func (s *Run) hasPlaceholder() bool {
 	return slices.ContainsFunc(s.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
 
-// TargetsFile returns the name of the file of --targets for messages.
+// TargetsFile returns the name of the --targets file for messages, "stdin" for "-".
 func (s *Run) TargetsFile() string {
 	if s.Targets == "-" {
 		return "stdin"
@@ -119,5 +120,5 @@ func (s *Run) TargetsFile() string {
 	return s.Targets
 }
 
-// IsLogged reports whether a job log is kept.
+// IsLogged reports whether the run keeps a job log.
 func (s *Run) IsLogged() bool { return s.Joblog != "" || s.Slice > 0 }

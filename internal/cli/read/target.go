@@ -22,36 +22,36 @@ import (
 // A Target is one operation to wait for.
 type Target struct {
 	Kind     status.Kind
-	Name     string // that its user gives it, "" for none
-	Run      *Run   // its settings; nil once it is read
+	Name     string // the configured name, or ""
+	Run      *Run   // the settings; nil after Read
 	IsStream bool
-	Socket   string          // of --unix-socket; "" without one
-	Identity string          // with --joblog, those of its settings that make it this target
-	Poller   poll.Poller     // without the limits of the whole
+	Socket   string          // the path of --unix-socket, or ""
+	Identity string          // the settings that identify the target in a job log
+	Poller   poll.Poller     // without the limits of the group
 	Learns   *learn.Recorder // nil without --learn
 }
 
-// A Reader reads targets: the target of the operands, or several, such as the entries of a file. It reads the common
-// parts of several targets once.
+// A Reader reads the target of the operands, or several targets, such as the entries of a file. It reads the
+// common parts of several targets once.
 type Reader struct {
-	run     *Run // what is given for all
+	run     *Run // the common settings
 	process Env
 	Several bool
 	List    *elementList   // nil without --each
 	file    *targets.File  // nil if the operands are the targets
-	texts   []targets.Text // that the entries of the file fill
-	repeats int            // targets that repeat others
+	texts   []targets.Text // texts with placeholders for the entries
+	repeats int            // the number of repeated targets
 
-	shared     map[string]*Target         // all but what targets look at, by kind and settings
-	transports map[string]*http.Transport // by what is said of connections
-	dials      *atomic.Int64              // of all transports
-	programs   map[string]bool            // that can be run
-	names      map[string]int             // how often each was given
-	nested     *poll.Command              // what all commands have in common; nil until there is one
+	shared     map[string]*Target         // targets without URL or command, by kind and settings
+	transports map[string]*http.Transport // by connection settings
+	dials      *atomic.Int64              // dials of all transports
+	programs   map[string]bool            // programs that can run
+	names      map[string]int             // how often each name was used
+	nested     *poll.Command              // common to all commands; nil before the first command
 
 	Kinds   []status.Kind
 	Targets []*Target
-	missing error  // of the first program that cannot be run
+	missing error  // the error of the first program that cannot run
 	Advice  string // about such a program
 }
 
@@ -66,7 +66,8 @@ func NewReader(s *Run, process Env) *Reader {
 	}
 }
 
-// Read reads and checks all targets.
+// Read reads and checks all targets, and stores them in Targets. A program that cannot run is a [poll.Error],
+// after all other errors.
 func (r *Reader) Read() (err error) {
 	if r.run.Each != "" {
 		if r.List, err = r.run.ReadList(); err != nil {
@@ -86,7 +87,7 @@ func (r *Reader) Read() (err error) {
 	if err != nil {
 		return err
 	}
-	var batches [][]string // with --each, the keys that each target is about
+	var batches [][]string // with --each, the keys of each target
 	if r.List != nil && r.run.Targets != "" {
 		if entries, batches, err = r.batches(entries, template); err != nil {
 			return err
@@ -116,7 +117,7 @@ func (r *Reader) Read() (err error) {
 	return cmp.Or(r.refuseUnused(), r.missing)
 }
 
-// Repeated returns a note on targets that are given more than once, or "".
+// Repeated returns a note on targets that were given more than once, or "".
 func (r *Reader) Repeated() string {
 	if r.repeats == 0 {
 		return ""
@@ -124,7 +125,7 @@ func (r *Reader) Repeated() string {
 	return words.Count(r.repeats, "target") + " given again: each is waited for once"
 }
 
-// readEntry reads a target.
+// readEntry returns the target of e.
 func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	kind, place := status.KindCommand, r.placeOf(e)
 	if e.Command == nil {
@@ -155,8 +156,8 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	return t, r.learn(t, e)
 }
 
-// readShared returns the common parts of all targets of a kind with these settings: all except the URL or the command.
-// The first of these targets is at a place.
+// readShared returns the common parts of all targets of a kind with equal settings: all except the URL or the
+// command. place is the place of the first of these targets, for errors.
 func (r *Reader) readShared(kind status.Kind, place string, settings []targets.Setting) (*Target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {
@@ -172,14 +173,15 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 			return nil, err
 		}
 	}
-	if r.run.IsLogged() { // an entry with a timeout of its own has no --slice, and is in the log nevertheless
+	if r.run.IsLogged() { // checked on r.run: an entry's own timeout removes Slice from s, but the log still has the entry
 		t.Identity = fmt.Sprintf("%q", s.identity(kind))
 	}
 	r.shared[key] = t
 	return t, nil
 }
 
-// specOf returns the Run of a target: the settings of the line, its preset and its entry.
+// specOf returns the Run of a target with the settings of the command line, the preset and the entry. It
+// returns the common Run if settings is empty.
 func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setting) (s *Run, err error) {
 	s = r.run
 	if len(settings) == 0 {
@@ -200,8 +202,8 @@ func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setti
 	return s.With(given, s.preset), err
 }
 
-// nameOf returns the name of a target: the name that the user gives it, or its URL or program. A number makes equal
-// names unique.
+// nameOf returns a unique name of t: its configured name, or else its URL or program. A repeated name gets a
+// number.
 func (r *Reader) nameOf(t *Target) string {
 	name := t.Name
 	if named, ok := t.Poller.Probe.(interface{ Target() string }); ok && name == "" {
@@ -216,7 +218,8 @@ func (r *Reader) nameOf(t *Target) string {
 	return unique
 }
 
-// checkProgram checks the program of a command.
+// checkProgram checks the program of a command. It stores the first program that cannot run in r.missing,
+// since all other errors come first.
 func (r *Reader) checkProgram(t *Target) error {
 	c, ok := t.Poller.Probe.(*poll.Command)
 	if !ok || r.programs[c.Args[0]] {
@@ -226,7 +229,7 @@ func (r *Reader) checkProgram(t *Target) error {
 	switch {
 	case err != nil:
 		return err
-	case missing == nil: // on Windows it may be a batch file, which the arguments have to be fit for
+	case missing == nil: // on Windows a batch file rejects some arguments, so each command is checked
 		r.programs[c.Args[0]] = runtime.GOOS != "windows"
 	case r.missing == nil:
 		o := poll.Outcome{Target: t.Poller.Target, Ending: poll.CannotRun, Reason: missing.Reason,
@@ -239,7 +242,7 @@ func (r *Reader) checkProgram(t *Target) error {
 	return nil
 }
 
-// readSchedule reads the waits, and the limits of attempts.
+// readSchedule sets the schedules, --retry-after and the timeouts of t.
 func (r *Reader) readSchedule(t *Target) error {
 	p, s := &t.Poller, t.Run
 	if t.Kind != status.KindTCP {
@@ -269,16 +272,15 @@ func (r *Reader) readSchedule(t *Target) error {
 	return nil
 }
 
-// learn reads the past runs of a target, once everything else is found valid. Of several, the
-// name of each one's history is that of its entry, or that of --learn with the item or the
-// target's name for {}.
+// learn loads the past runs of t for --learn, after all other settings are valid. An entry's own --learn names
+// its history. With several targets, {} in the common --learn becomes the entry's item or the target's name.
 func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	learning, origin, rank := t.Run.Learning, t.Run.Origin("learn"), t.Run.Rank("learn")
 	name := learning.Learn
 	isShared := r.Several && rank != argv.Entry
 	lacks := isShared && r.List == nil && !strings.Contains(name, "{}")
 	switch {
-	case name == "" || lacks && rank == argv.Variable: // which is meant for one target
+	case name == "" || lacks && rank == argv.Variable: // the variable is meant for single targets
 		return nil
 	case lacks:
 		return argv.Usagef("%s %s: several targets need {} in it", origin, name).
@@ -302,7 +304,7 @@ func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	return nil
 }
 
-// refuseUnused returns an error for typed flags that apply to no target.
+// refuseUnused returns a usage error for typed flags that apply to no target.
 func (r *Reader) refuseUnused() error {
 	if len(r.Targets) == 0 {
 		return nil
@@ -311,7 +313,7 @@ func (r *Reader) refuseUnused() error {
 	for _, kind := range r.Kinds {
 		kinds |= bitOf(kind)
 	}
-	if kinds == ofTCP { // conditions on answers are for others, if there are any
+	if kinds == ofTCP { // only TCP addresses: no target can use conditions on responses
 		if err := r.process.ReadRulesOf(&Target{Kind: status.KindTCP, Run: r.run}); err != nil {
 			return err
 		}

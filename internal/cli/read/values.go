@@ -11,7 +11,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// MayShow returns an error for a value that is not a part of a response.
+// MayShow returns a usage error for an expression that reads the environment, which may hold secrets, or that
+// reads no part of a response.
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):
@@ -22,14 +23,14 @@ func MayShow(e *expr.Expr) error {
 	return nil
 }
 
-// Values compiles the expressions of a flag, and checks each.
+// Values compiles texts, the expressions of a flag, and calls check with each expression.
 func (s *Run) Values(flag string, texts []string, check func(*expr.Expr) error) ([]*expr.Expr, error) {
 	compile := func(text string) (*expr.Expr, error) { return expr.CompileValue(text, expr.WithEnviron(s.LookupEnv)) }
 	return compileAll(s.Origin(flag), texts, compile, check, false)
 }
 
-// compileAll compiles the expressions of a flag. Those that fail the check are refused, or left out
-// if they are for others.
+// compileAll compiles texts, the expressions of a flag. An expression that fails check is an error, or is left
+// out if isForOthers is true. origin names the flag in errors.
 func compileAll[E any](origin string, texts []string, compile func(string) (E, error), check func(E) error, isForOthers bool) (list []E, err error) {
 	for _, text := range texts {
 		e, err := compile(text)
@@ -46,8 +47,9 @@ func compileAll[E any](origin string, texts []string, compile func(string) (E, e
 	return list, nil
 }
 
-// Applies returns an error for a rule on variables that the probe does not set: the rule would always be false, or
-// always true. A rule may be about an element of a response.
+// Applies returns a usage error for an expression on variables that the kind of target never sets, since a
+// rule on such a variable would never change. element means that the expression is evaluated for each element
+// of --each.
 func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	of := map[bool]string{true: "element", false: "answer"}[element]
 	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
@@ -61,18 +63,18 @@ func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	return nil
 }
 
-// BadExpression returns an error that names the flag of an expression.
+// BadExpression returns a usage error that names the origin of the expression and wraps err.
 func BadExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
 		e.Hint = cmp.Or(hint, e.Hint)
-		return argv.Usagef("%s, %w", origin, e) // which begins with a column
+		return argv.Usagef("%s, %w", origin, e) // e starts with its column
 	}
 	return argv.Usagef("%s: %w", origin, err)
 }
 
-// find matches a pattern, and its groups, against something mistyped. It compiles
-// the pattern on demand, since most runs need none.
+// find returns the match of pattern in text and its groups, or nil. It compiles pattern at each call, since
+// most runs call it never.
 func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
 func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
@@ -83,7 +85,7 @@ func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 	return e, nil
 }
 
-// located adds the place of a target to an error.
+// located returns err with the prefix place, or err itself if place is "".
 func located(place string, err error) error {
 	if err == nil || place == "" {
 		return err

@@ -12,8 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/learn"
 )
 
-// The strategies: how the wait grows from step to step. Each is the type of the same name in
-// package backoff.
+// The strategies name the types of package backoff that compute the wait after each step.
 const (
 	Exponential = "exponential"
 	Fixed       = "fixed"
@@ -25,16 +24,15 @@ const (
 // Strategies returns every strategy, the default first.
 func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
 
-// The jitters: how the waits of a strategy are spread at random.
+// The jitters name the random distributions of the waits.
 const (
-	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
-	// does, since a single client has nobody to collide with. Polynomial waits
-	// get railsSpread, which is part of the formula in Rails.
+	// JitterAuto only spreads the waits of a throttled client, by [backoff.Throttled]: a single client cannot
+	// collide with other clients. Polynomial waits get RailsSpread, a part of the formula in Rails.
 	JitterAuto         = "auto"
 	JitterNone         = "none"         // no wait is random
-	JitterFull         = "full"         // as [backoff.Full]
-	JitterEqual        = "equal"        // as [backoff.Equal]
-	JitterDecorrelated = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
+	JitterFull         = "full"         // see [backoff.Full]
+	JitterEqual        = "equal"        // see [backoff.Equal]
+	JitterDecorrelated = "decorrelated" // see [backoff.Decorrelated]; only Base is used
 )
 
 // Jitters returns every jitter, the default first.
@@ -49,16 +47,15 @@ const NoCap time.Duration = -1
 // (config.active_job.retry_jitter).
 const RailsSpread = 0.15
 
-// Waits are the flags that shape the waits. A zero stands for the default: the zero value waits
-// 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy does not have
-// are ignored.
+// Waits holds the flags for the waits. A zero field stands for its default. The zero value waits 2^n * 100 ms,
+// at most 20 seconds, with JitterAuto. Parameters of a different strategy are ignored.
 type Waits struct {
 	Strategy, Jitter string
 	Base             time.Duration // the first wait, roughly
-	MaxWait          time.Duration // the longest wait, jitter included; noCap for no bound
-	Factor           float64       // of Exponential
-	Power            float64       // of Polynomial
-	Overshoot        float64       // a share of the time waited so far, which sets the factor
+	MaxWait          time.Duration // the longest wait, jitter included; NoCap for no limit
+	Factor           float64       // for Exponential
+	Power            float64       // for Polynomial
+	Overshoot        float64       // the wait as a share of the elapsed time; sets Factor
 	Interval         *time.Duration
 	InitialDelay     time.Duration
 	Immediate        *bool
@@ -100,8 +97,8 @@ func ParseCap(s string) (time.Duration, error) {
 	return cmp.Or(d, NoCap), err
 }
 
-// Resolved returns w with --interval and --overshoot turned into the fields that they stand for, and
-// with its defaults, of which base and maxWait differ between commands.
+// Resolved returns w with the defaults, and with --interval and --overshoot converted to the fields that they
+// set. base and maxWait are the defaults of Base and MaxWait, which differ between commands.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
@@ -118,13 +115,13 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	case w.Overshoot > 0:
 		w.MaxWait = NoCap
 	case w.Strategy == Fixed && w.MaxWait > 0:
-		w.MaxWait = max(w.MaxWait, 2*w.Base) // a fixed wait must fit below it
+		w.MaxWait = max(w.MaxWait, 2*w.Base) // the maximum must exceed a fixed wait
 	}
 	return w
 }
 
-// Schedules returns the schedule that w describes, and the one for waits after the client was
-// throttled. Under [JitterAuto] the latter doubles every wait, and otherwise only a constant one.
+// Schedules returns the schedule that w describes, and the schedule after the client was throttled. With
+// [JitterAuto], throttled doubles every wait. With the other jitters it only doubles constant waits.
 func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {
@@ -163,8 +160,8 @@ func (w Waits) growth() backoff.Schedule {
 	return backoff.Exponential{Base: w.Base, Factor: w.Factor}
 }
 
-// AtOnce reports whether the first attempt comes without a wait: if --immediate says so or,
-// unless it says otherwise, with --interval.
+// AtOnce reports whether the first attempt is made without a wait. It returns the value of --immediate or, if
+// that is not set, whether --interval is set.
 func (w Waits) AtOnce() bool {
 	if w.Immediate != nil {
 		return *w.Immediate
@@ -172,7 +169,8 @@ func (w Waits) AtOnce() bool {
 	return w.Interval != nil
 }
 
-// Rand returns the source of the jitter of target n, and of a single target for 0. It returns nil without --seed.
+// Rand returns the source of the jitter for target n. A single target has the number 0. It returns nil without
+// --seed.
 func (w Waits) Rand(n int) *rand.Rand {
 	if w.Seed == nil {
 		return nil
@@ -183,8 +181,8 @@ func (w Waits) Rand(n int) *rand.Rand {
 // DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
 const DefaultTimeout = 10 * time.Minute
 
-// LearnOptions returns the options of a learned schedule. No wait is below the base of the strategy, or above the longest
-// wait, which also limits the base.
+// LearnOptions returns the options of a learned schedule. Learned waits are between the base of the strategy
+// and MaxWait. MaxWait also limits the base.
 func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	base := w.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Base
 	if w.MaxWait > 0 {
@@ -193,8 +191,8 @@ func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	return f.Options(base, w.MaxWait)
 }
 
-// Learned returns the schedules of a model: jitter moves its attempts, and the wait after
-// THROTTLED is at least that of the model and that of configured.
+// Learned returns the schedules of model m. Jitter moves the attempts of m. After THROTTLED, a wait is at
+// least the wait of configured and the throttled wait of m.
 func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {
