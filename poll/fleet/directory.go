@@ -19,16 +19,17 @@ const (
 	lockPoll   = time.Millisecond // between two attempts to get a lock, which is held for less
 )
 
-// A directory keeps each record in a file, for the processes of one user on one machine. A process changes a
-// record while it holds a lock: that of another file, which several records share and which is never removed.
+// A directory keeps each record in a file, for the processes of one user on one machine. A process holds a
+// lock while it changes a record. The lock is a separate file, which several records share and which is never
+// removed.
 //
 // A record is the first line of its file. The file is written in place, since it takes thirty times as long to
 // replace it. Nothing is synced: if the process or the machine dies meanwhile, the file has the old record, the
 // new record, or invalid JSON, which counts as no record.
 type directory string
 
-// openDirectory returns the directory at a path, and removes old records from it. Locks stay, since another
-// process may hold them.
+// openDirectory returns the directory at path after removing its old records. Locks are kept, since another
+// process may hold them. A missing directory is not an error: lock creates it.
 func openDirectory(path string) (directory, error) {
 	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +82,8 @@ func (d directory) change(timeout time.Duration, key string, step func(text stri
 	return err
 }
 
-// lock takes the lock of a record, and creates a missing directory.
+// lock locks the record under key, and creates the directory if it is missing. It returns an error if the lock
+// is not free within timeout.
 func (d directory) lock(timeout time.Duration, key string) (unlock func() error, err error) {
 	if err = d.check(); errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(string(d), 0o700)

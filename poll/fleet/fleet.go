@@ -1,5 +1,5 @@
 // Package fleet lets several processes that poll the same origins share one limit: the rate of their requests,
-// and the waits that a server asks for. The limit is in a directory of one machine or in Redis.
+// and the waits that a server requires. A store keeps the limit: a directory of one machine, or Redis.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
@@ -56,8 +56,8 @@ type Options struct {
 	// Key returns a string that distinguishes limits at one origin, such as the credentials that are sent
 	// there. Nil means one limit for each origin. Key is not called if there is a Name.
 	Key func(place string) string
-	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same
-	// Secret; empty means none.
+	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same Secret.
+	// It may be empty.
 	Secret []byte
 	// Note is called once, with the reason why this process continues alone. The text contains no password.
 	// Note may be called from any goroutine; nil ignores the note.
@@ -85,10 +85,10 @@ type Fleet struct {
 
 var _ poll.Limiter = (*Fleet)(nil)
 
-// Open returns the fleet of all processes that use the same store: a directory, which is created,
-// redis://HOST, rediss://HOST for an encrypted connection, or unix:///PATH. A URL may have USER:PASSWORD@ before
-// the host, and the number of a database after it. Open connects to nothing. It returns an error, without the
-// password, if where cannot name a store.
+// Open returns the fleet of all processes that use the same store. where is a directory, which is created,
+// redis://HOST, rediss://HOST for an encrypted connection, or unix:///PATH. A URL may contain USER:PASSWORD@
+// and the number of a database as its path. Open does not connect. It returns an error, without the password,
+// if where cannot name a store.
 func Open(where string, o Options) (*Fleet, error) {
 	s, shown, err := openStore(where, nil)
 	if err != nil {
@@ -139,15 +139,15 @@ func (f *Fleet) key(kind, text string) string {
 
 // A store keeps small records.
 type store interface {
-	// change replaces the record under a key by the result of a step. text is the record, "" for none, and
-	// at is the time of the store in microseconds. Nothing is written if the step returns the same text. The
-	// step may be called again. No single operation takes longer than timeout.
+	// change replaces the record under key by the result of step. text is the record, or "" if the record is
+	// missing. at is the time of the store in microseconds. change writes nothing if step returns text. change
+	// may call step several times. No single operation takes longer than timeout.
 	change(timeout time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
 
-// change applies a step to the limit under a key; now is the time of the store in microseconds. The step may be
-// applied again. If the store cannot be used, change returns false and notes the reason.
+// change applies step to the limit under key. now is the time of the store in microseconds. change may call
+// step several times. If the store cannot be used, change returns false and notes the reason.
 func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool) {
 	if f.isDown() {
 		return false
@@ -156,7 +156,7 @@ func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool)
 	err := f.store.change(timeout, key, func(text string, now int64) string {
 		var l limit
 		if json.Unmarshal([]byte(text), &l) != nil || !l.Valid() {
-			l = limit{} // no record, or an invalid one, or one of another version
+			l = limit{} // a missing or invalid record, or a record of another version
 		}
 		before := l
 		if step(&l, now); l == before {

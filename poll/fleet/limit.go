@@ -17,7 +17,7 @@ const (
 	farthest = time.Hour
 	// maxProcesses is the largest number of processes in a record that counts.
 	maxProcesses = 10_000
-	// startShare is the share of an unknown rate with which an origin starts.
+	// startShare is the initial share of an unknown rate.
 	startShare = 0.25
 )
 
@@ -35,7 +35,7 @@ type origin struct {
 	lock chan struct{} // guards the fields below, and calls of the store
 	pace.Given
 	shared limit       // the last record
-	read   time.Time   // when shared was current, zero for never
+	read   time.Time   // when shared was current; zero before the first read
 	window int64       // the last window that counts this process
 	reason string      // why the origin is closed
 	alone  *poll.Pacer // while the store is down
@@ -173,10 +173,10 @@ type processes struct {
 	Before float64 `json:"before"` // processes in the window before
 }
 
-// window is a time in which a process counts once, in microseconds.
+// window is the length of a counting window in microseconds. A process counts once in each window.
 const window = 30_000_000
 
-// count counts a process that was last counted in another window.
+// count counts a process in the current window. last is the window that counted the process before.
 func (p *processes) count(now, last int64) {
 	if w := now / window; w != p.Window {
 		if p.Before = p.Here; w != p.Window+1 {

@@ -57,26 +57,27 @@ var swapText string
 
 var swapScript = redis.NewScript(1, swapText)
 
-// dialTimeout limits an attempt to connect. It is longer than the second after which a lost packet is sent again
-// (RFC 6298).
+// dialTimeout limits an attempt to connect. It is longer than one second, since TCP sends a lost packet again
+// after a second (RFC 6298).
 const dialTimeout = 2 * time.Second
 
-// A server is a Redis, or a server that is compatible with it.
+// A server is a Redis or a compatible server.
 type server struct{ pool *redis.Pool }
 
 func (s *server) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
 	return swapFunc(s.swap).change(timeout, key, step)
 }
 
-// tries is how often a change is tried while other processes change the record. They take about two seconds.
+// tries is the maximum number of tries while other processes change the record. All tries take about two
+// seconds.
 const tries = 40
 
-// A swapFunc replaces the record under a key by next if the record is old, and reports whether it did so.
-// Otherwise it returns the record, "" for none. An empty next only reads. at is the time of the store in
-// microseconds.
+// A swapFunc replaces the record under key by next if the current record equals old, and sets swapped. If the
+// records differ, now is the current record. A missing record is "". An empty next only reads. at is the time
+// of the store in microseconds.
 type swapFunc func(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
 
-// change applies a step to a record, as a [store] does.
+// change implements [store.change] by swapping until no other process has changed the record meanwhile.
 func (swap swapFunc) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
 	timed := func(old, next string) (string, int64, bool, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -101,7 +102,7 @@ func (swap swapFunc) change(timeout time.Duration, key string, step func(text st
 	return context.DeadlineExceeded
 }
 
-// swap is a [swapFunc] that runs the script of the same name.
+// swap implements [swapFunc] by running swap.lua.
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
 	conn, err := s.connect(ctx)
 	if err != nil {

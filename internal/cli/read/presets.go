@@ -223,8 +223,8 @@ func (p Env) readRegular(name string) ([]byte, error) {
 	return p.ReadFile(name, maxLines)
 }
 
-// OwnPresets returns the presets of the user's directory, and the first error in one of the files. It returns
-// nil if there is no directory.
+// OwnPresets returns the presets of the user's directory, and the first error in a file. It returns nil if the
+// directory does not exist.
 func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	dir := p.presetDir()
 	entries, err := os.ReadDir(dir)

@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Coach remembers of a wait whether the rules that can end it were evaluated and could decide, and
-// makes the hints about the last response. The zero value is ready for use.
+// A Coach counts for each rule that can end the wait whether the rule was evaluated and could decide. It also
+// collects the hints about the last response. The zero value is ready for use.
 type Coach struct {
 	counts []ruleCount
 
@@ -30,12 +30,12 @@ type Coach struct {
 	hasAccept bool     // the wait has a list of accepted codes
 }
 
-// A ruleCount has the facts about one rule over all attempts.
+// A ruleCount holds the facts about one rule over all attempts.
 type ruleCount struct {
 	rule           *status.Rule
 	asked, decided bool
 	why            string // reason why the rule did not match the last response
-	accept         string // value of --accept for the last response on which the rule was not evaluated, "" for none
+	accept         string // value of --accept that would let the rule evaluate the last response, or ""
 }
 
 const (
@@ -43,9 +43,10 @@ const (
 	maxTold      = 10  // hints before the end of a wait: a document may have other members each time
 )
 
-// Add adds notes to the verdict v on o, counts the results of v, makes the hints about o, and drops
-// the results from v. The hints replace the hints about the response before. A response that only leads to
-// another URL is not counted, nor is an element that is not in its list: the rules are not about these.
+// Add adds notes to the verdict v on o, counts the results of v, collects the hints about o, and removes the
+// results from v. The new hints replace the hints about the previous response. Rules are not meant for a
+// response that only leads to another URL, or for an element that is missing from its list: Add ignores their
+// results.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	notes(o, v)
 	results := v.Results
@@ -70,7 +71,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 			continue
 		}
 		c := t.count(a)
-		isForOthers := a.Rule.Preset != "" && c.decided && !a.NoObject // a preset reads what only some documents have
+		isForOthers := a.Rule.Preset != "" && c.decided && !a.NoObject // a preset reads members that only some documents have
 		if isSame || isForOthers || a.Matched() || t.explained > maxExplained {
 			continue
 		}
@@ -92,8 +93,8 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	return c
 }
 
-// explain adds the hints about a response that a rule does not match. For a rule that was not
-// evaluated, the hints come from the rule alone.
+// explain adds the hints about a rule that does not match a response. If the rule was not evaluated, the hints
+// come from the rule alone.
 func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	why := a.Explain()
 	missing := cmp.Or(missed(a, o), acceptHint(a, o))
@@ -127,8 +128,8 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	}
 }
 
-// failureHints returns a hint to end the wait by an error in a successful response that does not say that the
-// operation goes on, unless a rule reads the error. An element of a list gets no such hint, since reading
+// failureHints returns a hint about an error in a successful response, which no rule reads. It returns nil if
+// the response reports a running operation. It also returns nil for an element of a list, since reading
 // thousands of elements takes longer than evaluating the rules.
 func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
@@ -144,8 +145,8 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	return []string{hintOf("error", path)}
 }
 
-// acceptToo returns the value of --accept by which a command that printed something is successful. It returns "" if the
-// response is successful, or not whole.
+// acceptToo returns the value of --accept that would make a failed command with output successful. It returns
+// "" if the response is successful or incomplete.
 func acceptToo(o *status.Observation) string {
 	if o.Exit == nil || o.Failure != nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
 		return ""
@@ -158,9 +159,8 @@ func acceptToo(o *status.Observation) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
 }
 
-// acceptHint returns a hint if the condition of a rule that does not match is true of the output of a failed
-// command apart from the exit code, or if the rule matches but does not count on a failed command. Otherwise it
-// returns "".
+// acceptHint returns a hint if only the exit code keeps a rule from matching the output of a failed command.
+// Otherwise it returns "".
 func acceptHint(a status.Result, o *status.Observation) string {
 	if a.Denied && o.Exit != nil {
 		return hintOf("exit", *o.Exit)
@@ -173,8 +173,8 @@ func acceptHint(a status.Result, o *status.Observation) string {
 	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
 }
 
-// missed returns a hint if the condition of a rule that does not match is affirmed by the other output of a
-// command, "" otherwise.
+// missed returns a hint if the rule would match the command's other output, stdout or stderr. Otherwise it
+// returns "".
 func missed(a status.Result, o *status.Observation) string {
 	x, swapped := a.Rule.Expr, *a.Env
 	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout
@@ -191,15 +191,15 @@ func missed(a status.Result, o *status.Observation) string {
 //go:embed hints.txt
 var hintText string
 
-// hintOf returns a hint of hints.txt by its name. Its verbs are those of package fmt.
+// hintOf returns the hint called name in hints.txt. arguments fill the verbs of package fmt in the hint.
 func hintOf(name string, arguments ...any) string {
 	_, text, _ := strings.Cut("\n"+hintText, "\n"+name+": ")
 	text, _, _ = strings.Cut(text, "\n")
 	return fmt.Sprintf(text, arguments...)
 }
 
-// FirstHints returns the hints that are new since it was called before. The next observation is of
-// another response.
+// FirstHints returns the hints that are new since the previous call, up to a limit for the wait. The next
+// observation counts as a new response.
 func (t *Coach) FirstHints() []string {
 	isTold := func(hint string) bool { return slices.Contains(t.told, hint) }
 	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)
@@ -211,11 +211,10 @@ func (t *Coach) FirstHints() []string {
 // Hints returns the hints about the last response.
 func (t *Coach) Hints() []string { return slices.Clone(t.hints) }
 
-// Notes returns a note about each rule that was never evaluated, or whose results were all unknown. The rules
-// of a preset are for responses of several shapes, so there is one note about them, and only if no rule of the preset
-// could decide.
+// Notes returns a note for each rule that was never evaluated, or whose results were all unknown. A preset
+// gets at most one note, if none of its rules could decide, since its rules fit responses of several shapes.
 func (t *Coach) Notes(kind status.Kind) (notes []string) {
-	done := map[string]bool{} // presets of which a rule was decided or noted
+	done := map[string]bool{} // presets with a rule that could decide, or with a note
 	for _, c := range t.counts {
 		done[c.rule.Preset] = done[c.rule.Preset] || c.decided
 	}
@@ -233,7 +232,7 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 	return notes
 }
 
-// neverAsked returns the note about a rule that was not evaluated on any response.
+// neverAsked returns the note for a rule that was never evaluated.
 func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
 	words := map[status.Kind][2]string{
 		status.KindCustom:  {"every attempt failed"},
@@ -246,7 +245,7 @@ func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
 		words = [2]string{"no list was complete"}
 	case t.hasAccept:
 		words = [2]string{"no response was accepted"}
-	case c.rule.Preset != "", c.rule.Status != status.Error: // nobody adds to a preset
+	case c.rule.Preset != "", c.rule.Status != status.Error: // users do not edit the rules of a preset
 		words[1] = ""
 	}
 	if c.accept != "" && c.rule.Preset == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// notes adds the notes about a verdict: a match, or a SUCCESS without a rule, may be a mistake.
+// notes adds notes to v: the match of a rule, or a SUCCESS without a rule, may be a mistake.
 func notes(o *status.Observation, v *status.Verdict) {
 	if v.Rule == "" {
 		v.Notes = append(v.Notes, withoutRule(o, v)...)
@@ -19,7 +19,7 @@ func notes(o *status.Observation, v *status.Verdict) {
 	}
 	for _, one := range v.Results {
 		if one.Matched() && one.Rule.String() == v.Rule {
-			if one.Rule.Why == "" || len(v.Objects) < 2 { // of many it takes long
+			if one.Rule.Why == "" || len(v.Objects) < 2 { // explaining many objects takes long
 				v.Notes = append(v.Notes, one.Explain().Notes...)
 			}
 			if v.Status == status.Success {
@@ -30,7 +30,7 @@ func notes(o *status.Observation, v *status.Verdict) {
 	}
 }
 
-// aboutSuccess returns notes about a rule for SUCCESS that matches.
+// aboutSuccess returns the notes about a matching rule for SUCCESS.
 func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (notes []string) {
 	if met.Rule.Preset == "" {
 		notes = contradictions(o, met.Rule.Expr)
@@ -42,8 +42,8 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 	return append(notes, unmet(v.Results, met)...)
 }
 
-// unmet returns notes about the user's other conditions for SUCCESS that are false of something else than the
-// condition which was met: many a tool takes several for "and".
+// unmet returns notes about the user's other conditions for SUCCESS that are false. Users of some tools expect
+// several conditions to mean "and". Conditions on the same subject as the matching condition get no note.
 func unmet(results []status.Result, met status.Result) (notes []string) {
 	for _, one := range results {
 		if one.Rule.Status != status.Success || one.Rule.Origin != met.Rule.Origin || one.Rule.Preset != "" {
@@ -63,9 +63,9 @@ func unmet(results []status.Result, met status.Result) (notes []string) {
 	return notes
 }
 
-// withoutRule returns notes about a verdict without a rule.
+// withoutRule returns the notes about a verdict without a rule.
 func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
-	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the place, or the reason
+	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the URL or the reason
 	switch {
 	case v.Status == status.Error && isLed:
 		return o.Remarks
@@ -87,15 +87,16 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	return nil
 }
 
-// loginPage matches the path of a page on which people log in.
+// loginPage matches the path of a login page.
 var loginPage = words.Pattern(`(?i)\b(?:log-?in|sign-?in|sso|saml|oauth2?|auth)\b`)
 
-// contradictions returns notes about a document that contradicts a condition for SUCCESS, such as
-// ".state is "failed", and .done is true all the same". A failed state contradicts each condition
-// that does not name the state. An open state contradicts a condition that tests little. An error
-// contradicts such a condition, too, and each condition if the document reports that the operation is done,
-// or if the condition reads the state or the object in which the error is. A failed state of the result is an
-// error.
+// contradictions returns notes about a document that contradicts a condition for SUCCESS, such as ".state is
+// "failed", and .done is true all the same".
+//
+// A failed state contradicts each condition that does not name the state. An open state contradicts a
+// condition that tests little, see testsLittle. An error contradicts such a condition, too. An error also
+// contradicts a condition if the document reports a done operation, or if the condition reads the state or the
+// object that contains the error. A failed state of the result counts as an error.
 func contradictions(o *status.Observation, condition *expr.Expr) (notes []string) {
 	if o.Within != nil || o.Kind == status.KindTCP {
 		return nil
@@ -124,5 +125,5 @@ func contradictions(o *status.Observation, condition *expr.Expr) (notes []string
 	return nil
 }
 
-// testsLittle matches a condition that only tests whether a member is there, or is 100.
+// testsLittle matches a condition that only tests whether a member exists, or is 100.
 var testsLittle = words.Pattern(`^(?:!|not )?\s*\(?[\w.]+\)?$|^[\w.]+ *[!=]= *null$|^[\w.]+ *[=>]= *100$`)

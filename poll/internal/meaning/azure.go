@@ -9,9 +9,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// azure sets the verdict on the status document behind Azure-AsyncOperation and Operation-Location, if the document
-// names a state. The state holds whatever the rules of the user are. A state in a response that is not successful means
-// that the operation is not ready, unless the server is too busy.
+// azure sets the verdict for a status document from Azure-AsyncOperation or Operation-Location, if the
+// document names a state. The state takes precedence over the user's rules. In an unsuccessful response, a
+// state means NOT_READY, except in a response that reports too much load.
 func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if o.Failure != nil || h.RefusedForLoad(o) {
 		return
@@ -39,10 +39,11 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	m.Default = func() (status.Verdict, *status.Verdict) { return v, &v }
 }
 
-// azureState is the state of the status document of an Azure operation, or of a resource.
+// azureState is an expression for the state in the status document of an Azure operation, or in a resource.
 const azureState = `(.status // .properties.provisioningState // .provisioningState)`
 
-// azureRules are the rules of the preset azure-lro, without the rule that a resource with no state is at rest.
+// azureRules returns the rules of the preset azure-lro, except the rule that accepts a resource without a
+// state.
 var azureRules = sync.OnceValue(func() (rules status.Rules) {
 	for _, r := range []struct {
 		status         status.Status
@@ -55,7 +56,7 @@ var azureRules = sync.OnceValue(func() (rules status.Rules) {
 			` and (.error == null or (.error | length) == 0)`, ""},
 		{status.NotReady, azureState + ` =~ "."`, ""},
 	} {
-		rule, _ := status.NewRule(r.status, r.condition) // which the tests compile
+		rule, _ := status.NewRule(r.status, r.condition) // the tests compile the conditions
 		if rule.Why = r.why; r.status == status.Error {
 			message, _ := expr.CompileValue(".error.message")
 			code, _ := expr.CompileValue(".error.code")

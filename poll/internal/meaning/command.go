@@ -15,11 +15,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Command is the protocol of programs: how they end, and the messages that they print.
+// Command is the protocol of programs. It interprets exit codes, signals and printed messages.
 type Command struct{}
 
-// Succeeded reports whether a program has ended with the code 0, or one of those in Accept. A message of a program that
-// runs counts as successful.
+// Succeeded reports whether a program has ended with the code 0 or, if Accept is not nil, with a code of
+// Accept. A message of a running program counts as successful.
 func (Command) Succeeded(o *status.Observation) bool {
 	switch {
 	case o.Exit == nil:
@@ -46,19 +46,19 @@ func (Command) Meaning(o *status.Observation) status.Meaning {
 		m.Default = func() (status.Verdict, *status.Verdict) { return unsuccessful(o), nil }
 	default:
 		m.Reason = fmt.Sprintf("exit code %d", *o.Exit)
-		m.Default = success(m.Reason, len(o.Body) == 0) // nothing that a rule could read
+		m.Default = success(m.Reason, len(o.Body) == 0) // without output, no rule can read anything
 	}
 	return m
 }
 
-// exitText returns how a command ended, and the line of its output that says why; of stdout if there is
-// no stderr.
+// exitText returns how a command ended, and the line of its output that explains the end. The line comes from
+// stderr, or from stdout if stderr is empty.
 func exitText(o *status.Observation, stderr []byte) string {
 	text := fmt.Sprintf("exit code %d", *o.Exit)
 	switch {
 	case o.Signal != "":
 		text = "killed by signal " + o.Signal
-	case int64(*o.Exit) >= 1<<31: // of Windows, whose own codes are known so
+	case int64(*o.Exit) >= 1<<31: // a Windows status code, usually written in hexadecimal
 		text += fmt.Sprintf(" (0x%X)", *o.Exit)
 	case *o.Exit == exitNotExecutable:
 		text += " (cannot be executed)"
@@ -66,7 +66,7 @@ func exitText(o *status.Observation, stderr []byte) string {
 		text += " (command not found)"
 	}
 	line := errorLine(stderr)
-	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // no accidental member
+	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // a document rather than a plain line
 		s := Reported(o).State
 		if s.Path != "" {
 			line = Say(s)
@@ -81,14 +81,14 @@ func exitText(o *status.Observation, stderr []byte) string {
 	return text
 }
 
-// The exit codes of a shell, env or sudo that could not run the command it was given
-// (POSIX, Shell Command Language, section 2.8.2).
+// The exit codes of a shell, env or sudo that could not run the given program (POSIX, Shell Command Language,
+// section 2.8.2).
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// unsuccessful returns the verdict on an exit code that is not accepted, and on stderr.
+// unsuccessful returns the verdict for an exit code that is not accepted, based on the code and stderr.
 func unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: exitText(o, o.Stderr)}
 	switch wrong := calledWrongly(o.Stderr); {
@@ -105,10 +105,9 @@ func unsuccessful(o *status.Observation) status.Verdict {
 	return v
 }
 
-// errorLine returns the last line that contains "error", "fatal" or "failed" in any case,
-// else the last line with a letter or a digit, else "". A klog line counts only as the
-// latter: kubectl logs each of its tries as an error, and then says in plain words what
-// is wrong.
+// errorLine returns the last line that contains "error", "fatal" or "failed" in any case. Otherwise it returns
+// the last line with a letter or a digit, or "". A klog line only counts in the second case: kubectl logs each
+// failed try as an error, and then prints a plain message.
 func errorLine(output []byte) (last string) {
 	const most = 64 << 10 // bytes
 	is, lines := patterns(), bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
@@ -124,8 +123,8 @@ func errorLine(output []byte) (last string) {
 	return last
 }
 
-// calledWrongly returns the line of stderr by which a program reports that it was called wrongly, nil
-// for none. What it only warns of does not count.
+// calledWrongly returns the line of stderr that reports a usage error of the program, or nil. Warnings do not
+// count.
 func calledWrongly(stderr []byte) []byte {
 	for _, line := range patterns()["usage"].FindAll(stderr, -1) {
 		if !patterns()["warning"].Match(line) {
@@ -135,15 +134,15 @@ func calledWrongly(stderr []byte) []byte {
 	return nil
 }
 
-// Denied returns the phrase of stderr by which a program reports that its credentials were rejected, nil for none.
+// Denied returns the phrase of stderr that reports rejected credentials, or nil.
 func Denied(stderr []byte) []byte { return patterns()["denied"].Find(stderr) }
 
 //go:embed stderr.txt
 var stderrText string
 
-// patterns returns what matches the phrases of stderr.txt, by their meaning.
+// patterns returns the regular expressions for the phrases of stderr.txt, by meaning.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	around := map[string]string{ // for most, a phrase says itself where it stands
+	around := map[string]string{ // the position of a phrase in stderr; most phrases match anywhere
 		"usage":     `(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:%s).*$`,
 		"throttled": `\b(?:%s)\b`,
 	}

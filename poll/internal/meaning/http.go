@@ -13,49 +13,50 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// HTTP is the protocol of HTTP responses. Its fields are the facts about one response on which the meaning rests,
-// next to those of the observation.
+// HTTP is the protocol of HTTP responses. Its fields and the observation's fields are the facts that determine
+// the meaning of a response.
 type HTTP struct {
-	// ShouldRetry is the server's answer to the question whether to send the request again (Stripe-Should-Retry,
-	// X-Should-Retry), nil without one.
+	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry. It reports whether the
+	// request may be sent again. It is nil without such a header.
 	ShouldRetry *bool
-	// Exhausted is true if the header says that a rate limit is used up.
+	// Exhausted is true if the header reports that a rate limit is used up.
 	Exhausted bool
-	// Renewed is true if the credentials that a 401 rejected have been renewed since, so that the next attempt may be
-	// let in.
+	// Renewed is true if the credentials have been renewed since a 401 rejected them, so that the next attempt
+	// may succeed.
 	Renewed bool
 
 	// Origin is the scheme, host and port that returned the response; "" without a response.
 	Origin string
-	// Redirect is the place after a redirect, such as /login; "" without a redirect. Elsewhere is true if the place is at
-	// another origin.
+	// Redirect is the URL after a redirect, such as /login, or "". Elsewhere is true if the URL has a different
+	// origin.
 	Redirect  string
 	Elsewhere bool
-	// Moved is true if a redirect led to another page: of another origin, another path (except for a
-	// slash at its end) or another query (except for more parameters); or if the redirected request got no
-	// credentials, unlike the first request. If that page does not exist, or has no such member, the requested page may
-	// still exist, or have the member.
+	// Moved is true if a redirect led to another page. Such a page has a different origin, path (a final slash
+	// does not count) or query (more parameters do not count). Moved is also true if the redirected request got
+	// no credentials, unlike the first request. If the other page or its member does not exist, the requested
+	// page or member may still exist.
 	Moved bool
-	// Date is the time of the response by its server's clock, zero if the server sent none. Age is the time
-	// since then, as a cache reports it; 0 if the response did not come from a cache. Started has the Dates of the
-	// responses that redirected the start, by their origins.
+	// Date is the time of the response by the server's clock, or zero. Age is the time since Date according to a
+	// cache, or 0 for a response that is not from a cache. Started holds the Dates of the responses that
+	// redirected the start, by origin.
 	Date    time.Time
 	Age     time.Duration
 	Started map[string]time.Time
 
 	// Monitor is the kind of URL that returned the response.
 	Monitor Monitor
-	// Earlier is the last [Statement] of an earlier response from the URLs that were followed, "" without one.
+	// Earlier is the last [Statement] of an earlier response from the followed URLs, or "".
 	Earlier string
-	// Accepted is true if an earlier response of the URL that was followed was a 202.
+	// Accepted is true if an earlier response from the followed URL was a 202.
 	Accepted bool
-	// Missing says why a response that should name a URL to follow names none; "" otherwise. Unless the request was to
-	// start the operation, it is then repeated.
+	// Missing explains why a response that should name a URL to follow does not name such a URL. It is "" for
+	// other responses. A request without a named URL is repeated, unless it starts the operation.
 	Missing string
-	// Due is true while a request that changes something is still to be sent, as after a refusal: no rule makes a
-	// SUCCESS of this response.
+	// Due is true while a request that changes something is not sent, for example after a rejection. No rule then
+	// turns this response into a SUCCESS.
 	Due bool
-	// Fresh is true for 10 s after the response to the start: what that names may not be there yet. The run sets it.
+	// Fresh is true for 10 s after the response to the start request, since the URL in that response may not
+	// exist immediately. The run sets Fresh.
 	Fresh bool
 }
 
@@ -64,16 +65,16 @@ type Monitor uint8
 
 // The kinds of URL.
 const (
-	MonitorGiven    Monitor = iota // the probe's own
+	MonitorGiven    Monitor = iota // the probe's own URL
 	MonitorLocation                // Location of a 202: 202 while running, then the result
 	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
 	MonitorBuilt                   // made from the document of the first response
-	MonitorResult                  // where a finished operation says its result is
-	MonitorCreated                 // Location of a 201, or 303 of the start: what was created, or the result
-	MonitorSeeOther                // where a 303 of a monitor led: the result, or the monitor again
+	MonitorResult                  // the URL of the result, named by a finished operation
+	MonitorCreated                 // Location of a 201, or of a 303 for the start: the created object, or the result
+	MonitorSeeOther                // Location of a 303 from a monitor: the result, or the monitor again
 )
 
-// Succeeded reports whether a response has the status 2xx, or one of those in Accept.
+// Succeeded reports whether a response has a status of 2xx or, if Accept is not nil, a status of Accept.
 func (h HTTP) Succeeded(o *status.Observation) bool {
 	switch {
 	case o.Code == nil:
@@ -84,8 +85,8 @@ func (h HTTP) Succeeded(o *status.Observation) bool {
 	return *o.Code >= 200 && *o.Code <= 299
 }
 
-// Meaning returns the meaning of a response, or of a failure. SUCCESS without a rule comes from success (the result of
-// an operation, and the given URL), from followed (the document of an operation) and from azure.
+// Meaning returns the meaning of a response or a failure. Three methods can return SUCCESS without a rule:
+// success for the given URL and results, followed for documents of operations, and azure.
 func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	m := h.conclusions(o)
 	switch isStray := h.isStray(o); {
@@ -112,7 +113,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 			m.Holds = status.HoldsRunning
 		}
 	case h.Monitor == MonitorGiven, h.Monitor == MonitorResult:
-		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // nothing that a rule could read
+		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // without a body, no rule can read anything
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, success(m.Reason, h.Monitor == MonitorResult || isSilent)
 	default:
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, h.followed(o)
@@ -126,7 +127,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	return m
 }
 
-// located returns a Default whose reasons name the place to which a redirect led.
+// located returns a Default like base whose reasons name the URL after a redirect.
 func (h HTTP) located(base func() (status.Verdict, *status.Verdict)) func() (status.Verdict, *status.Verdict) {
 	add := func(v *status.Verdict) {
 		if v != nil && !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, h.Redirect)) {
@@ -182,14 +183,15 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	return m
 }
 
-// isStray reports whether a page does not exist, or there is no response, and the page is not the given page: it is
-// another page after a redirect, or the created object.
+// isStray reports whether the response is about a page other than the given page, and that page failed or does
+// not exist. The other page follows a redirect, or is the created object.
 func (h HTTP) isStray(o *status.Observation) bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)
 }
 
-// success returns SUCCESS for a reason. A doubtful rule for NOT_READY prevents it, unless it is certain.
+// success returns a Default for SUCCESS. If isCertain is false, a doubtful rule for NOT_READY prevents the
+// SUCCESS.
 func success(reason string, isCertain bool) func() (status.Verdict, *status.Verdict) {
 	return func() (status.Verdict, *status.Verdict) {
 		v := status.Verdict{Status: status.Success, Reason: reason}
@@ -200,8 +202,8 @@ func success(reason string, isCertain bool) func() (status.Verdict, *status.Verd
 	}
 }
 
-// unsuccessful returns the verdict on a status code: RFC 9110 section 15, RFC 6585 section 4 for
-// 429, and the custom of sending 503 and 403 with Retry-After.
+// unsuccessful returns the verdict for the status code of an unsuccessful response. It follows RFC 9110
+// section 15, RFC 6585 section 4 for 429, and the custom of sending 503 and 403 with Retry-After.
 func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
@@ -234,7 +236,8 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	return v
 }
 
-// started returns the verdict on a successful response to the request that starts the operation.
+// started returns the verdict for a successful response to the start request: NOT_READY if the operation can
+// be followed, else ERROR.
 func (h HTTP) started(o *status.Observation) status.Verdict {
 	answered := "the start was answered with " + codeText(*o.Code)
 	switch {
@@ -247,7 +250,7 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 		Advice: h.followAdvice(o)}
 }
 
-// followAdvice returns the advice to name the URL to follow, with the URLs in the response.
+// followAdvice returns the advice to set --follow, with up to three URLs from the response.
 func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	urls := document.URLs(o.Body, "")
 	if o.Header.Get("Location") != "" {
@@ -259,9 +262,9 @@ func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	return status.Advice{Code: status.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}
 }
 
-// RefusedForLoad reports whether the server rejected the request because of load: 429, 503 with a hint or any
-// Retry-After, and 403 with a hint, any Retry-After, an exhausted rate limit or GitHub's message about its secondary
-// rate limit.
+// RefusedForLoad reports whether the server rejected the request because of load. Such responses are 429, and
+// 503 with a hint or Retry-After. 403 counts with a hint, Retry-After, an exhausted rate limit, or GitHub's
+// message about its secondary rate limit.
 func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	if o.Code == nil || o.Good() {
 		return false
@@ -278,7 +281,7 @@ func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	return false
 }
 
-// words returns the name of a status code, and the place to which a redirect led.
+// words returns the name of a status code, and the URL after a redirect.
 func (h HTTP) words(code int) string {
 	if h.Redirect == "" {
 		return codeText(code)
@@ -286,7 +289,7 @@ func (h HTTP) words(code int) string {
 	return codeText(code) + " after a redirect to " + h.Redirect
 }
 
-// codeText names a status code: "HTTP 503 Service Unavailable".
+// codeText returns a status code with its name, such as "HTTP 503 Service Unavailable".
 func codeText(code int) string {
 	return strings.TrimSpace("HTTP " + strconv.Itoa(code) + " " + http.StatusText(code))
 }

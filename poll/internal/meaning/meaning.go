@@ -1,4 +1,4 @@
-// Package meaning has the protocols of poll's own probes: HTTP with Azure's documents, commands, and connections. Each
+// Package meaning implements the protocols of poll's own probes: HTTP with Azure's documents, commands, and connections. Each
 // protocol has one method Meaning, which returns the verdict if no rule matches, and selects the rules that may decide.
 // To find out whether a response can be a false SUCCESS, read that method.
 //
@@ -6,16 +6,16 @@
 //
 //	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if there is a rule for
 //	                                        SUCCESS, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed,  by status, state, phase, done and similar members: SUCCESS for
-//	without such a rule                     a word known to be final, at the top level or in one
-//	                                        envelope such as .data; ERROR for one known to be a
-//	                                        failure, else NOT_READY; without such a word SUCCESS
-//	                                        for what was created or is the result, ERROR if it
-//	                                        names an error, else NOT_READY
+//	HTTP 2xx from a followed URL, without   by status, state, phase, done and similar members, at the top
+//	a rule for SUCCESS                      level or in one envelope such as .data: SUCCESS for a known
+//	                                        final state, ERROR for a known failure, NOT_READY for other
+//	                                        states; without a state ERROR if the document names an
+//	                                        error, SUCCESS for a created object or a result, else
+//	                                        NOT_READY
 //	429; 503 or 403 with a hint or any      THROTTLED
 //	Retry-After; 403 with an exhausted rate
-//	limit or GitHub's words about its
-//	secondary one
+//	limit or GitHub's message about its
+//	secondary rate limit
 //	408, 425, 5xx except 501 and 505        NOT_READY
 //	other 4xx, 501, 505, a redirect that    ERROR
 //	was not followed
@@ -29,14 +29,14 @@
 //	throttling
 //	another exit code                       NOT_READY
 //
-// If [status.Rules.Accept] lists codes, a code of the list is as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
-// NOT_READY if the list does not have them.
+// If [status.Rules.Accept] lists codes, each listed code counts as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
+// NOT_READY if they are not listed.
 package meaning
 
 import "github.com/pollcli/poll/status"
 
-// Recorded returns an observation that was made by hand, or recorded, with the protocol of its kind. A Protocol that
-// is set stays. The status code and the exit code count more than the kind.
+// Recorded returns a recorded or handmade observation with the protocol of its kind. It keeps a Protocol that
+// is set. A status code or an exit code takes precedence over the kind.
 func Recorded(o status.Observation) status.Observation {
 	switch {
 	case o.Protocol != nil:
@@ -50,7 +50,7 @@ func Recorded(o status.Observation) status.Observation {
 	return o
 }
 
-// Of returns the facts of an HTTP response, the zero value for another observation.
+// Of returns the facts of an HTTP response, or the zero value for an observation of another protocol.
 func Of(o *status.Observation) HTTP {
 	h, _ := o.Protocol.(HTTP)
 	return h
@@ -59,7 +59,7 @@ func Of(o *status.Observation) HTTP {
 // noFailure is the reason for an observation without a failure and without a code.
 const noFailure = "the probe reports no failure"
 
-// verdict returns a Default for [status.Meaning].
+// verdict returns a Default for [status.Meaning] that returns v.
 func verdict(v status.Verdict) func() (status.Verdict, *status.Verdict) {
 	return func() (status.Verdict, *status.Verdict) { return v, nil }
 }
@@ -68,11 +68,11 @@ func notReady(reason string) status.Verdict {
 	return status.Verdict{Status: status.NotReady, Reason: reason}
 }
 
-// TCP is the protocol of connections.
+// TCP is the protocol of TCP connections.
 type TCP struct{}
 
-// Succeeded returns true: a connection that fails has a Failure.
+// Succeeded returns true: a failed connection has a Failure.
 func (TCP) Succeeded(*status.Observation) bool { return true }
 
-// Meaning returns the meaning of a connection, or of a failure: a connection is SUCCESS.
+// Meaning returns the meaning of a connection or a failure. A connection is SUCCESS.
 func (TCP) Meaning(o *status.Observation) status.Meaning { return status.Plain(o, "connected") }

@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Statement returns what the document of a successful HTTP response reports about the
-// operation, such as `.state is "running"`; "" if nothing.
+// Statement returns the state of the operation in the document of a successful HTTP response, such as `.state
+// is "running"`. It returns "" without a known state.
 func Statement(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
 		if s := Reported(o).State; s.Stage != document.Unknown {
@@ -24,7 +24,7 @@ func Statement(o *status.Observation) string {
 	return ""
 }
 
-// Reported returns what the document of a response reports about its operation.
+// Reported returns the report on an operation from the document of a response.
 func Reported(o *status.Observation) document.Report {
 	code := 0
 	if o.Code != nil {
@@ -33,11 +33,12 @@ func Reported(o *status.Observation) document.Report {
 	return document.Read(status.Environment(o).Doc.Bytes(), code)
 }
 
-// Say returns a statement in words, such as `.state is "running"`.
+// Say returns s as text, such as `.state is "running"`.
 func Say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
-// followed returns the verdict on a successful response from a URL that was followed, and the verdict if rules name
-// what is not ready. Many APIs return the operation itself there, done or not: the document decides.
+// followed returns the verdict for a successful response from a followed URL, and the verdict if a rule for
+// NOT_READY is set. The document decides, since many APIs return the operation itself from that URL, done or
+// not.
 func (h HTTP) followed(o *status.Observation) func() (v status.Verdict, otherwise *status.Verdict) {
 	return func() (v status.Verdict, otherwise *status.Verdict) {
 		said := Reported(o)
@@ -46,13 +47,13 @@ func (h HTTP) followed(o *status.Observation) func() (v status.Verdict, otherwis
 	}
 }
 
-// operation returns the verdict on the document of an operation. Rules may name the documents of an operation that is
-// not ready.
+// operation returns the verdict for the document of an operation. rulesNameNotReady means that rules match the
+// documents of running operations, so an unknown state counts as final.
 func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
 	s := said.State
 	isOpen := s.Stage >= document.Open || s.Stage == document.Unknown && said.Sign.Stage != document.Unknown
 	switch {
-	case h.Monitor == MonitorSeeOther && !isOpen: // so it is the result
+	case h.Monitor == MonitorSeeOther && !isOpen: // the redirect led to the result
 		return status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
 	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
 		return notReady(Say(said.Sign))
@@ -72,10 +73,9 @@ func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNo
 	return v
 }
 
-// unstated returns the verdict on a document that does not name the state of the operation. What was created, or
-// what a 303 led to, is the result then, unless something speaks against that: the page of a
-// server under maintenance has no state either. A status document has to name it. The Status of an undecided verdict is
-// None.
+// unstated returns the verdict for a document without a state of the operation. A created object, or the page
+// after a 303, is the result if no fact contradicts that: a maintenance page has no state, too. A status
+// document must name a state. Undecided verdicts have the zero Status, see [status.Meaning].
 func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
@@ -86,11 +86,11 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 	}
 	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
 	isJSON := json.Valid(text)
-	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
+	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page is a valid result
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
 	isWrong := isJSON && said.Wrong.Stage != document.Unknown
-	// The URL returned 202 while the operation ran. A 200 with a result is its end.
+	// The URL returned 202 while the operation ran. A 200 with a result then means the end of the operation.
 	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
 	switch {
 	case h.Monitor == MonitorAzure:
@@ -117,14 +117,15 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 	return v
 }
 
-// withDetail adds the message that the document has next to the state, or elsewhere, or else what is wrong.
+// withDetail returns words with the document's message. It searches next to state, then elsewhere in the
+// document. Without a message it adds the statements in wrong.
 func withDetail(o *status.Observation, words string, state document.Statement, wrong ...document.Statement) string {
 	env := status.Environment(o)
 	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
 	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
 	for source := range strings.FieldsSeq(names) {
 		x, err := expr.CompileValue(source)
-		if err != nil { // the path has a name that has to be quoted
+		if err != nil { // a name in the path needs quotes
 			continue
 		}
 		detail := status.FirstText([]*expr.Expr{x}, env)
@@ -139,17 +140,18 @@ func withDetail(o *status.Observation, words string, state document.Statement, w
 	return words
 }
 
-// Paths of messages about what went wrong: next to the state, and elsewhere in the document.
+// Paths of error messages: next to the state, and elsewhere in the document.
 const (
 	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error.detail AROUND.error " +
 		"AROUND.errorMessage AROUND.error_message AROUND.message AROUND.reason AROUND.diagnostics "
 	elsewhere = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
 )
 
-// Concludes reports whether no started operation runs after an ERROR: the start was not sent, the response to the
-// start rejects it, or a successful response reports that the operation has ended. A document reports that by a
-// state that is done or failed or, where no rule matched, by an error. The document of the response to the start
-// does not. A rule reports the end if the rule matches at any time, and the state of the document is not open.
+// Concludes reports whether an ERROR means that no started operation is running. That holds if the start
+// request was not sent or was rejected, or if a successful response reports the end. A document reports the
+// end by a done or failed state or, without a matching rule, by an error. The document of the response to the
+// start does not count. A rule reports the end if it does not depend on the time and the document's state is
+// not open.
 func Concludes(o *status.Observation, v status.Verdict) bool {
 	code := 0
 	if o.Code != nil {
@@ -163,7 +165,7 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	case !o.Good():
 		return false
 	}
-	said := document.Read(o.Body, code) // of an element, not of its list
+	said := document.Read(o.Body, code) // the document of the element, not of its list
 	isEnd := []document.Stage{document.Done, document.Failed}
 	switch stage := said.State.Stage; {
 	case stage == document.Open:

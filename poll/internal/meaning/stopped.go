@@ -7,14 +7,14 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// The causes with which a run ends the context of an attempt.
+// The causes of the contexts of attempts that a run ends.
 var (
 	ErrAttemptTimeout = errors.New("attempt timed out")
 	ErrDeadline       = errors.New("deadline reached")
 )
 
-// Stopped returns the failure of an attempt whose ctx is done. An attempt that took too long is NOT_READY for the
-// reason timedOut. An attempt that the run or its caller ended decides nothing.
+// Stopped returns the failure of an attempt whose ctx is done. An attempt timeout is a transient failure with
+// the reason timedOut. An attempt that the run or its caller ended has no verdict of its own.
 func Stopped(ctx context.Context, timedOut string) *status.Failure {
 	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {
