@@ -1,4 +1,5 @@
-// Package commands has the subcommands that do not wait: eval, presets, history, schedule, tune and simulate.
+// Package commands implements the subcommands that do not wait: eval, presets, history, schedule, tune and
+// simulate.
 package commands
 
 import (
@@ -44,7 +45,7 @@ func Eval(p read.Env) *argv.Command {
 	}
 }
 
-// flags returns the flags that fill q. Those of the rules are the wait's.
+// flags returns the flags that fill q. The flags of the rules come from the flags of a wait.
 func (q *evaluation) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
 	answer := argv.Flags{
@@ -69,23 +70,24 @@ func (q *evaluation) flags() argv.Flags {
 	return append(answer, rules.In("Rules, in place of EXPR", 0)...)
 }
 
-// ruleFlags returns the flags that ask for the verdict of a wait.
+// ruleFlags returns the names of the flags that set rules. With such a flag, eval evaluates the rules of a
+// wait instead of EXPR.
 func ruleFlags() []string {
 	return []string{"until", "error-if", "throttled-if", "not-ready-if", "accept", "strict", "detail", "preset"}
 }
 
-// An evaluation tries a condition, a value, or both, on one answer; or the rules of a wait.
+// An evaluation evaluates either a condition and a value, or the rules of a wait, on one response.
 type evaluation struct {
-	*read.Run        // what the flags say of the rules
+	*read.Run        // the settings of the rules
 	process          read.Env
 	header           []string
 	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
-	target           *read.Target // whose rules are tried, nil for none
+	target           *read.Target // the target with the rules, or nil
 }
 
-// read reads the command line, and the answer last.
+// read reads the command line, compiles the expressions or rules, and then reads the response.
 func (q *evaluation) read(l *argv.Line) (err error) {
 	file := l.Operands
 	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
@@ -128,8 +130,8 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 	return q.readAnswer(file)
 }
 
-// readAnswer reads the answer: from the file or, if one is needed, from stdin. A
-// terminal is read only if "-" is given.
+// readAnswer reads the response from the file, or from stdin if the expressions need a response. It reads a
+// terminal only if the file is "-".
 func (q *evaluation) readAnswer(file []string) error {
 	name := "-"
 	switch {
@@ -162,13 +164,14 @@ func needsAnswer(e *expr.Expr) bool {
 	return e != nil && e.Reads(".", "isjson", "body", "stdout")
 }
 
-// The exit codes of eval that mean something else than for a wait.
+// The exit codes of eval that have a different meaning for a wait.
 const (
 	exitFalse   = run.ExitError
 	exitUnknown = run.ExitAttempts
 )
 
-// evaluate evaluates the condition, and then the value. The reasons go to stderr.
+// evaluate evaluates the condition, and then the value. It writes the reasons to stderr. code is the exit code
+// of the condition. If the condition is true or not given, a missing or unknown value sets code.
 func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	if q.condition != nil {
 		r := q.condition.Eval(&q.env)
@@ -188,7 +191,7 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	}
 	v, none := q.value.Eval(&q.env).Value(), exitUnknown
 	switch {
-	case v.Exists(): // the same as --print in a wait
+	case v.Exists(): // like --print in a wait
 		return out + v.Text() + "\n", code
 	case v.Type == "missing":
 		none = exitFalse
@@ -197,7 +200,7 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	return out, cmp.Or(code, none)
 }
 
-// say writes the first of some lines to stderr.
+// say writes the first five lines to stderr, each with prefix.
 func (q *evaluation) say(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
@@ -205,10 +208,10 @@ func (q *evaluation) say(prefix string, lines ...string) {
 	}
 }
 
-// readRules reads the rules, as for a wait of one attempt.
+// readRules reads the rules for a wait of one attempt, and sets q.target.
 func (q *evaluation) readRules() (err error) {
 	rules := *q.Run
-	rules.HTTP.Stream = q.env.Event != "" // otherwise no rule reads $event
+	rules.HTTP.Stream = q.env.Event != "" // only a stream's rules may read $event
 	q.target = &read.Target{Kind: status.KindHTTP, Run: &rules, Poller: q.Poller}
 	if q.env.Exit != nil || q.stderr != "" {
 		q.target.Kind = status.KindCommand
@@ -225,7 +228,8 @@ func (q *evaluation) readRules() (err error) {
 	return q.process.ReadRulesOf(q.target)
 }
 
-// look returns what an attempt would have seen.
+// look returns the observation of the response that eval has read. Without --status or --exit, the code means
+// success.
 func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
 	o := status.Observation{Kind: q.target.Kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Output: q.env.Output,
 		Header: q.env.Header, Event: q.env.Event}
@@ -237,7 +241,8 @@ func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// attempt makes the attempt, and returns the verdict on each element, on the answer if it has none.
+// attempt runs the only attempt. It returns the hints and the events with the verdicts for the elements.
+// Without elements, the event has the verdict for the whole response.
 func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.Poller})) {
 		if event.Kind == poll.EventAttempt {
@@ -250,8 +255,8 @@ func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	return all, hints
 }
 
-// judge returns a line for each verdict: the name of the element, the status, and why; and for each object
-// of an answer by which stanza. A summary goes to stderr.
+// judge evaluates the rules. out has a line for each verdict, with the name of the element, the status and the
+// reason, and a line for each object of a response. Notes, hints and a summary go to stderr.
 func (q *evaluation) judge() (out string, code run.ExitCode) {
 	all, hints := q.attempt()
 	var lines, notes []string

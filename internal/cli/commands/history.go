@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// recall fits the history that --learn names. Where a variable names one without past runs, the
-// model is nil, as for a wait.
+// recall returns the model for the history of --learn. It returns nil if an environment variable names a
+// history without past runs, like a wait. If the command line names such a history, it returns a usage error.
 func recall(f learn.Flags, l *argv.Line, s *term.Streams, w read.Waits) (*fit.Model, error) {
 	saved, err := f.Store(l)
 	if err != nil {
@@ -39,7 +39,7 @@ func warn(s *term.Streams, notes ...string) {
 	}
 }
 
-// unknown returns the error for a name without a history, with a suggestion.
+// unknown returns the usage error for a name without a history, with the nearest name as a hint.
 func unknown(saved learn.History, name string) error {
 	names, _ := saved.List()
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
@@ -89,7 +89,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case !h.forget:
 		return h.show(ctx, l, saved, l.Operands)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // others may hold the history
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // another process may hold the history
 	defer cancel()
 	if err := saved.Forget(ctx, name); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	return nil
 }
 
-// show writes a line for each of the histories.
+// show writes a line for each history in names.
 func (h *history) show(ctx context.Context, l *argv.Line, saved learn.History, names []string) error {
 	lines := [][]string{{"name", "runs", "10% by", "half by", "90% by", "last run"}}
 	for _, name := range names {
@@ -120,7 +120,7 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved learn.History, n
 	return l.Write(ctx, aligned(lines))
 }
 
-// counts returns how many runs came to what: "4 success, 1 timeout".
+// counts returns the number of runs by outcome, such as "4 success, 1 timeout".
 func counts(p learn.Past) string {
 	number := map[learn.Outcome]int{}
 	for _, run := range p.Runs {
@@ -129,7 +129,7 @@ func counts(p learn.Past) string {
 	return words.Counts(number, learn.Success, learn.Failure, learn.Timeout, learn.Interrupted)
 }
 
-// quantile returns how long the next run takes at most, with some chance.
+// quantile returns the time that the next run does not exceed with the given chance, or "-" without a model.
 func quantile(p learn.Past, chance float64) string {
 	if p.Model == nil {
 		return "-"

@@ -16,14 +16,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An output is where a command's table and charts go.
+// An output holds the settings for a command's table and charts.
 type output struct {
 	streams *term.Streams
 	format  string // "" for text
 	svg     string // a file, or ""
 }
 
-// outputTable returns the flags that fill an output. charts describes the file of --svg.
+// outputTable returns the flags that fill an output. charts describes the charts of --svg in the help.
 func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
@@ -32,7 +32,7 @@ func outputTable(charts string) argv.Flags {
 	}
 }
 
-// parseSVG returns the name of a file, which has to be one for an SVG.
+// parseSVG returns the file name text. It returns an error if text does not look like the name of an SVG file.
 func parseSVG(path string) (string, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
@@ -41,7 +41,8 @@ func parseSVG(path string) (string, error) {
 	return path, nil
 }
 
-// check returns an error if the file of --svg cannot be written, before there is work to lose.
+// check returns an error if the file of --svg cannot be written. Callers check before the computation, so that
+// no result is lost.
 func (o *output) check() error {
 	if o.svg == "" {
 		return nil
@@ -73,7 +74,7 @@ type column struct {
 	values  []any
 }
 
-// columnOf returns the column of some rows.
+// columnOf returns the column for rows.
 func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) column {
 	c := column{heading: heading, key: key}
 	for _, row := range rows {
@@ -132,7 +133,7 @@ func (a answer) json() string {
 	return "[\n  " + strings.Join(objects, ",\n  ") + "\n]\n"
 }
 
-// aligned returns lines of cells in columns, which are right-aligned.
+// aligned returns the lines as text with right-aligned columns.
 func aligned(lines [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -143,13 +144,12 @@ func aligned(lines [][]string) string {
 	return b.String()
 }
 
-// asFlag formats a duration exactly, as flags take it: "108h30m", "10m".
+// asFlag formats a duration exactly and in the syntax of flags, such as "108h30m" or "10m".
 func asFlag(d time.Duration) string {
 	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
-// secondsText formats a duration as a number of seconds, to the millisecond unless it
-// is shorter than that.
+// secondsText formats a duration in seconds. It rounds to milliseconds, except durations below a millisecond.
 func secondsText(d time.Duration) string {
 	if d >= time.Millisecond {
 		d = d.Round(time.Millisecond)

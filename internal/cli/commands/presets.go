@@ -50,7 +50,7 @@ func showPresets(ctx context.Context, p read.Env, l *argv.Line) (err error) {
 	return l.Write(ctx, explained(list))
 }
 
-// showWaiters lists the services of AWS, or the waiters of one.
+// showWaiters writes the waiters of an AWS service, or the names of all services if service is "".
 func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	var lines string
 	count := map[string]int{}
@@ -75,7 +75,7 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
 	"A good answer that no rule matches is NOT_READY, or ERROR with --strict.\n"
 
-// explained returns presets as they are written.
+// explained returns the source text of the presets in list, with the order of the rules.
 func explained(list []presets.Preset) string {
 	var parts []string
 	for _, preset := range list {
@@ -88,7 +88,7 @@ func explained(list []presets.Preset) string {
 	return strings.Join(parts, "\n")
 }
 
-// stanzas lists those of a group.
+// stanzas returns a line for each stanza of p, or "" if p is not a group.
 func stanzas(p presets.Preset) (lines string) {
 	for _, s := range p.Stanzas() {
 		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))

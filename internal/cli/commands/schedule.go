@@ -18,7 +18,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// ScheduleCommand returns the command that shows when attempts would come.
+// Schedule returns the command that shows the times of a wait's attempts.
 func Schedule(s *term.Streams) *argv.Command {
 	q := &scheduleQuery{output: output{streams: s}}
 	return &argv.Command{
@@ -30,18 +30,18 @@ func Schedule(s *term.Streams) *argv.Command {
 	}
 }
 
-// How many rows are shown by default.
+// The default numbers of rows.
 const (
 	defaultRows    = 100
 	defaultCompare = 10
 )
 
-// A scheduleQuery is the settings of poll schedule.
+// A scheduleQuery holds the settings of poll schedule.
 type scheduleQuery struct {
 	output
 	waits    read.Waits
 	past     learn.Flags
-	count    *int           // of attempts
+	count    *int           // number of attempts
 	timeout  *time.Duration // 0 for no limit
 	compared []string       // strategies
 
@@ -98,7 +98,7 @@ func (q *scheduleQuery) resolved() read.Waits {
 func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	var all []row
-	var names []string // of the strategies, by row
+	var names []string // names of the strategies, by row
 	var lines []Series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
@@ -136,8 +136,8 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	return a, nil
 }
 
-// learned returns the attempts of a learned schedule, with the chance of each attempt to see the end of a
-// run that has not ended at the start.
+// learned returns the attempts of a learned schedule. For each attempt it shows the chance that the attempt
+// sees the end of a run, given that the run has not ended at the start.
 func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	m, err := recall(q.past, l, q.streams, q.waits)
 	if err != nil {
@@ -146,7 +146,7 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	if m == nil {
 		return q.attempts(l)
 	}
-	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
+	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end within this time
 	rows, err := q.rows(q.waits.Learned(m, nil))
 	if err != nil {
 		return a, err

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// SimulateCommand returns the command that simulates contention.
+// Simulate returns the command that simulates contention.
 func Simulate(s *term.Streams) *argv.Command {
 	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
@@ -29,17 +29,17 @@ func Simulate(s *term.Streams) *argv.Command {
 	}
 }
 
-// A simulation is the settings of poll simulate.
+// A simulation holds the settings of poll simulate.
 type simulation struct {
 	output
 	simulate.Config
-	waits     read.Waits // of the user's own, and the base and the longest wait of all
+	waits     read.Waits // the user's schedule; Base and MaxWait also apply to all algorithms
 	algorithm []string
 }
 
 const allAlgorithms = "all"
 
-// algorithmNames returns the algorithms of both models. ModelOCC has them all.
+// algorithmNames returns "all" and the algorithms of both models. ModelOCC has all algorithms.
 func algorithmNames() []string {
 	list := []string{allAlgorithms}
 	for _, a := range simulate.ModelOCC.Algorithms(0, 0) {
@@ -48,7 +48,7 @@ func algorithmNames() []string {
 	return list
 }
 
-// shapes returns the flags that shape a schedule of the user's waits.
+// shapes returns the names of the flags that describe a schedule of the user.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func (q *simulation) flags() argv.Flags {
@@ -134,7 +134,8 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	return list
 }
 
-// figure returns a number for people, and to three decimals for programs. A time that is infinite is nil.
+// figure returns a number for people, and a number with three decimals for programs. For an infinite time the
+// second result is nil.
 func figure(n float64) (string, any) {
 	if math.IsInf(n, 0) {
 		return ">292 years", nil
@@ -145,7 +146,8 @@ func figure(n float64) (string, any) {
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
-// plots draws work and time against the number of clients. Work is the count in the model's publication: retries in a queue, calls under occ.
+// plots returns plots of work and time against the number of clients. Work is the count in the model's
+// publication: retries for ModelQueue, calls for ModelOCC.
 func (q *simulation) plots(found []simulate.Result) []Plot {
 	title, x := "contention, model "+string(q.Model)+": ", Axis{Name: "clients"}
 	work := Plot{Title: title + "work", X: x, Y: Axis{Name: "retries"}}
@@ -156,7 +158,7 @@ func (q *simulation) plots(found []simulate.Result) []Plot {
 	for _, a := range q.Algorithms {
 		works, times := Series{Name: a.Name}, Series{Name: a.Name}
 		for _, r := range found {
-			if r.Algorithm != a.Name || stopped(r) { // its counts mean nothing
+			if r.Algorithm != a.Name || stopped(r) { // the counts of a stopped trial mean nothing
 				continue
 			}
 			clients, count := float64(r.Clients), r.TurnedAway

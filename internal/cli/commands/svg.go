@@ -6,7 +6,7 @@ import (
 	"html"
 )
 
-// The layout of a chart in pixels. The margins hold the texts, the right one the legend.
+// The layout of a chart in pixels. The margins hold the labels, and the right margin the legend.
 const (
 	width, height          = 1000, 560
 	left, right            = 100, 760
@@ -16,7 +16,7 @@ const (
 	maxDots = 40 // more of them merge
 )
 
-// SVG returns the plots as one SVG image, one below the other.
+// SVG returns the plots as one SVG image, in a vertical stack.
 func SVG(plots ...Plot) []byte {
 	var b picture
 	b.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d"`, width, len(plots)*height)
@@ -31,7 +31,7 @@ func SVG(plots ...Plot) []byte {
 	return b.Bytes()
 }
 
-// A picture is an SVG in the making.
+// A picture builds an SVG image.
 type picture struct{ bytes.Buffer }
 
 func (b *picture) printf(format string, args ...any) { fmt.Fprintf(b, format, args...) }
@@ -97,8 +97,8 @@ func (b *picture) series(s Series, x, y scale, color string) {
 	}
 }
 
-// color returns the colour of series i. Colour-blind readers can distinguish them (Okabe and
-// Ito, "Color Universal Design").
+// color returns the color of series i. Color-blind readers can distinguish the colors (Okabe and Ito, "Color
+// Universal Design").
 func color(i int) string {
 	colors := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 	return colors[i%len(colors)]

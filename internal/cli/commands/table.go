@@ -57,14 +57,14 @@ func (t table) rows() (rows []row, err error) {
 	return rows, nil
 }
 
-// A sampler draws the waits of many runs. The runs draw numbers that are spread evenly from 0 to 1, in each step and
-// between the runs with the shortest and with the longest waits so far: run i of the sorted runs draws the second
-// coordinate of point i of a Fibonacci lattice. So the mean of a wait that is linear in its number is exact, and any other
-// mean is near the mean of all runs.
+// A sampler draws the waits of many runs. The runs draw random numbers that are spread evenly from 0 to 1 in
+// each step. The numbers are also spread evenly over the runs, sorted by their waits so far. To that end, run
+// i of the sorted runs draws the second coordinate of point i of a Fibonacci lattice. So the mean of a wait
+// that is linear in its number is exact. The mean of any other wait is near the mean of all runs.
 type sampler struct {
 	schedule  backoff.Schedule
-	single    *rand.Rand // of a single run; nil for many runs
-	rand      *rand.Rand // of many runs, reads drawn
+	single    *rand.Rand // source of a single run; nil for many runs
+	rand      *rand.Rand // source of many runs, which reads drawn
 	drawn     number
 	runs      []time.Duration // the previous waits of many runs
 	low, high time.Duration   // the previous waits if every number was the smallest, and the largest
@@ -82,7 +82,8 @@ const (
 	latticeStep = 610
 )
 
-// next returns the mean and the bounds of wait n, which starts elapsed after the start of the run.
+// next returns the mean and the bounds of wait n, if the wait starts at the time elapsed since the start of
+// the run.
 func (s *sampler) next(n int, elapsed time.Duration) (mean, low, high time.Duration) {
 	step := backoff.Step{N: n, Elapsed: elapsed, Previous: s.low}
 	if s.single != nil {
@@ -108,8 +109,8 @@ func (s *sampler) next(n int, elapsed time.Duration) (mean, low, high time.Durat
 	return words.Nanoseconds(sum / lattice), s.low, s.high
 }
 
-// A number, from 0 to 1, is a source of itself for [rand.Rand.Float64].
+// A number, from 0 to 1, is a [rand.Source] that makes [rand.Rand.Float64] return the number itself.
 type number float64
 
-// Uint64 returns the bits that Float64 reads as the number, just below 1 for 1.
+// Uint64 returns bits that Float64 converts to the number. For 1 the result is just below 1.
 func (n *number) Uint64() uint64 { return min(uint64(*n*(1<<53)), 1<<53-1) }

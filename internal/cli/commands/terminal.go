@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// Screen returns the plots as text to print below a table, fitted to the terminal on
-// standard output. It is empty if that is not a terminal.
+// Screen returns the plots as text to print below a table, fitted to the terminal on standard output. It
+// returns "" if standard output is not a terminal.
 func Screen(s *term.Streams, plots ...Plot) string {
 	if !s.OutIsTerminal {
 		return ""
@@ -34,7 +34,7 @@ func Screen(s *term.Streams, plots ...Plot) string {
 	).Replace(text)
 }
 
-// terminal returns the plot as lines of text, "" if it has no point.
+// terminal returns the plot as lines of text, or "" if the plot has no points.
 func (p Plot) terminal(columns int) string {
 	if !slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.Points) > 0 }) {
 		return ""

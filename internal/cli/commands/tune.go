@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// TuneCommand returns the command that chooses a factor.
+// Tune returns the command that chooses a factor.
 func Tune() *argv.Command {
 	t := &tuning{base: backoff.DefaultBase}
 	return &argv.Command{
@@ -36,15 +36,15 @@ func Tune() *argv.Command {
 	}
 }
 
-// A tuning is the waits wanted.
+// A tuning holds the required waits: either an overshoot, or one wait at a given time.
 type tuning struct {
-	overshoot float64       // 0 if a wait is wanted
-	wait, at  time.Duration // 0 if an overshoot is wanted
+	overshoot float64       // 0 if wait is set
+	wait, at  time.Duration // 0 if overshoot is set
 	base      time.Duration
 	until     time.Duration // 0 for the default
 }
 
-// factor returns the factor that yields the waits wanted.
+// factor returns the factor that yields the required waits.
 //
 // With a first wait of a and a factor of r, attempt n of an exponential schedule
 // starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is a + (r - 1) T_n.
@@ -66,8 +66,7 @@ func (t *tuning) factor() (float64, error) {
 	return 1 + float64(t.wait-t.base)/float64(t.at), nil
 }
 
-// text returns the factor, the attempts near the end, and the flags that make poll wait like
-// this.
+// text returns the factor, the attempts near the end, and the flags that give poll these waits.
 func (t *tuning) text() (string, error) {
 	const before = 3
 	factor, err := t.factor()
