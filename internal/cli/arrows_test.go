@@ -19,11 +19,11 @@ const (
 	document = "internal/document"
 )
 
-// leaves are the packages under internal/ that the public packages, and those under poll/internal, may import.
+// leaves are the packages under internal/ that the public packages and poll/internal may import.
 var leaves = []string{leaf, "internal/connect", document}
 
-// floors are the packages of the house from the top to the bottom, as
-// CONTRIBUTING.md lists them, each with all that it may import of the others.
+// floors lists the packages from the top to the bottom, in the order of CONTRIBUTING.md. Each package has the
+// list of the packages that it may import.
 var floors = []struct {
 	pkg   string
 	below []string
@@ -84,8 +84,7 @@ var only = map[string][]string{
 	"golang.org/x/sys":                 {"internal/system", "internal/ui/term", "poll/internal/process"},
 }
 
-// systems are those whose files are looked at: a file for another system may
-// import, too.
+// systems are the systems whose files are checked, since a file for only one system has its own imports.
 var systems = []string{"linux", "darwin", "freebsd", "windows"}
 
 func TestArrows(t *testing.T) {
@@ -102,7 +101,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// The list is one of floors: nothing points upwards.
+// The list is in order: no package imports a package above itself.
 func TestArrows_pointDown(t *testing.T) {
 	t.Parallel()
 	height := func(pkg string) int {
@@ -123,7 +122,8 @@ func TestArrows_pointDown(t *testing.T) {
 	}
 }
 
-// The public packages import few packages of internal/, and those import none of the module.
+// The public packages import only a few packages of internal/, and these packages import nothing of the
+// module.
 func TestArrows_leaves(t *testing.T) {
 	t.Parallel()
 	for _, floor := range floors {
@@ -143,13 +143,13 @@ func TestArrows_leaves(t *testing.T) {
 	}
 }
 
-// forbidden says why a package may not import another, "" if it may.
+// forbidden returns why the package in dir may not import the package imported, or "" if it may.
 func forbidden(dir, imported string) string {
 	own, inside := strings.CutPrefix(imported, module+"/")
 	first, _, _ := strings.Cut(imported, "/")
 	switch {
 	case strings.HasPrefix(dir, "scripts/"):
-		return "" // what a person runs is no part of the house
+		return "" // people run scripts by hand, so scripts may import anything
 	case inside:
 		for _, floor := range floors {
 			if floor.pkg == dir {
@@ -175,9 +175,8 @@ func forbidden(dir, imported string) string {
 	return "nobody may"
 }
 
-// packageDirs returns the directories below root with Go files, with slashes
-// and "" for root, leaving out those that the go command leaves out and those
-// of another module.
+// packageDirs returns the directories with Go files below root, with slashes, and "" for root. It omits
+// directories that the go command ignores, and directories of other modules.
 func packageDirs(t *testing.T, root string) []string {
 	t.Helper()
 	var dirs []string
@@ -208,7 +207,7 @@ func packageDirs(t *testing.T, root string) []string {
 	return dirs
 }
 
-// importsOf returns what the files of a package import on a system, but for its tests.
+// importsOf returns the imports of a package on a system, without the imports of tests.
 func importsOf(t *testing.T, dir, system string) []string {
 	t.Helper()
 	context := build.Default

@@ -19,14 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A blockage is where poll is stuck: what it reads is never written, or what it
-// writes is never read.
+// A blockage is a read or a write that blocks poll: the input is never written, or the output is never read.
 type blockage struct {
 	args  []string
 	stuck string // "stdin", "stdout", "stderr", or "fifo" in the directory it runs in
-	// abrupt is set where nothing but the guard can end it.
+	// abrupt is true if only the guard can end the run.
 	abrupt bool
-	// untimed is set for what has no time limit.
+	// untimed is true for commands without a time limit.
 	untimed bool
 }
 
@@ -45,8 +44,8 @@ func blockages() map[string]blockage {
 	}
 }
 
-// Wherever poll is stuck, a signal, and the end of its time, end it. Each place gets one of
-// the signals, and one place of each kind all, also as process 1.
+// A signal or the deadline ends poll, even if poll is blocked. Each blockage is tested with one signal, and
+// one blockage of each kind with all signals, also as process 1.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
@@ -76,7 +75,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// asProcess1 returns the arguments of unshare for a program in a process namespace of its own.
+// asProcess1 returns the arguments of unshare that run a program in its own process namespace.
 func asProcess1(args ...string) []string {
 	return append([]string{"--pid", "--fork", "--kill-child"}, args...)
 }
@@ -100,8 +99,8 @@ func (p blockage) testAll(t *testing.T, first bool, signals []syscall.Signal) {
 	}
 }
 
-// test waits until poll is stuck, sends it the signals, and checks how it ends: by
-// one of them, or at the deadline if there are none.
+// test waits until poll is blocked, sends the signals, and checks the end. poll must end by one of the signals
+// or, without signals, at the deadline.
 func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscall.Signal) {
 	timeout := time.Duration(0)
 	if len(signals) == 0 {
@@ -157,8 +156,8 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	}
 }
 
-// Somebody who reads the result slowly gets all of it, though the time is over: here a few pages
-// of the pipe within the grace, until long after that.
+// A slow reader gets the whole result, even after the deadline. The reader here takes a few pages of the pipe
+// within each grace.
 func TestReaderIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, timeout := blockages()["result"].startStuck(t, false, 500*time.Millisecond, "1ms")
@@ -180,8 +179,8 @@ func TestReaderIsWaitedFor(t *testing.T) {
 	}
 }
 
-// startStuck starts poll and waits until it is stuck. A timeout that is over before
-// that is doubled.
+// startStuck starts poll and waits until poll is blocked. If the timeout ends before that, startStuck tries
+// again with twice the timeout.
 func (p blockage) startStuck(t *testing.T, first bool, timeout time.Duration, grace string) (*blockedRun, time.Duration) {
 	t.Helper()
 	for {
@@ -193,14 +192,14 @@ func (p blockage) startStuck(t *testing.T, first bool, timeout time.Duration, gr
 	}
 }
 
-// A blockedRun is poll, started.
+// A blockedRun is a started process of poll.
 type blockedRun struct {
 	cmd  *exec.Cmd
 	find func() int // its process id
 	said bytes.Buffer
-	pipe *os.File // the end of the stuck pipe that is ours
-	fifo string   // its name, if it has one
-	read bool     // poll reads it
+	pipe *os.File // the test's end of the blocked pipe
+	fifo string   // the name of a FIFO, or ""
+	read bool     // poll reads from the pipe
 	done chan struct{}
 	err  error
 }
@@ -227,7 +226,7 @@ func (p blockage) start(t *testing.T, first bool, timeout time.Duration, grace s
 		t.Fatal(err)
 	}
 	if w, ok := s.cmd.Stdout.(*os.File); ok {
-		w.Close() // so that who reads meets the end if poll ends
+		w.Close() // the reader then gets EOF when poll ends
 	}
 	s.find = func() int { return s.cmd.Process.Pid }
 	if first {
@@ -241,7 +240,7 @@ func (p blockage) start(t *testing.T, first bool, timeout time.Duration, grace s
 	return s
 }
 
-// connect makes the pipe that is stuck.
+// connect creates the pipe that will block.
 func (s *blockedRun) connect(t *testing.T, what string) {
 	t.Helper()
 	if what == "fifo" {
@@ -269,8 +268,8 @@ func (s *blockedRun) connect(t *testing.T, what string) {
 	}
 }
 
-// wait waits until poll is stuck: it has opened the pipe and taken the byte that
-// is in it, or the pipe is full. It reports false if poll ended before.
+// wait waits until poll is blocked: poll has opened the pipe and read the only byte, or the pipe is full. It
+// returns false if poll ended before.
 func (s *blockedRun) wait(t *testing.T) bool {
 	t.Helper()
 	sent := false
@@ -284,7 +283,7 @@ func (s *blockedRun) wait(t *testing.T) bool {
 		if s.pipe == nil {
 			fd, err := unix.Open(s.fifo, unix.O_WRONLY|unix.O_NONBLOCK, 0)
 			if err != nil {
-				continue // nobody reads it
+				continue // the FIFO has no reader yet
 			}
 			s.pipe = os.NewFile(uintptr(fd), s.fifo)
 			t.Cleanup(func() { s.pipe.Close() })
@@ -305,14 +304,14 @@ func (s *blockedRun) wait(t *testing.T) bool {
 	}
 }
 
-// childOf is the process that unshare has started.
+// childOf returns the id of the process that unshare has started.
 func childOf(pid int) int {
 	text, _ := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
 	child, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return child
 }
 
-// writing reports whether some thread of a process waits for room in a pipe.
+// writing reports whether a thread of the process pid waits for space in a pipe.
 func writing(pid int) bool {
 	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 	for _, name := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// TestCrashHelperProcess is the program, with something wrong in it.
+// TestCrashHelperProcess is a program that crashes.
 func TestCrashHelperProcess(t *testing.T) {
 	mode := os.Getenv(crashHelper)
 	if mode == "" {
@@ -25,12 +25,12 @@ func TestCrashHelperProcess(t *testing.T) {
 		if mode == "panic" {
 			panic("a panic")
 		}
-		new(sync.Mutex).Unlock() // which nobody can recover from
+		new(sync.Mutex).Unlock() // recover cannot catch this error
 		return "", false
 	}})
 }
 
-// Exit code 2 would say that nothing was attempted.
+// A crash does not end with exit code 2, which means that nothing was attempted.
 func TestCrashIsADeath(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"fatal": "fatal error: sync: unlock", "panic": "panic: a panic"} {

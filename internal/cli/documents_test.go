@@ -47,7 +47,7 @@ func TestFlagsPage(t *testing.T) {
 	}
 }
 
-// manPage puts what the tables say into a manual page.
+// manPage returns the manual page with its generated parts replaced.
 func manPage(page string) string {
 	var commands strings.Builder
 	for _, c := range testApp().commands() {
@@ -58,7 +58,7 @@ func manPage(page string) string {
 	return generated(generated(page, "options", manFlags(read.WithManual(read.WaitFlags()))), "subcommands", commands.String())
 }
 
-// generated replaces the part of a page that stands between a comment with its name and one with "end".
+// generated replaces the part of a page between the comments "name" and "end".
 func generated(page, name, text string) string {
 	begin, end := ".\\\" @"+name+"\n", ".\\\" @end\n"
 	before, rest, _ := strings.Cut(page, begin)
@@ -83,8 +83,8 @@ func manFlags(flags argv.Flags) string {
 	return b.String()
 }
 
-// roff escapes what roff would interpret, and the characters that it would
-// print as typographic ones, which a shell does not understand.
+// roff escapes the characters that roff interprets or replaces by typographic characters, which shells do not
+// understand.
 func roff(text string) string {
 	text = strings.NewReplacer(
 		`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,

@@ -10,7 +10,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// The files that poll reads before the first attempt may have no end.
+// Files that poll reads before the first attempt may be endless.
 func TestEndlessFiles(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/zero"); err != nil {

@@ -43,7 +43,7 @@ func TestFiles_pointDown(t *testing.T) {
 	}
 }
 
-// callsBetweenFiles returns the functions that files of a package use of other files of the package.
+// callsBetweenFiles returns the functions that files of a package use from other files of the package.
 func callsBetweenFiles(t *testing.T, dir string) map[[2]string][]string {
 	t.Helper()
 	dir = filepath.Join("..", "..", dir)

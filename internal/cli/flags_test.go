@@ -28,7 +28,7 @@ func TestFlags_set(t *testing.T) {
 	}
 }
 
-// setsSomething reports whether a value of a flag changes an empty struct: a Spec, or another of the type of into.
+// setsSomething reports whether setting the flag changes an empty value of the type of into.
 func setsSomething(f *argv.Flag, into any) bool {
 	values := slices.Concat(f.Words, []string{
 		"true", "7s", "7", "200", "7%", "7/s", "a=b", "a:b", "http://h:1", "h:80:127.0.0.1", "h:80:h:81", "1s-2s", "exponential",

@@ -12,13 +12,13 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// testProcess is poll without surroundings.
+// testApp returns an app without arguments and environment variables.
 func testApp() app {
 	streams, _, _ := term.Buffers("")
 	return newApp(Process{Streams: streams, Lookup: func(string) (string, bool) { return "", false }})
 }
 
-// Help is read on terminals of 80 columns, and the short one of half a screen.
+// The help fits on terminals with 80 columns, and the short help on half a screen.
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
 	short := shortHelp()
@@ -41,13 +41,13 @@ func TestHelp_width(t *testing.T) {
 	}
 }
 
-// The short help has each flag that README.md shows in a command of poll, and says how often and how
-// long poll asks.
+// The short help contains each flag of the poll commands in README.md. It also describes the interval and the
+// timeout.
 func TestHelp_readme(t *testing.T) {
 	t.Parallel()
 	short, table, shown := shortHelp(), read.WaitFlags(), 0
 	for line := range strings.Lines(page(t, "README.md")) {
-		ofPoll, _, _ := strings.Cut(line, " -- ") // what follows belongs to another program
+		ofPoll, _, _ := strings.Cut(line, " -- ") // the arguments after -- belong to another program
 		for _, found := range regexp.MustCompile("(?:^|[\\s`])--?([A-Za-z][a-z0-9-]*)").FindAllStringSubmatch(ofPoll, -1) {
 			f := table.Lookup(found[1])
 			if f == nil || f.Hidden {
@@ -68,8 +68,7 @@ func TestHelp_readme(t *testing.T) {
 	}
 }
 
-// Every flag that is shown says what it does, and each of the table's names
-// leads to one flag only.
+// Every visible flag has a description, and every name leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for _, c := range append(testApp().commands(), read.New().Line.Command) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/run"
 )
 
-// unfinished is what people wait for at the wrong server, or in the wrong way.
+// unfinished holds URLs and commands of frequent mistakes, such as the wrong server.
 var unfinished = map[string]string{
 	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true,"share":"40.0"}`,
 	"/failed":  `{"state":"failed","jobs":[{"state":"error"}]}`, "/queued": `{"state":"queued"}`,
@@ -37,10 +37,10 @@ func serveUnfinished(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, unfinished[r.URL.Path])
 }
 
-// TestMistakes types what people type at first, in testdata/mistakes.txt: lines that are answered
-// alike stand above what is said. Each line is rated: A has the cause and what to type instead,
-// or says what it did; B has only the cause. No line ends in a SUCCESS without a word about it.
-// What does not compile as an expression stands in status/expr/testdata/errors.txt.
+// TestMistakes runs the frequent mistakes of testdata/mistakes.txt. Lines with the same message stand above
+// the message. Each line has a rating. A: the message has the cause and a correct line, or describes the
+// action. B: the message has only the cause. No line ends in a SUCCESS without a message. Malformed
+// expressions are in status/expr/testdata/errors.txt.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/mistakes.txt")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The public packages name no flag: other programs have none, or other ones.
+// The public packages name no flag, since other programs have different flags.
 func TestTheLibraryNamesNoFlag(t *testing.T) {
 	t.Parallel()
 	flag := regexp.MustCompile(`--[a-z]|(^|[ (])-[a-zA-Z][ ,)]`)
@@ -33,14 +33,13 @@ func TestTheLibraryNamesNoFlag(t *testing.T) {
 	}
 }
 
-// isLibrary reports whether a package is for other programs, or is part of one
-// that is.
+// isLibrary reports whether a package is for other programs, or is used by such a package.
 func isLibrary(dir string) bool {
 	first, _, _ := strings.Cut(dir, "/")
 	return first == "poll" || first == "status" || first == "backoff"
 }
 
-// literals returns the string literals of a package, but for those of its tests.
+// literals returns the string literals of a package, without its tests.
 func literals(t *testing.T, dir string) []*ast.BasicLit {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

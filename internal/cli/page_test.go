@@ -37,7 +37,8 @@ code that stays as it is
 	}
 }
 
-// No word of a page is lost, and no line of a paragraph that can be broken is longer than the terminal.
+// Folding keeps all words of a page. No line of a paragraph is longer than the terminal, unless it is a single
+// word.
 func TestFolded_pages(t *testing.T) {
 	t.Parallel()
 	fence := regexp.MustCompile("(?m)^ *```.*$")

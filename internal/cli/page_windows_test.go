@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestWindowsPage runs the examples of docs/windows.md for cmd.exe, each of which has to succeed.
+// TestWindowsPage runs the examples of docs/windows.md for cmd.exe. Each example must succeed.
 func TestWindowsPage(t *testing.T) {
 	t.Parallel()
 	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
@@ -39,7 +39,7 @@ func TestWindowsPage(t *testing.T) {
 	}
 }
 
-// batch runs a script as a batch file, as GitHub does.
+// batch runs a script as a batch file, like GitHub Actions.
 func batch(t *testing.T) func(dir, script string) *exec.Cmd {
 	return func(dir, script string) *exec.Cmd {
 		text := "@echo off\r\n" + strings.ReplaceAll(script, "\n", "\r\n")

@@ -20,8 +20,8 @@ const (
 	idleProcess1Helper = "POLL_TEST_IDLE_PROCESS1_HELPER"
 )
 
-// TestProcess1HelperProcess is the program of the test below: a wait whose attempts leave a process each.
-// It prints how many of them nobody has reaped. Attempt 30 leaves the first 29 the time to end, and poll
+// TestProcess1HelperProcess is the program of the following test: a wait whose attempts each leave a process.
+// It prints how many processes were not reaped. Attempt 30 waits for the first 29 processes to end, and poll
 // reaps them before attempt 31.
 func TestProcess1HelperProcess(t *testing.T) {
 	if os.Getenv(process1Helper) == "" {
@@ -62,8 +62,8 @@ func TestProcess1ReapsOrphans(t *testing.T) {
 	}
 }
 
-// TestIdleProcess1HelperProcess is the program of the test below: it reaps nothing but a wait, whose
-// command has to be stopped.
+// TestIdleProcess1HelperProcess is the program of the following test: it runs a wait whose command must be
+// stopped, and reaps no processes itself.
 func TestIdleProcess1HelperProcess(t *testing.T) {
 	if os.Getenv(idleProcess1Helper) == "" {
 		t.Skip("only for the other test")
@@ -75,7 +75,7 @@ func TestIdleProcess1HelperProcess(t *testing.T) {
 	os.Exit(0)
 }
 
-// Where process 1 does not reap, a command that is stopped costs no grace.
+// A stopped command needs no grace, even if process 1 does not reap processes.
 func TestIdleProcess1(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("unshare", asProcess1(os.Args[0], "-test.run=^TestIdleProcess1HelperProcess$")...)

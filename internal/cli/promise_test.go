@@ -16,10 +16,10 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// TestPromise compares the facts that scripts rely on with testdata/promise.txt: a row has a subject and the
-// words that hold for the subject. No word of a row may be gone. More words are fine:
-// go test ./internal/cli -run TestPromise -update adds them to the file, and removes none. Whoever removes
-// a word by hand writes into CHANGELOG.md what breaks.
+// TestPromise compares the facts that scripts rely on with testdata/promise.txt. A row has a subject and words
+// that apply to the subject. No word of a row may disappear. New words are allowed: go test ./internal/cli
+// -run TestPromise -update adds the words to the file, and removes none. Authors who remove a word by hand
+// describe the change in CHANGELOG.md.
 func TestPromise(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "promise.txt")
@@ -51,7 +51,7 @@ func TestPromise(t *testing.T) {
 	}
 }
 
-// rows have the words of each subject.
+// rows maps each subject to its words.
 type rows map[string]map[string]bool
 
 func (r rows) add(subject string, words ...string) {
@@ -83,10 +83,10 @@ func (r rows) String() string {
 	return b.String()
 }
 
-// always is the end of the name of a member that every object has.
+// always is the suffix of a member that every object has.
 const always = "!"
 
-// readRows reads the text that String returns. A line that begins with a blank continues its row.
+// readRows parses the text of String. A line that starts with a blank continues its row.
 func readRows(text string) rows {
 	r, subject := rows{}, ""
 	for line := range strings.Lines(text) {
@@ -100,7 +100,8 @@ func readRows(text string) rows {
 	return r
 }
 
-// promise has each exit code, command, flag, variable, preset, key of a preset and member of a JSON schema.
+// promise returns the rows for all exit codes, commands, flags, variables, presets, keys of presets and
+// members of JSON schemas.
 func promise(t *testing.T) rows {
 	t.Helper()
 	have := rows{}
@@ -137,8 +138,8 @@ func promise(t *testing.T) rows {
 	return have
 }
 
-// addFlags adds for each flag its other names, its variable, whether it takes a value, its values if they can
-// be listed, and whether it may be repeated.
+// addFlags adds a row for each flag: its aliases, its variable, whether it takes a value, its possible values,
+// and whether it may be repeated.
 func addFlags(have rows, flags argv.Flags, command string) {
 	for _, f := range flags {
 		if f.Hidden {
@@ -161,8 +162,8 @@ func addFlags(have rows, flags argv.Flags, command string) {
 	}
 }
 
-// addSchema adds the members of a schema, those that are always there, and the values of a member that has a
-// list of them.
+// addSchema adds the members of a schema. It marks required members, and lists the values of a member with an
+// enumeration.
 func (r rows) addSchema(node any, at string) {
 	if parts, isList := node.([]any); isList {
 		for _, part := range parts {
@@ -199,13 +200,13 @@ func (r rows) addSchema(node any, at string) {
 	}
 }
 
-// addConst adds a value of the member at.
+// addConst adds a constant value of the member at.
 func (r rows) addConst(at string, value any) {
 	dot := strings.LastIndex(at, ".")
 	r.add("JSON "+at[:dot], fmt.Sprintf("%s=%v", at[dot+1:], value))
 }
 
-// eventOf returns " NAME" of a schema that is about the event of that name, "" of others.
+// eventOf returns " NAME" for the schema of the event NAME, and "" for other schemas.
 func eventOf(schema any) string {
 	object, _ := schema.(map[string]any)
 	members, _ := object["properties"].(map[string]any)

@@ -23,7 +23,7 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// pages returns the names of README.md, of the skill and of the pages in docs.
+// pages returns the names of README.md, the skill and the pages in docs.
 func pages(t *testing.T) []string {
 	t.Helper()
 	inDocs, err := filepath.Glob("../../docs/*.md")
@@ -83,7 +83,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// A block is one between lines of ```, and what language it is in.
+// A block is a code block of a page, with its language.
 type block struct {
 	line           int
 	language, text string
@@ -109,7 +109,7 @@ func blocks(text string) []block {
 	return list
 }
 
-// An example is what is typed, and what comes of it.
+// An example is a script with its expected output.
 type example struct{ script, output string }
 
 func (b block) examples(t *testing.T) []example {
@@ -161,8 +161,8 @@ func consoleExample(text string) (e example) {
 	return e
 }
 
-// yamlScripts returns what a CI service, Compose or the action would run: all texts and
-// lists that begin with poll, and each use of the action.
+// yamlScripts returns the scripts that a CI service, Compose or the action would run: all strings and lists
+// that start with poll, and each use of the action.
 func yamlScripts(value any) (scripts []string) {
 	switch v := value.(type) {
 	case string:
@@ -212,8 +212,8 @@ func TestSkill(t *testing.T) {
 	}
 }
 
-// TestReadme_links follows the links of README.md and of pages in docs to files and to
-// headings; README.md links to every page.
+// TestReadme_links checks the links of README.md and the pages in docs to files and headings. README.md must
+// link to every page.
 func TestReadme_links(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -240,7 +240,7 @@ func TestReadme_links(t *testing.T) {
 	}
 }
 
-// anchors returns the names that GitHub gives to the headings of a page.
+// anchors returns the anchors that GitHub gives to the headings of a page.
 func anchors(text string) (names []string) {
 	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -250,27 +250,27 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// Where the examples look.
+// The URLs in the examples.
 const (
 	exampleAPI = "https://api.example.com"
 	exampleDB  = "tcp://db.example.com:5432"
 )
 
-// realAPIs are where the examples for known APIs look; the same server stands for them.
+// realAPIs are the URLs of known APIs in the examples. The same server replaces them.
 var realAPIs = []string{
 	"https://api.github.com", "https://gitlab.example.com", "https://management.azure.com", "https://run.googleapis.com",
 	"https://app.terraform.io", "https://awx.example.com", "https://jenkins.example.com", "https://sonar.example.com",
 }
 
-// runBlock runs a script of a Unix shell in a fresh world and returns what it printed.
+// runBlock runs a Unix shell script with the files and the server of world, and returns its output.
 func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	t.Helper()
 	stdout, _ := runIn(t, world, script, func(_, script string) *exec.Cmd { return exec.Command("sh", "-c", script) })
 	return stdout
 }
 
-// runIn runs what command makes of a script, in a fresh world whose directory it is told,
-// and returns what it printed and how it ended.
+// runIn runs the program that command returns for dir and script. The files of world are in dir, and a server
+// returns the responses of world. It returns the output and the program's error.
 func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, script string) *exec.Cmd) (string, error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -301,7 +301,7 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 		t.Fatal(err)
 	}
 	t.Cleanup(httpscript.Start(listener, answer).Close)
-	if !strings.Contains(script, "--expect") { // poll would check a list that is done again after 5 s
+	if !strings.Contains(script, "--expect") { // without --expect, poll checks a completed list again after 5 s
 		script = strings.ReplaceAll(script, " --each ", " --expect 1 --each ")
 	}
 	cmd := command(dir, here.Replace(script))
@@ -320,7 +320,7 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	return there.Replace(stdout.String()), ended
 }
 
-// routes is a server by lines METHOD PATH ANSWER..., whose answers are given in turn.
+// routes returns a server for lines METHOD PATH ANSWER..., whose responses are returned in turn.
 func routes(text string, resolve func(string) string, unknown func(httpscript.Request)) (func(httpscript.Request) *httpscript.Answer, error) {
 	routes := map[string]func(httpscript.Request) *httpscript.Answer{}
 	for line := range strings.Lines(text) {

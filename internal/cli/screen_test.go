@@ -7,7 +7,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/run"
 )
 
-// shown is what a command prints on a terminal of 60 columns without colours.
+// shown returns the output of a command on a terminal with 60 columns and without colors.
 func shown(t *testing.T, line string, unicode bool) string {
 	t.Helper()
 	process, out := processOf(t, line)
@@ -21,8 +21,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 	return out.out.String()
 }
 
-// A chart is for people: a program that reads a table, or JSON from a
-// terminal's log, gets none.
+// Charts are for people: programs that read a table or JSON get no chart.
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]bool{"table": true, "json": false} {

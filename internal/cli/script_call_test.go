@@ -28,7 +28,7 @@ func addCalls(commands map[string]func(*testscript.TestScript, bool, []string)) 
 	commands["call"], commands["exitcode"], commands["input"], commands["set"] = call, exitcodeOfCall, setInput, set
 }
 
-// prepareCalls gives a script its caller.
+// prepareCalls adds a caller to the environment of a script.
 func prepareCalls(env *testscript.Env) *caller {
 	c := &caller{env: map[string]string{}}
 	for _, variable := range env.Vars {
@@ -41,7 +41,7 @@ func prepareCalls(env *testscript.Env) *caller {
 
 func callerOf(ts *testscript.TestScript) *caller { return ts.Value(callerKey{}).(*caller) }
 
-// set sets variables, for calls and for processes.
+// set sets variables for calls and processes.
 func set(ts *testscript.TestScript, neg bool, args []string) {
 	for _, variable := range args {
 		name, value, ok := strings.Cut(variable, "=")
@@ -61,7 +61,7 @@ func setInput(ts *testscript.TestScript, neg bool, args []string) {
 	callerOf(ts).input = ts.ReadFile(args[0])
 }
 
-// call calls poll, which has to end with exit code 0; after !, with another one.
+// call calls poll, which must end with exit code 0, or after ! with a different exit code.
 func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || args[0] != "poll" {
 		ts.Fatalf("usage: call poll [arg...]")
@@ -80,8 +80,8 @@ func exitcodeOfCall(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// call calls the function of main. The directory and the variables of the process are those of the
-// script meanwhile, so that no other test may run.
+// call runs poll in this process. The working directory and the environment of the process belong to the
+// script during the call, so no other test may run.
 func (c *caller) call(ts *testscript.TestScript, args []string) run.ExitCode {
 	dir, err := os.Getwd()
 	ts.Check(err)
@@ -103,7 +103,7 @@ func (c *caller) call(ts *testscript.TestScript, args []string) run.ExitCode {
 	if c.bubble != nil {
 		return c.bubble.run(process)
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // a deadline would limit the wait, and be shown
+	ctx, cancel := context.WithCancel(context.Background()) // a deadline would shorten the wait and change the output
 	defer time.AfterFunc(4*patience, cancel).Stop()
 	defer cancel()
 	return Run(ctx, process)
@@ -117,7 +117,7 @@ func setEnviron(environ []string) {
 	}
 }
 
-// inTurn runs one script after another.
+// inTurn runs scripts one after the other.
 type inTurn struct{ *testing.T }
 
 func (t inTurn) Parallel()     {}

@@ -34,8 +34,8 @@ func exitcode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// codeOf returns the exit code that a shell would report for a program that ended
-// so. err is set if it could not be run.
+// codeOf returns the exit code that a shell reports for a program that ended with the error ended. It returns
+// an error if the program could not run.
 func codeOf(ended error) (code int, err error) {
 	exit, ok := errors.AsType[*exec.ExitError](ended)
 	switch {
@@ -92,7 +92,7 @@ func lines(ts *testscript.TestScript, file, schema string, args []string) {
 	ts.Check(holds(list, args))
 }
 
-// valid compares a text with one of the schemas of the documentation.
+// valid validates a text against a schema of the documentation.
 func valid(schema, text string) error {
 	file, err := os.ReadFile(filepath.Join("..", "..", "docs", schema))
 	if err != nil {
@@ -116,7 +116,7 @@ func valid(schema, text string) error {
 	return nil
 }
 
-// holds reports the first expression that is not true of a value.
+// holds returns the first expression that is not true for a value.
 func holds(value any, expressions []string) error {
 	for _, source := range expressions {
 		query, err := gojq.Parse(source)
@@ -130,7 +130,7 @@ func holds(value any, expressions []string) error {
 	return nil
 }
 
-// changing lists what differs from run to run; scrub replaces it.
+// changing matches the parts of the output that differ between runs. scrub replaces the parts.
 var changing = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -175,12 +175,12 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// patience is how long a program may take to get ready: longer than any does,
-// shorter than the test's own limit.
+// patience is the time for a program to become ready. It is longer than any program needs, and shorter than
+// the limit of the test.
 const patience = 30 * time.Second
 
-// gone waits for the end of processes whose numbers stand in files, one a line.
-// They have been killed already, but a zombie may wait for its new parent.
+// gone waits for the end of the processes whose ids are in files, one per line. The processes are already
+// killed, but may still be zombies without a new parent.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: gone FILE...")

@@ -17,15 +17,15 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// serve starts a server that gives the answers in turn, and the last one from
-// then on; package httpscript says what an answer is:
+// serve starts a server that returns the responses in turn, and then repeats the
+// last response. Package httpscript describes the form of a response:
 //
 //	serve [-tls|-unix] NAME ANSWER...
 //	serve -routes NAME FILE
 //
-// With -routes the file has lines METHOD PATH ANSWER..., and each path its own turns.
-// $NAME is its URL; the certificate of -tls is in the file NAME.pem, the socket
-// of -unix is NAME.sock.
+// With -routes the file has lines METHOD PATH ANSWER..., and the responses of each path
+// have their own order. $NAME is the URL of the server. The file NAME.pem holds the
+// certificate of -tls, and NAME.sock is the socket of -unix.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	how, name, next := serverArgs(ts, neg, args)
 	network, address := "tcp", "127.0.0.1:0"
@@ -39,7 +39,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	case "":
 	case "-tls":
 		url = "https://" + listener.Addr().String()
-		owner := httptest.NewTLSServer(nil) // of a certificate
+		owner := httptest.NewTLSServer(nil) // the source of a certificate
 		owner.Close()
 		listener = tls.NewListener(listener, &tls.Config{Certificates: owner.TLS.Certificates})
 		block := pem.Block{Type: "CERTIFICATE", Bytes: owner.Certificate().Raw}
@@ -55,7 +55,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	servers.Store(serverKey{ts, name}, server)
 }
 
-// serverArgs reads the arguments of serve: -tls or -unix, the name, and the responses.
+// serverArgs parses the arguments of serve: -tls or -unix, the name, and the responses.
 func serverArgs(ts *testscript.TestScript, neg bool, args []string) (how, name string, next func(httpscript.Request) *httpscript.Answer) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		how, args = args[0], args[1:]
@@ -77,7 +77,7 @@ func serverArgs(ts *testscript.TestScript, neg bool, args []string) (how, name s
 	return how, name, next
 }
 
-// servers are those of all scripts.
+// servers are the servers of all scripts.
 var servers sync.Map
 
 type serverKey struct {
@@ -93,7 +93,7 @@ func serverOf(ts *testscript.TestScript, name string) *httpscript.Server {
 	return s.(*httpscript.Server)
 }
 
-// requests prints what a server was asked.
+// requests prints the requests that a server received.
 func requests(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: requests NAME [N]")
@@ -112,7 +112,7 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// gap checks the time between a request and the one before.
+// gap checks the time between a request and the previous request.
 func gap(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: gap NAME N D")

@@ -79,7 +79,7 @@ func catchIgnored() {
 	}
 }
 
-// end ends poll so that its children end, too: KILL would leave them behind.
+// end stops poll with SIGINT, so that poll ends its children. SIGKILL would leave the children running.
 func end(pid int, ended <-chan error) {
 	syscall.Kill(pid, syscall.SIGTERM)
 	select {
@@ -87,7 +87,7 @@ func end(pid int, ended <-chan error) {
 		return
 	case <-time.After(time.Second):
 	}
-	syscall.Kill(pid, syscall.SIGINT) // the second signal is for the impatient
+	syscall.Kill(pid, syscall.SIGINT) // the second signal skips the grace
 	select {
 	case <-ended:
 	case <-time.After(time.Second):

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(crashHelper) != "" {
 		os.Exit(m.Run())
 	}
-	// The scripts wait for processes more than they compute, unless each access is watched.
+	// Scripts wait for processes more than they compute, unless the race detector is enabled.
 	parallel := "12"
 	if withRaceDetector() {
 		parallel = "6"
@@ -39,10 +39,10 @@ func withRaceDetector() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// crashHelper is the variable that makes the test a program with something wrong in it.
+// crashHelper is the environment variable that makes the test binary a program that crashes.
 const crashHelper = "POLL_TEST_CRASH_HELPER"
 
-// runPoll is main.main.
+// runPoll does the same as main.main.
 func runPoll() {
 	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
 }
@@ -52,12 +52,12 @@ func runPoll() {
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
-//	requests NAME [N]             print what was asked of it; N requests, no more
-//	gap NAME N D                  request N came no sooner than D after the one before
+//	requests NAME [N]             print the received requests; exactly N requests
+//	gap NAME N D                  request N came at least D after request N-1
 //	port URL                      set $PORT to its tcp:// address
 //	outcome EXPR...               stdout is one valid --json outcome, and each of
 //	                              these gojq expressions is true of it
-//	summary EXPR...               the same of the object of several targets
+//	summary EXPR...               the same for the object of several targets
 //	targets EXPR...               each line of stdout is the result of one of several
 //	                              targets, and each is true of the list of them
 //	events EXPR...                stderr is one valid event a line, and each is
@@ -103,11 +103,11 @@ func TestScript_plain(t *testing.T) {
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:      dir,
-		Deadline: time.Now().Add(9 * time.Minute), // a wait would last for ten
+		Deadline: time.Now().Add(9 * time.Minute), // less than the 10 minutes of the default timeout
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", raceAtOnce)
 			env.Setenv("LC_ALL", "C")
-			env.Setenv("HOME", "/no-home") // as on Unix
+			env.Setenv("HOME", "/no-home") // like on Unix
 			return nil
 		},
 		Condition:           condition,

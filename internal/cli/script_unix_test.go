@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// programs are those that scripts find besides the system's.
+// programs are the programs that scripts find in addition to the programs of the system.
 func programs() map[string]func() {
 	return map[string]func(){"poll": runPoll, "signaled": signaled}
 }
 
-// alive reports whether a process runs; a zombie does not.
+// alive reports whether a process runs. A zombie does not count.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false

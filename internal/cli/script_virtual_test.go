@@ -37,7 +37,7 @@ func TestScript_virtual(t *testing.T) {
 	testscript.RunT(inTurn{t}, p)
 }
 
-// bubbleStart is the time at which the clock of each synctest bubble starts.
+// bubbleStart is the start of the clock in each synctest bubble.
 var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A bubble is the clock and the network of one script.
@@ -62,7 +62,7 @@ func (b *bubble) run(p Process) (code run.ExitCode) {
 	return code
 }
 
-// dial connects poll to the server of a name.
+// dial connects poll to the server with the given name.
 func (b *bubble) dial(_ context.Context, network, address string) (net.Conn, error) {
 	if host, _, _ := net.SplitHostPort(address); strings.HasSuffix(host, ".invalid") {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// slowly is a stdout that is read slowly, but is read.
+// slowly is a stdout with a slow reader.
 type slowly struct{ bytes.Buffer }
 
 func (w *slowly) Write(p []byte) (int, error) {
@@ -19,7 +19,7 @@ func (w *slowly) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// The deadline does not cut off the lines of targets that end there.
+// The deadline does not cut off the results of targets that end at the deadline.
 func TestSeveral_linesAtTheDeadline(t *testing.T) {
 	next, err := httpscript.InTurn([]string{fmt.Sprintf("200\n\n{\"state\":\"running\",\"log\":%q}", strings.Repeat("x", 1<<20))}, nil)
 	if err != nil {

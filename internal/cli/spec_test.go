@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// specOf reads the arguments of a wait, which is not run.
+// specOf returns the Run for the arguments of a wait. The wait does not start.
 func specOf(ctx context.Context, w Process) (*read.Run, error) {
 	s := read.New()
 	_, err := newApp(w).run(ctx, s, func(_ context.Context, settled *read.Run) error {
@@ -26,7 +26,7 @@ func specOf(ctx context.Context, w Process) (*read.Run, error) {
 	return s, err
 }
 
-// lineOf reads arguments with variables.
+// lineOf parses arguments with environment variables.
 func lineOf(t *testing.T, args []string, env map[string]string) (*read.Run, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")
@@ -111,7 +111,7 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// Every word reaches the command as it was typed, whatever is in it.
+// Every argument reaches the command unchanged, including special characters.
 func FuzzGrammar(f *testing.F) {
 	for _, seed := range []string{
 		"--until a --timeout=5s http://h -q", "-sSfL -XPOST -d@f http://h", "-- ls -l", "demo x", "-", "--", "-d", "--=", "-=", "--x=",
@@ -171,7 +171,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// The program asks by name where a flag comes from: each name is that of a flag.
+// The code looks up flags by name: each name is the name of a flag.
 func TestFlagNames(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")

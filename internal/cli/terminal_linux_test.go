@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where nobody takes what a terminal is to show, the end of a drawing never comes. Whatever then
-// ends poll, no mode of the terminal stays changed.
+// If the reader of a terminal stops, poll may end in the middle of a drawing. No mode of the terminal may stay
+// changed then, whatever ends poll.
 func TestTerminalThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	for name, signals := range map[string][]syscall.Signal{"deadline": nil, "TERM": {syscall.SIGTERM}, "KILL": {syscall.SIGKILL}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			master, slave := openTerminal(t)
-			timeout := "60s" // unless it is to end by the deadline
+			timeout := "60s" // long, so that the signals end poll
 			if signals == nil {
 				timeout = "3s"
 			}
@@ -59,7 +59,8 @@ func numbers(n int) (list []any) {
 	return list
 }
 
-// stuck reports whether a terminal takes no more: as much is unread as at the last look, and some is.
+// stuck reports whether a terminal accepts no more output: the number of unread bytes is large and does not
+// change.
 func stuck(t *testing.T, master *os.File) bool {
 	t.Helper()
 	unread := func() int {

@@ -20,10 +20,9 @@ import (
 
 var update = stdflag.Bool("update", false, "write what is printed into the scripts and golden files")
 
-// TestUsage runs the command lines of testdata/usage.txt, which all are wrong,
-// and compares what is said with what stands there. Variables stand before
-// "poll"; $URL is a server's, $RUN a command that would leave a trace, and s3cret
-// is never repeated.
+// TestUsage runs the wrong command lines of testdata/usage.txt, and compares the messages. Variables stand
+// before "poll". $URL is the URL of a server. $RUN is a command that would leave a trace. No message contains
+// s3cret.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/usage.txt"
@@ -121,10 +120,10 @@ func TestUsage_writesNothing(t *testing.T) {
 	}
 }
 
-// outputs are what was written to the two streams.
+// outputs are the texts that were written to stdout and stderr.
 type outputs struct{ out, err strings.Builder }
 
-// processOf is the process in which a line as a shell reads it was typed.
+// processOf returns the process for a line in the syntax of a shell.
 func processOf(t *testing.T, line string) (Process, *outputs) {
 	t.Helper()
 	env := map[string]string{}
@@ -150,8 +149,7 @@ func processOf(t *testing.T, line string) (Process, *outputs) {
 	}, o
 }
 
-// shellWords are the words of a line: spaces within single quotes stay,
-// and so may quotes stand within a word.
+// shellWords returns the words of a line. Single quotes keep spaces, also within a word.
 func shellWords(line string) []string {
 	var list []string
 	var word strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/run"
 )
 
-// A variable that does not apply to a wait is ignored without a word.
+// A variable that does not apply to a wait is ignored without a message.
 func TestVariables_ignored(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -42,7 +42,7 @@ func TestVariables_ignored(t *testing.T) {
 	}
 }
 
-// The variable of any other flag is an error, empty or not, for a wait that could not use the flag, too.
+// A variable for any other flag is an error, even if it is empty, and even if the wait could not use the flag.
 func TestVariables_none(t *testing.T) {
 	t.Parallel()
 	count := 0

@@ -11,8 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 )
 
-// What other tools call a flag leads to flags that exist, from none that does, and every hint can
-// be found.
+// The hints for flags of other tools name flags that exist. No hint is for a flag of poll.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	table := read.WaitFlags()
@@ -37,7 +36,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// Every pair that contradicts itself is refused, in both orders.
+// Every pair of contradicting flags is rejected, in both orders.
 func TestConflicts_refused(t *testing.T) {
 	t.Parallel()
 	table := read.WaitFlags()

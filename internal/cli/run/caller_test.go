@@ -9,7 +9,8 @@ import (
 	"github.com/pollcli/poll/internal/connect"
 )
 
-// A second signal sends TERM once more, and KILL after a fixed time. A poll under another poll kills first.
+// A second signal sends TERM again, and KILL after a fixed time. Under an outer poll, the inner poll kills
+// first.
 func TestHurried(t *testing.T) {
 	t.Parallel()
 	for outer, want := range map[string]time.Duration{"": 200 * time.Millisecond, "2s": 100 * time.Millisecond} {

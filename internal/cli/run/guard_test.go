@@ -13,13 +13,13 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// A guarded run is what happens to a process with a guard.
+// A guarded value describes the events in a process with a guard, and the expected end.
 type guarded struct {
 	timeout, grace time.Duration
-	signal, second time.Duration // 0 for none
-	released       time.Duration // when the process ends by itself, 0 for never
-	read           time.Duration // until then somebody reads the result
-	writing        bool          // it is being written
+	signal, second time.Duration // 0 means no signal
+	released       time.Duration // when the process ends by itself; 0 means never
+	read           time.Duration // when the reader of the result stops
+	writing        bool          // the result is being written
 	want           string
 }
 
@@ -43,7 +43,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// run says when the guard has ended the process, and why.
+// run returns when and why the guard has ended the process, or "".
 func (g guarded) run(t *testing.T) (ended string) {
 	signal := &system.SignalError{Signal: syscall.SIGTERM}
 	synctest.Test(t, func(t *testing.T) {
@@ -72,10 +72,10 @@ func (g guarded) run(t *testing.T) (ended string) {
 		cancel(context.Canceled)
 		time.Sleep(2 * time.Hour)
 	})
-	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // Windows has another word
+	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // the name of the signal differs on Windows
 }
 
-// Who has read the result to its end may send a signal before poll knows that it was read.
+// A reader of the complete result may send a signal before poll knows that the result was read.
 func TestDeliver_signalAfterTheResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

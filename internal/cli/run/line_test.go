@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// waitOf reads arguments, without variables of the environment, and returns a wait that is not started.
+// waitOf returns a wait for args without environment variables. The wait does not start.
 func waitOf(tb testing.TB, stdin string, args ...string) *wait {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)

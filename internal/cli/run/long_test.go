@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A command that does not end is spoken of once.
+// A long-running command causes exactly one note.
 func TestNoticeLong(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -15,8 +15,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A value that takes longer than there is time ends the wait as whatever ended
-// the time does, not as an ERROR.
+// If a value is not evaluated in time, the wait ends by the deadline or signal, not as an ERROR.
 func TestPrinted_givenUp(t *testing.T) {
 	t.Parallel()
 	const whole = "all(.a[]; .s == 0)"

@@ -8,7 +8,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// Whose limit holds depends on what is sent only to its place.
+// The credentials of an origin depend only on the secrets that are sent to that origin.
 func TestCredentialsOf(t *testing.T) {
 	t.Parallel()
 	const api = "https://api.example.com"

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readTargets reads the targets of a line, and waits for none.
+// readTargets returns the targets of a command line without waiting.
 func readTargets(tb testing.TB, stdin string, args ...string) []*read.Target {
 	tb.Helper()
 	w := waitOf(tb, stdin, args...)
@@ -44,8 +44,7 @@ func TestTargets_presetOnce(t *testing.T) {
 	}
 }
 
-// What targets have in common is there once: a transport, and the conditions of entries that
-// set the same flags.
+// Targets share their common parts: a transport, and the conditions of entries with equal flags.
 func TestTargets_share(t *testing.T) {
 	t.Parallel()
 	all := readTargets(t, `
@@ -75,8 +74,8 @@ func TestTargets_share(t *testing.T) {
 	}
 }
 
-// What was learned sets the waits of what goes on. A start that was refused is sent again by the
-// configured ones, and after THROTTLED the wait is as long as by the model, and as by the flags.
+// Past runs set the waits of a running operation. A rejected start is sent again after the configured waits.
+// After THROTTLED the wait is at least the model's wait and the configured wait.
 func TestTargets_learn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
