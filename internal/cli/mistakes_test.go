@@ -12,7 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/cli/run"
 )
 
-// unfinished holds URLs and commands of frequent mistakes, such as the wrong server.
+// unfinished holds the bodies of the test server by path. No body reports a finished operation without a
+// mistake in the command line.
 var unfinished = map[string]string{
 	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true,"share":"40.0"}`,
 	"/failed":  `{"state":"failed","jobs":[{"state":"error"}]}`, "/queued": `{"state":"queued"}`,

@@ -37,8 +37,8 @@ code that stays as it is
 	}
 }
 
-// Folding keeps all words of a page. No line of a paragraph is longer than the terminal, unless it is a single
-// word.
+// Folding keeps all words of a page. No line of a paragraph is longer than the terminal, unless the line
+// cannot be broken.
 func TestFolded_pages(t *testing.T) {
 	t.Parallel()
 	fence := regexp.MustCompile("(?m)^ *```.*$")

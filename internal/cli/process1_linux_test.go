@@ -75,7 +75,7 @@ func TestIdleProcess1HelperProcess(t *testing.T) {
 	os.Exit(0)
 }
 
-// A stopped command needs no grace, even if process 1 does not reap processes.
+// A stopped command ends before its grace is over, even if process 1 does not reap processes.
 func TestIdleProcess1(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("unshare", asProcess1(os.Args[0], "-test.run=^TestIdleProcess1HelperProcess$")...)

@@ -42,7 +42,8 @@ func TestVariables_ignored(t *testing.T) {
 	}
 }
 
-// A variable for any other flag is an error, even if it is empty, and even if the wait could not use the flag.
+// A variable for a flag without a variable is an error, even if the variable is empty, and even if the wait
+// could not use the flag.
 func TestVariables_none(t *testing.T) {
 	t.Parallel()
 	count := 0

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// bubble runs a test in a bubble, in which time is virtual, beside others.
+// bubble runs a parallel test with virtual time.
 func bubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	t.Parallel()
@@ -47,16 +47,16 @@ func (m *memory) swap(_ context.Context, key, old, next string) (now string, at 
 
 func (m *memory) close() {}
 
-// A fake is a store in memory, in which things go wrong.
+// A fake is a store in memory that can fail.
 type fake struct {
 	memory
 	mu    sync.Mutex
 	delay time.Duration
 	away  error
-	clock time.Duration // ahead of this process's
+	clock time.Duration // how far the store's clock is ahead
 	calls int
 
-	script func() // what goes wrong when
+	script func() // runs during the test and causes the faults
 }
 
 func newFake() *fake {
@@ -90,14 +90,14 @@ func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, 
 	return now, at, swapped, err
 }
 
-// become gives the store other records.
+// become replaces the records of the store.
 func (s *fake) become(records map[string]string) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
 	s.records = records
 }
 
-// faults are what may befall a store that comes back.
+// faults are the ways in which a store fails and recovers.
 func faults() map[string]func(*fake) {
 	away := func(e *fake, err error, delay, span time.Duration) {
 		e.set(func() { e.away, e.delay = err, delay })

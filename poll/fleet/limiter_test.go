@@ -15,8 +15,8 @@ import (
 
 const testPlace = "https://api.example.com:443"
 
-// An api allows some requests a second, and a burst. What it says of the others is a
-// hint, which may be prolonged by asking on.
+// An api allows rate requests per second, with bursts. It rejects other requests with the wait hint. If
+// extends is true, each rejected request prolongs the wait.
 type api struct {
 	rate, burst float64
 	hint        time.Duration
@@ -26,7 +26,7 @@ type api struct {
 	level    float64
 	at       time.Time
 	closed   time.Time
-	answered []time.Duration // since begun
+	answered []time.Duration // times since begun
 	refused  []time.Duration
 	begun    time.Time
 }
@@ -49,7 +49,7 @@ func (a *api) ask() (good bool) {
 	return false
 }
 
-// send makes a request when the limiter allows it, unless that is after the end.
+// send makes a request as soon as the limiter allows a request. It returns false if that is after end.
 func send(a *api, limiter *Fleet, latency time.Duration, end time.Time) (good bool) {
 	var had time.Time
 	for {
@@ -70,8 +70,8 @@ func send(a *api, limiter *Fleet, latency time.Duration, end time.Time) (good bo
 	return good
 }
 
-// crowdOf has n processes ask for some time, each once a second if that is allowed. It returns
-// the fewest and the most answers that one of them got.
+// crowdOf runs n processes for total. Each process makes at most one request per second. It returns the
+// smallest and the largest number of successful responses per process.
 func crowdOf(t *testing.T, n int, a *api, e *fake, perSecond float64, known bool, total time.Duration) (looks [2]int) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	synctest.Test(t, func(t *testing.T) {
@@ -105,8 +105,7 @@ func crowdOf(t *testing.T, n int, a *api, e *fake, perSecond float64, known bool
 	return looks
 }
 
-// A hundred processes with one target each are polite together to an API that allows a fifth of
-// what they would ask.
+// A hundred processes with one target each keep the limit of an API that allows a fifth of their requests.
 func TestLimiter_crowd(t *testing.T) {
 	t.Parallel()
 	for _, server := range []struct {
@@ -139,7 +138,7 @@ func TestLimiter_crowd(t *testing.T) {
 				switch {
 				case known && a.burst > 1 && (len(a.refused) > 0 || used < 0.9):
 				case refused > allowed || used < 0.7:
-				case looks[0]*3 < looks[1]-3: // nobody is left out
+				case looks[0]*3 < looks[1]-3: // some process got much less than the other processes
 				default:
 					return
 				}
@@ -149,10 +148,10 @@ func TestLimiter_crowd(t *testing.T) {
 	}
 }
 
-// In whatever way the store fails, a hundred processes go on about as fast as they did, and
-// hardly 1% is refused: where they come back one by one, some still have a slot of their own.
-// The API names no wait: while the store is away, one that is named to one process refuses all
-// that the others send meanwhile, so that a single refusal becomes dozens in one run of a hundred.
+// If the store fails in any way, a hundred processes continue almost at the same rate, and about 1% of the
+// requests are rejected. Processes that return to the store one by one may still have a slot of their own. The
+// API sends no wait: without the store, only one process would learn of the wait, and the requests of all
+// other processes would be rejected meanwhile.
 func TestLimiter_faults(t *testing.T) {
 	t.Parallel()
 	for name, fail := range faults() {
@@ -173,8 +172,8 @@ func TestLimiter_faults(t *testing.T) {
 	}
 }
 
-// Without the store, a process that is alone sends its next request at once, and each of several processes at a random
-// time. The process keeps to the waits of its responses.
+// Without the store, a single process sends its next request immediately, and each of several processes at a
+// random time. Each process obeys the waits of its own responses.
 func TestLimiter_withoutStore(t *testing.T) {
 	t.Parallel()
 	for _, processes := range []int{1, 2} {
@@ -211,14 +210,14 @@ func TestLimiter_flushed(t *testing.T) {
 	})
 }
 
-// Rivals are a store in which other processes are always faster.
+// rivals is a store whose records other processes always change first.
 type rivals struct{ memory }
 
 func (*rivals) swap(context.Context, string, string, string) (string, int64, bool, error) {
 	return "", time.Now().UnixMicro(), false, nil
 }
 
-// A change that others are always faster with is given up after some seconds.
+// A change gives up after some seconds if other processes always change the record first.
 func TestFleet_rivals(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
@@ -229,7 +228,7 @@ func TestFleet_rivals(t *testing.T) {
 	})
 }
 
-// A process that polls many hosts forgets those that nobody has used for longer than a record lives.
+// A process that polls many hosts forgets the hosts that were unused for longer than a record lives.
 func TestFleetForgetsUnusedOrigins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFleet(swapping{&memory{records: map[string]string{}}}, "here", Options{})

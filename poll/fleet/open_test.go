@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What can never be right is an error, without the password.
+// A string that cannot name a store is an error without the password.
 func TestOpen_wrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestOpen_wrong(t *testing.T) {
 		filepath.Join(file, "directory"): "not a directory",
 	} {
 		if runtime.GOOS == "windows" && (where == shared || filepath.Dir(where) == file) {
-			continue // it has no modes, and what is below a file is only not there
+			continue // Windows has no modes, and a path below a file does not exist
 		}
 		f, err := Open(where, Options{})
 		if err == nil {
@@ -65,7 +65,7 @@ func TestOpen_wrong(t *testing.T) {
 	}
 }
 
-// A directory may have any name if it exists, and most if it does not.
+// An existing directory may have any name. A new directory may have most names.
 func TestOpen_names(t *testing.T) {
 	t.Chdir(t.TempDir())
 	existing := []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"}
@@ -85,7 +85,7 @@ func TestOpen_names(t *testing.T) {
 	}
 }
 
-// A server without the certificate for its name is not used, and one that has it is.
+// A server needs a certificate for its name.
 func TestOpen_verifies(t *testing.T) {
 	t.Parallel()
 	s := serve(t, true)
@@ -114,7 +114,7 @@ func TestOpen_verifies(t *testing.T) {
 	trusted.Close()
 }
 
-// Who does not have the secret cannot recognize a key, and other versions have other keys.
+// A key cannot be recognized without the secret. Other versions have different keys.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -127,12 +127,12 @@ func TestKey(t *testing.T) {
 			seen[key] = true
 		}
 	}
-	if !seen["poll-3-limit-f2544dbb88fc8266a99437d06b6ab015"] { // programs of other versions share it
+	if !seen["poll-3-limit-f2544dbb88fc8266a99437d06b6ab015"] { // processes of different builds share this key
 		t.Errorf("the keys are %v", seen)
 	}
 }
 
-// Of a loopback address each machine has its own limit, unless that has a name.
+// Each machine has its own limit for a loopback address, unless the limit has a name.
 func TestFleet_keys(t *testing.T) {
 	t.Parallel()
 	f := newFleet(swapping{&memory{}}, "here", Options{})
@@ -175,7 +175,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// forward has a server be reached by another listener.
+// forward copies the connections of listener to a socket.
 func forward(listener net.Listener, socket string) {
 	for {
 		conn, err := listener.Accept()

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	sends(f, nil, 3)
 }
 
-// On a disk that is full, a process continues alone, and the other processes share.
+// On a full disk, a process continues alone, and the other processes share.
 func TestDirectory_full(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func TestDirectory_full(t *testing.T) {
 	}
 }
 
-// A server that stands still keeps a call waiting for no longer than the bound, and each
-// goes on at its pace until the server does.
+// A stopped server delays a call only up to the bound. Each process continues at its rate until the server
+// continues.
 func TestRedis_paused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, true)
@@ -75,7 +75,7 @@ func TestRedis_paused(t *testing.T) {
 	awaitUp(t, f)
 }
 
-// The directory of another user is none for root, either.
+// The directory of another user is rejected, also for root.
 func TestDirectory_ofAnother(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

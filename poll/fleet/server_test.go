@@ -18,7 +18,7 @@ import (
 // as valkey-server. Without such a program it is a miniredis in this process.
 type realServer struct {
 	url, socket string
-	process     *os.Process // nil for one in this process
+	process     *os.Process // nil for a miniredis in this process
 }
 
 // serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
@@ -78,7 +78,7 @@ func (s *realServer) connect(t testing.TB) redis.Conn {
 	return conn
 }
 
-// command carries out a command that works.
+// command runs a command, which must succeed.
 func command(t testing.TB, conn redis.Conn, name string, args ...any) any {
 	t.Helper()
 	reply, err := conn.Do(name, args...)

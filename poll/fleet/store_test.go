@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// All kinds of stores do the same.
+// All kinds of stores behave equally.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	for name, serve := range map[string]func(t *testing.T) (where string){
@@ -31,7 +31,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// open opens a fleet, for a thousand requests a second unless there are options. Its notes go to the channel.
+// open opens a fleet. Without options the limit is a thousand requests per second. The notes go to the
+// channel.
 func open(t testing.TB, where string, options ...Options) (*Fleet, chan string) {
 	t.Helper()
 	notes := make(chan string, 100)
@@ -46,7 +47,7 @@ func open(t testing.TB, where string, options ...Options) (*Fleet, chan string) 
 	return f, notes
 }
 
-// sends sends n requests to a place, and returns what was told.
+// sends makes n requests to an origin, and returns a note or "".
 func sends(f *Fleet, notes chan string, n int) string {
 	for range n {
 		at, _ := f.Next("place", time.Time{})
@@ -60,7 +61,7 @@ func sends(f *Fleet, notes chan string, n int) string {
 	}
 }
 
-// awaitUp waits until a fleet shares again.
+// awaitUp waits until the fleet uses the store again.
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()
 	for range 1000 {
@@ -102,7 +103,7 @@ func testChange(t *testing.T, where string) {
 	}
 }
 
-// Of many that count, none gets lost.
+// Concurrent changes are never lost.
 func testCounts(t *testing.T, where string) {
 	const fleets, times = 8, 50
 	var counted atomic.Int64
@@ -126,7 +127,7 @@ func testCounts(t *testing.T, where string) {
 	})
 }
 
-// What one process takes or is told holds for the others.
+// A slot or a wait of one process also applies to the other processes.
 func testLimits(t *testing.T, where string) {
 	a, notes := open(t, where, Options{PerSecond: 0.1, Known: true})
 	b, _ := open(t, where, Options{PerSecond: 0.1, Known: true})
@@ -193,7 +194,8 @@ func TestStore_strangers(t *testing.T) {
 	}
 }
 
-// Whatever a server says, each process goes on alone, and says so once, without a password.
+// After any wrong reply of a server, each process continues alone. It notes the reason once, without a
+// password.
 func TestRedis_refuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -234,7 +236,7 @@ func TestRedis_refuses(t *testing.T) {
 	}
 }
 
-// What is wrong with a directory is said once, and each process goes on alone.
+// A problem with the directory is noted once, and each process continues alone.
 func TestDirectory_fails(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
@@ -269,11 +271,11 @@ func TestDirectory_fails(t *testing.T) {
 			t.Errorf("%s: told again: %s", name, note)
 		}
 		os.RemoveAll(dir)
-		awaitUp(t, f) // which makes it again
+		awaitUp(t, f) // the request creates the directory again
 	}
 }
 
-// What nobody has changed for long is removed, and nothing else.
+// Only records that are unchanged for a long time are removed.
 func TestDirectory_sweeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -296,13 +298,13 @@ func TestDirectory_sweeps(t *testing.T) {
 	}
 	os.Chtimes(filepath.Join(dir, key), old, old)
 	open(t, dir)
-	// A process may hold the lock, and then another one of the same name would be a second.
+	// Locks stay: if a lock in use were removed, a second file of the same name would be a second lock.
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 || len(locks) != 1 {
 		t.Errorf("have %v", entries)
 	}
 }
 
-// A lock is one of a few, so that they need not be removed.
+// There are only a few different locks, so that locks need not be removed.
 func TestDirectory_locks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

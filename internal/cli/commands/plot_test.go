@@ -21,7 +21,7 @@ func line(name string, ys ...float64) Series {
 	return s
 }
 
-// texts returns the texts of an SVG, which has to be well-formed.
+// texts returns the texts of an SVG. The test fails if the SVG is not well-formed.
 func texts(t *testing.T, svg []byte) []string {
 	t.Helper()
 	var found []string
@@ -67,7 +67,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// The corners of the chart are where the axes end.
+// The axes end in the corners of the chart.
 func TestSVG_positions(t *testing.T) {
 	t.Parallel()
 	svg := string(SVG(Plot{Series: []Series{{Points: []Point{{0, 0}, {5, 1}, {10, 4}}}}}))

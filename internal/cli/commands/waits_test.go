@@ -55,8 +55,8 @@ func TestWaits_Schedules(t *testing.T) {
 	}
 }
 
-// With every jitter, each refusal doubles an interval up to the longest wait: the waits after an answer and after the
-// last refusal, which are random at most, without those of random 0 below them.
+// With every jitter, each rejection doubles an interval up to the longest wait. The test draws the greatest
+// random numbers, so that it sees the upper bounds of the waits.
 func TestWaits_refusals(t *testing.T) {
 	t.Parallel()
 	interval := s
@@ -77,14 +77,14 @@ func TestWaits_refusals(t *testing.T) {
 	}
 }
 
-// most returns numbers that are the greatest.
+// most returns random numbers that are all the greatest.
 func most() *rand.Rand { return rand.New(greatest{}) }
 
 type greatest struct{}
 
 func (greatest) Uint64() uint64 { return math.MaxUint64 }
 
-// Whatever the parameters and however late the step, waits are within their bounds.
+// Waits are within their bounds for all parameters and steps.
 func FuzzSchedules(f *testing.F) {
 	f.Add(int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
 	for _, number := range []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 1e300, math.Inf(1), math.NaN()} {
@@ -105,7 +105,7 @@ func FuzzSchedules(f *testing.F) {
 	})
 }
 
-// checkBounds walks many waits of w and asks far beyond them.
+// checkBounds checks many waits of w, also for very late steps.
 func checkBounds(t *testing.T, w read.Waits, seed uint64) {
 	t.Helper()
 	limit := cmp.Or(w.MaxWait, backoff.DefaultMaxWait)

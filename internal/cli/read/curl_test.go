@@ -49,7 +49,7 @@ func TestRoutesAndProxy(t *testing.T) {
 	}
 }
 
-// A limit of 0 is none, and not that of the library.
+// A limit of 0 means no limit, not the default of the library.
 func TestMaxBody_none(t *testing.T) {
 	t.Parallel()
 	if s, _, err := lineOf(t, "--max-body", "0", "http://h"); err != nil || s.HTTP.MaxBody < 1<<40 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// headersOf reads the header of a line, and returns what reads it again.
+// headersOf returns the header for values, and the function that reads the files again.
 func headersOf(t *testing.T, args ...string) (header http.Header, again refresh, err error) {
 	t.Helper()
 	r, env, err := lineOf(t, append(args, "http://h")...)
@@ -19,8 +19,8 @@ func headersOf(t *testing.T, args ...string) (header http.Header, again refresh,
 	return header, again, err
 }
 
-// A file is read at each attempt. While it is missing, empty or not written in full, its last
-// content holds, and the error says so.
+// A file is read for each attempt. While the file is missing, empty or incomplete, its previous content stays
+// in use, and the error reports the problem.
 func TestRenewedHeaders(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
@@ -57,7 +57,7 @@ func TestRenewedHeaders(t *testing.T) {
 			t.Errorf("%q: have %v, want %q", step.text, err, step.says)
 		}
 	}
-	// A field that is removed from the file has no values, and is not sent.
+	// A field that was removed from the file maps to nil, and is not sent.
 	write("Authorization: new\n")
 	header, err := again(nil, false)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestRenewedHeaders(t *testing.T) {
 	}
 }
 
-// A file whose last line never ended is complete without that.
+// A file may end without a line break if its last line never had one.
 func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
@@ -86,7 +86,7 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	if header, err := again(nil, false); header.Get("X-Key") != "2" || err != nil {
 		t.Errorf("have %v and %v", header, err)
 	}
-	// While it is new, it may be half written, at first, too.
+	// A new file without a final line break may be incomplete, also on the first read.
 	for _, read := range []func() (http.Header, error){
 		func() (http.Header, error) { return again(nil, false) },
 		func() (http.Header, error) {
@@ -95,12 +95,12 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 		},
 	} {
 		write("X-Key: 12")
-		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // new for long
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // the file stays new
 			t.Fatal(err)
 		}
 		time.AfterFunc(minAge/2, func() {
 			os.WriteFile(name+".new", []byte("X-Key: 1234\n"), 0o600)
-			os.Rename(name+".new", name) // so that a machine that is slow never shows an empty file
+			os.Rename(name+".new", name) // readers never see an empty file
 		})
 		if header, err := read(); header.Get("X-Key") != "1234" || err != nil {
 			t.Errorf("have %v and %v", header, err)
@@ -108,7 +108,7 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	}
 }
 
-// A file of a token may begin with a byte order mark, or have the whole value of the field.
+// A token file may start with a byte order mark, or contain the whole value of the field.
 func TestBearerFile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"one\n", "\ufeffone\r\n", "Bearer one\n", "\ufeffBearer  one\n"} {
@@ -122,7 +122,7 @@ func TestBearerFile(t *testing.T) {
 	}
 }
 
-// A token in a file is renewed, and a header of -H wins over it.
+// A token in a file is renewed. A header of -H takes precedence over the token.
 func TestRenewedBearer(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// lineOf reads arguments, without variables of the environment.
+// lineOf parses arguments without environment variables.
 func lineOf(t *testing.T, args ...string) (*Run, Env, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A list may be empty only with --expect 0, which is -1 in the library.
+// A list may be empty only with --expect 0, which the library represents as -1.
 func TestReadList_expect(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]int{"": 0, "--expect=0": -1, "--expect=3": 3} {

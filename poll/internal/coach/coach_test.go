@@ -36,7 +36,7 @@ func exited(code int, stdout, stderr string) status.Observation {
 	return poll.Recorded(status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout), Stderr: []byte(stderr)})
 }
 
-// The remarks about a response are notes where they explain its code.
+// Remarks about a response become notes if they explain its code.
 func TestRemarks(t *testing.T) {
 	for code, isNoted := range map[int]bool{302: true, 401: true, 403: false, 404: false} {
 		o := answered(code, "")
@@ -92,7 +92,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// The hints of a wait are about its last response. Each is new once.
+// The hints are about the last response. FirstHints returns each hint once.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	state := "did you mean .state?"
@@ -206,7 +206,7 @@ func line(stdout, stderr string) status.Observation {
 	return o
 }
 
-// leading returns the answer to a start that leads to next.
+// leading returns the response to a start request that names the URL next.
 func leading(next, body string) status.Observation {
 	o := answered(202, body)
 	o.Start, o.Next = true, next

@@ -14,7 +14,7 @@ type ruleLine struct {
 	Expr   string
 }
 
-// elementRules compiles the rules of a user.
+// elementRules compiles a user's rules for elements.
 func elementRules(t testing.TB, lines ...ruleLine) (rules status.Rules) {
 	t.Helper()
 	for _, line := range lines {
@@ -27,7 +27,7 @@ func elementRules(t testing.TB, lines ...ruleLine) (rules status.Rules) {
 	return rules
 }
 
-// observedElement is the element of an answer that the server gave with 200.
+// observedElement returns an element of a 200 response.
 func observedElement(element string, presence status.Presence) status.Observation {
 	page := expr.NewDoc([]byte(`{"limit":3,"jobs":[` + element + `]}`))
 	return status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(element), Within: page, Presence: presence, Protocol: meaning.HTTP{}, Target: "job-1"}
@@ -73,7 +73,7 @@ func TestClassifyElement(t *testing.T) {
 	}
 }
 
-// What a document says about its operation is what the element says.
+// The state in an element's own document decides, without a rule.
 func TestElementStates(t *testing.T) {
 	t.Parallel()
 	for element, want := range map[string]status.Status{

@@ -222,8 +222,8 @@ func TestURLsThatAStartNames(t *testing.T) {
 	}
 }
 
-// Once a state was seen, an answer without one is not the end: it may be of
-// whatever stands before the server.
+// After a response with a state, a response without a state does not end the operation: the response may come
+// from a proxy.
 func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 	t.Parallel()
 	const reason = `HTTP 200 OK without a state, and before it .status is "running"`
@@ -258,7 +258,8 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 	}
 }
 
-// A rule of the user's that says what is final, or what is not, decides instead.
+// With a rule for NOT_READY on the document, an unknown state of the document means SUCCESS, except in Azure's
+// status documents. Known states keep their meaning.
 func TestRulesAndWhatADocumentSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -282,8 +283,8 @@ func TestRulesAndWhatADocumentSays(t *testing.T) {
 	}
 }
 
-// The rules of Azure's status document are asked behind a start without anybody
-// having given them. What they miss is no news to who reads the reason.
+// The rules for Azure's status document are evaluated without a flag. If these rules do not decide, the reason
+// does not mention them.
 func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -304,7 +305,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 	}
 }
 
-// Whatever else a document holds: while its own state is none that is final, it is no SUCCESS.
+// A document whose own state is not final is never SUCCESS, whatever its other members are.
 func FuzzAnUnfinishedOperation(f *testing.F) {
 	f.Add("job", `{"state":"done"}`)
 	f.Add("result", `[{"status":"succeeded","done":true}]`)
@@ -327,8 +328,8 @@ func FuzzAnUnfinishedOperation(f *testing.F) {
 	})
 }
 
-// A status document of Azure has the verdict of the preset, without a flag. A resource without a state is at rest only
-// for the preset.
+// A status document of Azure has the same verdict as with the preset, without a flag. Only the preset accepts
+// a resource without a state.
 func TestAzureIsThePreset(t *testing.T) {
 	t.Parallel()
 	preset, err := presets.Rules("azure-lro", status.KindHTTP)

@@ -13,7 +13,7 @@ import (
 
 var ruled = []status.Status{status.Throttled, status.Error, status.Success, status.NotReady}
 
-// Only the codes of Accept are those of successful responses.
+// With Accept, only the listed codes make a response successful.
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	hinted := answered(429, `{"state":"done"}`)
@@ -401,7 +401,7 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 	}
 }
 
-// A command that was called wrongly fails in the same way for ever, unless a rule knows better.
+// A usage error of a command is permanent, unless a rule matches.
 func TestCalledWrongly(t *testing.T) {
 	t.Parallel()
 	for stderr, want := range map[string]status.Status{
@@ -501,7 +501,8 @@ func doubted(o *status.Observation) { o.Doubt = "a page" }
 
 func page(o *status.Observation) { o.Page = 3 }
 
-// What a preset reads in an answer that is not good keeps the wait going, unless it is refused for load.
+// A preset may keep a wait going by an unsuccessful response, unless the server rejected the request because
+// of load.
 func TestPresetIsNotReady(t *testing.T) {
 	t.Parallel()
 	preset := rules(t, `until .status == "ok"`, `not-ready-if .status == "creating"`)
