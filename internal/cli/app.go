@@ -24,7 +24,7 @@ type Process struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Hurry is closed at the second signal to end.
+	// Hurry is closed when a second signal to end arrives.
 	Hurry <-chan struct{}
 	// Dial connects to the servers of URLs, for example in a simulated network. If Dial is nil, connections use
 	// the real network.
@@ -167,8 +167,8 @@ func (p app) write(ctx context.Context, text string) error {
 	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
-// A typed is the urfave/cli value of a flag on the command line. [argv.Line.Parse] has already replaced short
-// and abbreviated forms by full names and values.
+// A typed is the urfave/cli value of a flag on the command line. [argv.Line.Parse] has already replaced each
+// flag by its full name and value.
 type typed struct {
 	*argv.Flag
 	line *argv.Line

@@ -13,7 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// finish prints err, unless err is an [run.ExitCode], whose message is already printed. It returns the exit
+// finish prints err, unless err is a [run.ExitCode], whose message is already printed. It returns the exit
 // code for err, which is [run.ExitSuccess] if err is nil.
 func (p app) finish(err error) run.ExitCode {
 	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {

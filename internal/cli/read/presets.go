@@ -137,8 +137,8 @@ func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// WithPreset returns a copy of s with the settings of its --preset added. It returns s without --preset. rank
-// is the rank of the added settings.
+// WithPreset returns a copy of s with the settings of its --preset added, at the given rank. It returns s
+// itself if --preset is not set.
 func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	if s.Preset == "" {
 		return s, nil

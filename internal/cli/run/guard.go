@@ -34,8 +34,8 @@ const (
 )
 
 // A Guard ends the process if an orderly end after a signal or the deadline takes too long. The process may
-// hang in a call without a context, such as a write to a full pipe. So the guard uses no such call without its
-// own limit. The guard does not cover the program of an attempt, since stopping a program cannot hang.
+// hang in a call without a context, such as a write to a full pipe. So each such call of the guard itself has
+// a time limit. The guard does not cover the program of an attempt, since stopping a program cannot hang.
 type Guard struct {
 	ctx      context.Context            // done at the first signal
 	hurry    <-chan struct{}            // closed at the second signal
@@ -78,9 +78,8 @@ func (g *Guard) giveUpIn(d time.Duration, cause error) *time.Timer {
 	return time.AfterFunc(d, func() { g.once.Do(func() { g.giveUp(cause) }) })
 }
 
-// atDeadline starts the time for an orderly end. The time starts at this call rather than at the deadline,
-// since the process may have been stopped past the deadline. A signal cancels the timer, since AtSignal has
-// its own.
+// atDeadline starts the time for an orderly end. The time starts at this call, since the process may have been
+// suspended past the deadline. A signal cancels the timer, since AtSignal starts its own timer.
 func (g *Guard) atDeadline(cause error) {
 	late := g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	context.AfterFunc(g.ctx, func() { late.Stop() })

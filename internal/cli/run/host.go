@@ -19,7 +19,7 @@ import (
 // A Host is the process that runs a command line.
 type Host struct {
 	read.Env
-	Hurry   <-chan struct{} // closed at the second signal to end
+	Hurry   <-chan struct{} // closed when a second signal to end arrives
 	Release func()          // stops catching signals; nil if signals are not caught
 	Guard   *Guard          // nil without a guard
 	Began   time.Time

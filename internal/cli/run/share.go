@@ -18,8 +18,9 @@ import (
 // since other users can read the arguments of a process.
 const shareSecret = "POLL_SHARE_SECRET"
 
-// openShare returns the limiter that --share names. It returns nil without --share. It also returns nil if
-// only the environment variable sets it while a target is a command and --share-key is not set.
+// openShare returns the limiter that --share names, or nil without --share. If a target is a command,
+// --share-key must name the limit. Without --share-key, openShare ignores a --share of the environment, and
+// rejects any other --share.
 func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *read.Target) bool { return t.Kind == status.KindCommand }
 	switch isUnknown := s.Fleet.Name == "" && slices.ContainsFunc(all, isCommand); {
