@@ -64,8 +64,8 @@ var floors = []struct {
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
-// only says which package may import what others have made. What is not listed
-// here is not imported at all.
+// only maps each external module to the packages that may import the module. Modules that are not listed must
+// not be imported.
 var only = map[string][]string{
 	"github.com/urfave/cli/v2":         {"internal/cli"},
 	"github.com/tidwall/gjson":         {"status/expr"},
@@ -143,7 +143,8 @@ func TestArrows_leaves(t *testing.T) {
 	}
 }
 
-// forbidden returns why the package in dir may not import the package imported, or "" if it may.
+// forbidden returns the reason against an import of the package imported by the package in dir. It returns ""
+// for an allowed import.
 func forbidden(dir, imported string) string {
 	own, inside := strings.CutPrefix(imported, module+"/")
 	first, _, _ := strings.Cut(imported, "/")

@@ -110,7 +110,7 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	for i, sig := range signals {
 		pause := time.Duration(0)
 		if i > 0 {
-			pause = 200 * time.Millisecond // more than that of an echo
+			pause = 200 * time.Millisecond // longer than the pause of an echo
 		}
 		if s.ended(pause) {
 			break
@@ -179,8 +179,8 @@ func TestReaderIsWaitedFor(t *testing.T) {
 	}
 }
 
-// startStuck starts poll and waits until poll is blocked. If the timeout ends before that, startStuck tries
-// again with twice the timeout.
+// startStuck starts poll and waits until poll is blocked. If the timeout ends before poll is blocked,
+// startStuck tries again with twice the timeout.
 func (p blockage) startStuck(t *testing.T, first bool, timeout time.Duration, grace string) (*blockedRun, time.Duration) {
 	t.Helper()
 	for {

@@ -129,7 +129,7 @@ func TestComplete(t *testing.T) {
 	tests := []struct {
 		name  string
 		words []string // the last is being typed
-		want  string   // kind, start, and what is offered
+		want  string   // kind, start and candidates
 	}{
 		{"the first word", []string{""}, "words 0 " + strings.Join(testApp().commandNames(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},

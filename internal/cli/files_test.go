@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Between two files of a package, calls point in one direction.
+// Calls between two files of a package go in one direction.
 func TestFiles_callOneWay(t *testing.T) {
 	t.Parallel()
 	calls := callsBetweenFiles(t, "poll")
@@ -23,8 +23,9 @@ func TestFiles_callOneWay(t *testing.T) {
 	}
 }
 
-// The files of a package stand above each other, and calls point down, so that a reader follows one direction. The
-// test removes the files that call no other file, again and again. The files that are left call in a circle.
+// The files of a package have an order, and calls go from earlier to later files, so that readers follow one
+// direction. The test repeatedly removes files that call no remaining file. The files that are left call in a
+// circle.
 func TestFiles_pointDown(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/resume", "status/expr"} {

@@ -33,7 +33,7 @@ func TestTheLibraryNamesNoFlag(t *testing.T) {
 	}
 }
 
-// isLibrary reports whether a package is for other programs, or is used by such a package.
+// isLibrary reports whether a package is in poll, status or backoff, which other programs use.
 func isLibrary(dir string) bool {
 	first, _, _ := strings.Cut(dir, "/")
 	return first == "poll" || first == "status" || first == "backoff"

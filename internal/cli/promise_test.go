@@ -83,7 +83,7 @@ func (r rows) String() string {
 	return b.String()
 }
 
-// always is the suffix of a member that every object has.
+// always is the suffix of a member that is required in every object.
 const always = "!"
 
 // readRows parses the text of String. A line that starts with a blank continues its row.
@@ -193,7 +193,7 @@ func (r rows) addSchema(node any, at string) {
 			}
 		case "const":
 			r.addConst(at, value)
-		case "if", "then", "else", "allOf", "not": // what follows from what is no member
+		case "if", "then", "else", "allOf", "not": // constraints rather than members
 		default:
 			r.addSchema(value, at)
 		}

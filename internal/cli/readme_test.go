@@ -37,20 +37,20 @@ func pages(t *testing.T) []string {
 	return names
 }
 
-// TestReadme runs the examples of README.md, of the skill and of pages in docs, each in a shell and
-// a directory of its own: blocks that begin with ```console, and what begins with "poll"
-// in blocks of make, YAML, HCL and ini.
+// TestReadme runs the examples of README.md, the skill and the pages in docs. Each example has
+// its own shell and directory. The examples are blocks that start with ```console, and commands
+// that start with "poll" in blocks of make, YAML, HCL and ini.
 //
-//   - "$ " begins a command, "> " continues it. All other lines are what the
-//     commands print on stdout, to the letter. stderr is not compared; a block
-//     about it says 2>&1.
-//   - The commands of a block are one script: a variable lives on, and after
-//     "exit" nothing is run.
-//   - https://api.example.com is a server on the loopback interface, and so is
-//     tcp://db.example.com:5432. What it answers, and the files of the directory, of
-//     which some are programs, stand in testdata/readme.txtar: its first part has lines
-//     METHOD PATH ANSWER..., with answers as package httpscript reads them; they begin
-//     anew with each block.
+//   - "$ " starts a command, and "> " continues the command. All other lines are the
+//     exact output of the commands on stdout. stderr is not compared; a block about
+//     stderr contains 2>&1.
+//   - The commands of a block are one script: variables are kept, and no command after
+//     "exit" is run.
+//   - https://api.example.com and tcp://db.example.com:5432 are a server on the loopback
+//     interface. Its responses, and the files and programs of the directory, are in
+//     testdata/readme.txtar. The first part has lines METHOD PATH ANSWER..., with
+//     responses in the syntax of package httpscript. The responses start again in
+//     each block.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

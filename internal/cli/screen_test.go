@@ -21,7 +21,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 	return out.out.String()
 }
 
-// Charts are for people: programs that read a table or JSON get no chart.
+// Charts are printed for people only: programs that read a table or JSON get no chart.
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]bool{"table": true, "json": false} {

@@ -53,7 +53,7 @@ func set(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// setInput makes a file the stdin of the next call.
+// setInput sets the file for stdin of the next call.
 func setInput(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: input FILE")
@@ -117,7 +117,7 @@ func setEnviron(environ []string) {
 	}
 }
 
-// inTurn runs scripts one after the other.
+// inTurn runs scripts sequentially.
 type inTurn struct{ *testing.T }
 
 func (t inTurn) Parallel()     {}

@@ -19,7 +19,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// sh is the shell of scripts: sh FILE [ARG...], or sh -c TEXT [NAME [ARG...]].
+// sh runs a script as a shell: sh FILE [ARG...], or sh -c TEXT [NAME [ARG...]].
 func sh() {
 	args := os.Args[1:]
 	if args[0] == "-c" {
@@ -144,7 +144,7 @@ var tools = map[string]func(args []string, in io.Reader, out io.Writer) error{
 	},
 }
 
-// grep is grep [-q] [-v] REGEXP [FILE...], also with -e for each of several expressions.
+// grep implements grep [-q] [-v] REGEXP [FILE...], also with -e for each of several expressions.
 func grep(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("grep", flag.ContinueOnError)
 	quiet, not := flags.Bool("q", false, ""), flags.Bool("v", false, "")
@@ -174,7 +174,7 @@ func grep(args []string, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// input returns what files hold; without files, stdin.
+// input returns the content of files, or stdin without files.
 func input(files []string, stdin io.Reader) ([]byte, error) {
 	if len(files) == 0 {
 		return io.ReadAll(stdin)

@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signaled is a program that sends signals to another when that is ready:
+// signaled runs a program and sends signals to the program when it is ready:
 //
 //	signaled [-g] FILE:SIGNAL... PROGRAM [ARG...]
 //
 // It starts the program in a process group of its own, and for each FILE:SIGNAL
 // waits until the file exists, sends the signal to the program (-g: to its
-// group, as Ctrl-C does), and makes FILE.sent. It says at the end how the
-// program ended, and exits as a shell would.
+// group, like Ctrl-C), and creates FILE.sent. It prints at the end how the
+// program ended, and exits like a shell.
 func signaled() {
 	args := os.Args[1:]
 	var group bool

@@ -47,8 +47,8 @@ func runPoll() {
 	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
 }
 
-// TestScript runs the scripts of testdata/script, each a way to use the real program. Beside testscript's
-// own commands there are, in script_commands_test.go,
+// TestScript runs the scripts of testdata/script. Each script uses the real program in one way. The commands
+// of testscript are extended by script_commands_test.go:
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
@@ -64,11 +64,11 @@ func runPoll() {
 //	                              true of the list of them
 //	scrub FILE NEW                copy FILE to NEW with X for times, ports, versions
 //	clean FILE                    no control character and no workflow command in it
-//	gone FILE...                  the processes whose numbers stand in it have ended
+//	gone FILE...                  the processes whose ids are in the files have ended
 //
-// the conditions [race], and [sockets] where there are Unix sockets, and the program signaled.
-// A script inherits nothing of the test's environment but PATH. What needs more than the sh of
-// script_sh_windows_test.go, such as signals, is marked by [unix].
+// Scripts also have the program signaled, and the conditions [race] and, on systems with Unix sockets, [sockets].
+// A script only inherits PATH from the test's environment. Commands beyond the sh of script_sh_windows_test.go,
+// such as signals, have the condition [unix].
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, scripts("testdata/script"))

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// programs are the programs that scripts find in addition to the programs of the system.
+// programs returns the programs that scripts use in addition to the programs of the system.
 func programs() map[string]func() {
 	return map[string]func(){"poll": runPoll, "signaled": signaled}
 }

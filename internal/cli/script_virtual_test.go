@@ -18,12 +18,12 @@ import (
 
 // TestScript_virtual runs the scripts of testdata/virtual, whose facts depend on time. They have the commands
 // of [TestScript_plain], and each call of poll runs in a synctest bubble: no wait takes real time, and each
-// request comes at an exact time. The clock of a script starts at the real time, and goes on from call to call.
+// request comes at an exact time. The clock of a script starts at the real time, and continues in the next call.
 //
 //	sleep D                       pass time between two calls
 //	serve [-routes] NAME ...      the server NAME.test, for calls only
 //
-// A command that poll runs takes no virtual time, so it has to end by itself at once.
+// A command that poll runs takes no virtual time, so the command must end immediately.
 func TestScript_virtual(t *testing.T) {
 	p := scripts("testdata/virtual")
 	setup := p.Setup

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// programs are those that scripts find besides the system's: some that every Unix has.
+// programs returns the programs that scripts use in addition to the programs of the system, such as common
+// Unix tools.
 func programs() map[string]func() {
 	all := map[string]func(){"poll": runPoll, "sh": sh}
 	// The other tools have names of commands of testscript.

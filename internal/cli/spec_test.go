@@ -153,7 +153,7 @@ func TestVariables(t *testing.T) {
 		{"a hidden flag has none", []string{"http://h"}, map[string]string{"POLL_SILENT": "1"}, ``},
 		{"the child's are not flags", []string{"ls"}, map[string]string{"POLL_ATTEMPT": "3", "POLL_ELAPSED": "1", "POLL_STATUS": "ERROR"}, ``},
 
-		// testdata/usage.txt has what contradicts itself.
+		// Contradicting flags are in testdata/usage.txt.
 		{"a switch that is off", []string{"-q", "--verbose=false", "ls"}, nil, `quiet=true verbose=false`},
 		{"quiet against the environment", []string{"-q", "ls"}, map[string]string{"POLL_PROGRESS": "json", "POLL_VERBOSE": "1"}, `quiet=true`},
 	}

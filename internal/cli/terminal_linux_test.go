@@ -14,7 +14,7 @@ import (
 )
 
 // If the reader of a terminal stops, poll may end in the middle of a drawing. No mode of the terminal may stay
-// changed then, whatever ends poll.
+// changed then, after a deadline or any signal.
 func TestTerminalThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	for name, signals := range map[string][]syscall.Signal{"deadline": nil, "TERM": {syscall.SIGTERM}, "KILL": {syscall.SIGKILL}} {

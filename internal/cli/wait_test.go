@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 )
 
-// The hints for flags of other tools name flags that exist. No hint is for a flag of poll.
+// The hints for flags of other tools name flags that exist. No flag of poll has such a hint.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	table := read.WaitFlags()

@@ -97,7 +97,7 @@ func (s *fake) become(records map[string]string) {
 	s.records = records
 }
 
-// faults are the ways in which a store fails and recovers.
+// faults returns functions that make a store fail or change, by name.
 func faults() map[string]func(*fake) {
 	away := func(e *fake, err error, delay, span time.Duration) {
 		e.set(func() { e.away, e.delay = err, delay })

@@ -49,7 +49,7 @@ func (a *api) ask() (good bool) {
 	return false
 }
 
-// send makes a request as soon as the limiter allows a request. It returns false if that is after end.
+// send waits for the limiter and sends a request. It returns false without a request if the slot is after end.
 func send(a *api, limiter *Fleet, latency time.Duration, end time.Time) (good bool) {
 	var had time.Time
 	for {

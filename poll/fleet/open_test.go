@@ -70,7 +70,7 @@ func TestOpen_names(t *testing.T) {
 	t.Chdir(t.TempDir())
 	existing := []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"}
 	absent := []string{"redis", "unix", "redisson:x", "./a:1/b", "me@here/12:30", "./redis:x"}
-	if runtime.GOOS == "windows" { // a colon is behind a drive there, or before a stream
+	if runtime.GOOS == "windows" { // a colon on Windows ends a drive or starts a stream
 		existing, absent = nil, []string{"redis", "unix", `C:\shared`, `c:shared`, `C:/me@here/shared`, `\\server\share\polls`, `\\?\C:\shared`}
 	}
 	for _, name := range existing {

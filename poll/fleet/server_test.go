@@ -21,7 +21,7 @@ type realServer struct {
 	process     *os.Process // nil for a miniredis in this process
 }
 
-// serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
+// serve starts a Redis. It skips the test if real is true and no real Redis is installed.
 func serve(t testing.TB, real bool, flags ...string) *realServer {
 	t.Helper()
 	name := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")

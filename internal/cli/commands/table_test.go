@@ -10,8 +10,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 )
 
-// The means of the schedules whose means have no simple formula agree
-// with those of many random walks.
+// For schedules without a simple formula for the mean, the means agree with the means of many random walks.
 func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
 	t.Parallel()
 	const walks, steps = 50_000, 30

@@ -54,7 +54,7 @@ func TestNotes(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules []string
 		o     []status.Observation
-		want  string // a part of the only note, "" for none
+		want  string // a part of the only note, or ""
 	}{
 		"a rule that was asked":  {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, ""},
 		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},

@@ -100,7 +100,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `[{"state":"running"}]`, status.NotReady, `.[0].state is "running"`, ".[0].state"},
 		{followed, `Queued`, status.NotReady, `$body is "Queued"`, "$body"},
 
-		// a sign that it goes on
+		// a sign that the operation is running
 		{followed, `{"percentageComplete":50,"successful":false}`, status.NotReady, ".percentageComplete is 50", ""},
 		{followed, `{"readyToStream":true,"pctComplete":"39.000000"}`, status.NotReady, `.pctComplete is "39.000000"`, ""},
 		{followed, `{"status":"incomplete"}`, status.NotReady, `.status is "incomplete", which is no known final state`, ".status"}, // Airbyte tries again
@@ -121,7 +121,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"app":{"state":"finished"}}`, status.NotReady, `.app.state is "finished", which may be about something else: a condition can say when it is done`, ""},
 		{followed, `{"state":"done","owner":{"state":"failed"}}`, status.Success, `.state is "done"`, ""},
 
-		// a flag of its own, and what is inside the result
+		// a separate flag, and members inside the result
 		{created, `{"jobComplete":false}`, status.NotReady, ".jobComplete is false", ""},
 		{created, `{"building":true,"result":null}`, status.NotReady, ".building is true", ""},
 		{followed, `{"done":true,"response":{"state":"RUNNING"}}`, status.Success, ".done is true", ""},
@@ -139,7 +139,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"COMPLETED","conclusion":"NEUTRAL"}`, status.Success, `.status is "COMPLETED"`, ""},
 		{followed, `{"status":"completed","result":"success","conclusion":"skipped"}`, status.Success, `.status is "completed"`, ""},
 
-		// nothing is said
+		// no state
 		{created, `null`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, "\n<p>please log in", status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, `<?xml version="1.0"?><Task status="running"/>`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
@@ -159,7 +159,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
 		{meaning.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
 
-		// the result behind a 303, unless it says that it is none
+		// the result after a 303, unless the document has an open state
 		{meaning.MonitorSeeOther, `{"state":"active"}`, status.Success, "HTTP 200 OK", ""},
 		{meaning.MonitorSeeOther, `{"id":7,"owner":{"state":"queued"}}`, status.NotReady, `.owner.state is "queued"`, ".owner.state"},
 		{meaning.MonitorSeeOther, `{"state":"queued"}`, status.NotReady, `.state is "queued"`, ".state"},
@@ -305,7 +305,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 	}
 }
 
-// A document whose own state is not final is never SUCCESS, whatever its other members are.
+// A document whose own state is not final is never SUCCESS, with any other members.
 func FuzzAnUnfinishedOperation(f *testing.F) {
 	f.Add("job", `{"state":"done"}`)
 	f.Add("result", `[{"status":"succeeded","done":true}]`)

@@ -195,7 +195,7 @@ func TestClassify(t *testing.T) {
 		strict bool
 		o      status.Observation
 		want   status.Status
-		reason string // a part of it
+		reason string // a part of the reason
 		advice status.AdviceCode
 		final  bool
 	}{
@@ -375,7 +375,7 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 		{"", "no newline", "exit code 3: no newline"},
 		{"", "\r\nfatal: not a git repository\r\n", "exit code 3: fatal: not a git repository"},
 
-		// what a logger puts before a line
+		// the prefix of a logger
 		{"", klog + "\"Unhandled Error\" err=\"x\"\n" + klog + "\"Unhandled Error\" err=\"y\"\nThe connection to the server was refused\n",
 			"exit code 3: The connection to the server was refused"},
 		{"", "error: plain\n" + klog + "\"Unhandled Error\"\n", "exit code 3: error: plain"},
