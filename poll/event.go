@@ -38,7 +38,7 @@ type Event struct {
 	Kind   EventKind
 	Target string // the name of the operation, for people
 	// N is the number of the target in a [Group], from 1 in the order of the targets; 0 for a single wait, and for
-	// the list to which elements belong.
+	// a list whose elements are the targets.
 	N           int
 	MaxAttempts int           // 0 = no limit
 	At          time.Time     // the time of the event

@@ -91,8 +91,10 @@ func (s *standing) passed(now time.Time) time.Duration {
 	return now.Sub(s.Last)
 }
 
-// scheduledWait returns the wait of the schedule with the InitialDelay, and the wait that the schedule returned.
-// Wait n comes before attempt n+1; attempts to start the operation do not count.
+// scheduledWait returns the wait before the next attempt: the wait of the schedule plus InitialDelay, and at most
+// of.hold. Before an attempt that only confirms a list, it is the rest of the time until of.confirmAt. previous is the
+// wait of the schedule alone, or s.Previous if the schedule was not called. Wait n comes before attempt n+1. Attempts to
+// start the operation do not count.
 func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
 	var delay time.Duration
 	starts := s.Began.IsZero()

@@ -84,8 +84,8 @@ type Poller struct {
 	Starting func(State) error
 
 	// Finalize is called with the outcome of a wait that Succeeded, before its EventEnd, unless Finalize is nil.
-	// The returned Outcome replaces the outcome. If the result is useless, Finalize returns a failure, and the
-	// State stays open for a later run. Finalize is called on any goroutine, and for several targets concurrently.
+	// The returned Outcome replaces the outcome. Finalize may turn a useless result into a failure; the State then
+	// stays open for a later run. Finalize may be called from any goroutine, and for several targets concurrently.
 	Finalize func(Outcome) Outcome
 }
 

@@ -42,7 +42,7 @@ type limits struct {
 	continues       bool // the wait continues with Report.Next of an HTTP
 }
 
-// tell returns the function that evaluates messages. Outside a wait the first message is the response.
+// tell returns a.Tell. If Tell is nil, as outside a wait, the first message is enough: it is the response.
 func (a Attempt) tell() func(status.Observation) (enough bool) {
 	if a.Tell == nil {
 		return func(status.Observation) bool { return true }

@@ -113,10 +113,10 @@ type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// Wait waits until a request may go to an origin. It fails at the end of ctx, and at once if the origin is closed
-// until after the deadline. It fails, too, if a redirect leads to an origin that is closed for longer than slowAfter:
-// the attempt would count for its own origin meanwhile, and hold up targets there that need no redirect. An attempt that
-// has been at that origin before, as for another page of a list, waits.
+// Wait waits until a request may be sent to place, an origin. The first request to the attempt's own origin does not
+// wait. Wait fails at the end of ctx, and at once if the origin is closed until after the deadline. It also fails if a
+// redirect leads to an origin that is closed for longer than slowAfter: the waiting attempt would block the other targets of
+// its own origin. An attempt that has sent a request to that origin before, as for another page of a list, waits.
 func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	_, again := p.visited.LoadOrStore(place, true)
 	if place == p.place.name && !again {

@@ -86,7 +86,7 @@ type Observation struct {
 
 	// Pages are the further pages of a list. Body is the first page.
 	Pages [][]byte
-	// LeftOut is true if a wrapper of the probe has removed the further pages.
+	// LeftOut is true if a wrapper of the probe returned fewer Pages than the probe.
 	LeftOut bool
 	// Page is the number, from 1, of the page that failed; 0 if no page failed. If a page failed, the whole
 	// response failed, and the other fields describe this page.

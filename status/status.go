@@ -28,9 +28,11 @@ type Verdict struct {
 	Rule string
 	// Reason is a text for people: `.state is "pending", want == "done"`.
 	Reason string
-	// Notes warn of a match that may be a mistake: `.errors is an empty list, which is true`. A run makes them.
+	// Notes warn of a match that may be a mistake: `.errors is an empty list, which is true`. Only a run of
+	// package poll sets Notes.
 	Notes []string
-	// Hints correct a rule that reads something the response does not have: "did you mean .state?". A run makes them.
+	// Hints correct a rule that reads something the response does not have: "did you mean .state?". Only a run
+	// of package poll sets Hints.
 	Hints []string
 	// Objects are the verdicts on the objects of a response, by a preset that names objects or has found several.
 	// Failed objects come first, and finished objects last.

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// A plan is the ages of the attempts.
+// A plan holds the age of the wait at each attempt.
 type plan struct {
 	ages []float64 // in seconds, increasing; at least one
 	// After the last of ages only the broad component of the forecast is left. Further attempts are best where

@@ -22,7 +22,7 @@ type events struct {
 // done is the node of a client that has no event.
 const done = math.MaxUint64
 
-// reset prepares e for clients clients, which have no events yet.
+// reset prepares e for a number of clients without events.
 func (e *events) reset(clients int) {
 	e.idBits = bits.Len(uint(clients - 1))
 	e.first = 1 << e.idBits

@@ -33,8 +33,9 @@ type Statement struct {
 	Raw   string // the value of the member, as JSON
 }
 
-// Final returns a condition that the user may complete to name the final state, such as .state=="...". A number,
-// boolean or list is in the condition unchanged. s must not be the zero Statement.
+// Final returns a condition that the user may complete to name the final state, such as .state=="...". The condition
+// contains a number, boolean or list unchanged. Text and null become "...", and an object
+// becomes .NAME=="...". s must not be the zero Statement.
 func (s Statement) Final() string {
 	switch {
 	case s.Raw[0] == '{':

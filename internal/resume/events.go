@@ -76,7 +76,7 @@ func (l *Log) Err() error {
 	return l.file.problem()
 }
 
-// Fate returns the fate of the file for an ending. Without a file the wait is over.
+// Fate returns the fate of the file of l after a wait with an ending. It returns Over if l is nil.
 func (l *Log) Fate(how poll.Ending) Fate {
 	if l == nil {
 		return Over

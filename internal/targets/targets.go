@@ -56,8 +56,8 @@ type File struct {
 	count  int
 }
 
-// An Entry is a target, with either a URL or a Command. With [Config.Keys] it is the key of an element and has
-// only a Name.
+// An Entry is a target, with either a URL or a Command. If [Config.Keys] is set, an Entry is the key of an element, and
+// only its Name is used.
 type Entry struct {
 	Line int // from 1
 	// Name is the name in the entry. If the entry is a text that fills a template or is a key, Name is the item.

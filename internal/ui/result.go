@@ -34,7 +34,7 @@ type Value struct {
 	JSON []byte // as JSON
 }
 
-// Nothing returns the value of an expression without a result. It is printed as nothing, and is null in JSON.
+// Nothing returns the value of an expression without a result. It prints as an empty string, and is null in JSON.
 func Nothing() Value { return Value{JSON: []byte("null")} }
 
 // A GivenUp reports that the deadline or a signal came before a value.

@@ -17,7 +17,7 @@ import (
 // are shown or reported each by itself.
 const mostTold = 20
 
-// oneLine returns text from outside as part of one line.
+// oneLine returns untrusted text as part of one line, cut to a limit of columns.
 func oneLine(s string) string {
 	const columns, bytes = 300, 8 << 10 // of the text: columns that are shown, and bytes that are read
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")

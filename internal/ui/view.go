@@ -61,9 +61,9 @@ type Config struct {
 	Targets int           // the number of targets
 	Timeout time.Duration // of all targets together, or of a continued wait; 0 for no limit
 
-	// Again reports whether the same command starts nothing twice if it is run again after its time
-	// was too short. Nil means that it does. Slice reports that the command then continues the wait, and
-	// the closing line is marked with "call again".
+	// Again reports whether the command can be run again after a timeout without starting an operation twice.
+	// Nil means that it cannot. If Slice is true, the next run continues the wait, and the closing line has
+	// "call again".
 	Again func() bool
 	Slice bool
 }

@@ -149,10 +149,12 @@ type Each struct {
 }
 
 // CompileEach compiles the path of a list, such as .items, or of its elements, such as
-// .groups[].items[] or .edges[].node. Without [] the path leads to one list, of which
-// [Each.Elements] returns the elements. With [] the path is read as in jq. The elements of an
-// object are its members. The elements of ".." are the documents of a response. If the only document
-// is a list of objects, the objects are the elements. Every error is an [*Error].
+// .groups[].items[] or .edges[].node. Without [] the path must lead to one list, and
+// [Each.Elements] returns its elements. With [] the path is read as in jq. The elements of an
+// object are its members.
+//
+// The elements of ".." are the documents of a response. If the only document is a list of objects, the
+// objects are the elements. Every error is an [*Error].
 func CompileEach(source string) (*Each, error) { return compileEach(source, true) }
 
 // CompileObjects compiles the path of an object, such as .job, or of several, such as .items[]. After //

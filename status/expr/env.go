@@ -151,8 +151,8 @@ func (env *Env) variable(name, field string) value {
 	return boolean(v.kind != kindUnknown)
 }
 
-// fieldText returns the values of a header field that a response may have several times (RFC 9110, section
-// 5.3). A value that is repeated counts once.
+// fieldText joins the values of a header field, which a response may have several times (RFC 9110, section 5.3).
+// Equal values that follow each other count once.
 func fieldText(values []string) string {
 	if len(values) > 1 {
 		values = slices.Compact(slices.Clone(values))

@@ -54,7 +54,7 @@ func (p *parser) alternative() *node {
 
 func (p *parser) and() *node { return p.chain(opAnd, "&&", p.not) }
 
-// chain parses operands that one operator of logic joins.
+// chain parses operands joined by one logical operator.
 func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	from := p.pos
 	kids := []*node{operand()}
@@ -299,7 +299,7 @@ func (p *parser) pathNode(path *path) *node {
 	return p.leaf(&node{op: opPath, from: path.from, path: path})
 }
 
-// wordNode parses a constant that is a word, or a function, whose arguments follow at once.
+// wordNode parses true, false, null, or a function with or without arguments. The "(" follows the name without a space.
 func (p *parser) wordNode() *node {
 	from, word := p.pos, p.word(p.pos)
 	p.pos += len(word)

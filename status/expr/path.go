@@ -296,8 +296,9 @@ func (p *parser) modifier() string {
 	return p.src[from+1 : p.pos]
 }
 
-// A query is one of gjson, #(...). It compares loosely, as gjson does: in a query 3 is "3". But unlike in
-// gjson, text is only compared with text.
+// A query is the #(...) of gjson. As in gjson, the number 3 equals the text "3". Unlike in gjson, a number that is
+// compared with text which is not a number matches only !=, and so does a boolean that is compared with anything
+// except true and false.
 type query struct {
 	path  *path  // to the value that is tested; nil for the element itself
 	sign  string // the operator; "" tests whether the value exists

@@ -93,8 +93,8 @@ func (g *Guard) Touch() {
 	}
 }
 
-// AtSignal ends the process when the time for an orderly end after the first signal is over, or secondMargin
-// after the second signal.
+// AtSignal limits the time of an orderly end after a signal. It ends the process when the time after the first signal
+// is used up, or secondMargin after the second signal. It does nothing if no signal came.
 func (g *Guard) AtSignal() {
 	cause := context.Cause(g.ctx)
 	if errors.Is(cause, context.Canceled) {

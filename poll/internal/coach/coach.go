@@ -30,7 +30,7 @@ type Coach struct {
 	hasAccept bool     // the wait has a list of accepted codes
 }
 
-// A ruleCount holds the facts about one rule over all attempts.
+// A ruleCount records whether a rule was ever evaluated and decided, and why the rule did not match the last response.
 type ruleCount struct {
 	rule           *status.Rule
 	asked, decided bool

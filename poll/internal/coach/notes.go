@@ -63,7 +63,7 @@ func unmet(results []status.Result, met status.Result) (notes []string) {
 	return notes
 }
 
-// withoutRule returns the notes about a verdict without a rule.
+// withoutRule returns the notes about a verdict that no rule decided. It may set v.Advice.
 func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the URL or the reason
 	switch {

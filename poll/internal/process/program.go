@@ -71,8 +71,8 @@ func (c Command) notLookedUp(name string, isPath bool, err error) (failure *stat
 	return failure
 }
 
-// isFileInPath reports whether a directory in PATH has a regular file with this name. After an error of exec.LookPath
-// the file is not executable.
+// isFileInPath reports whether a directory in PATH has a regular file with this name. If exec.LookPath has failed and
+// isFileInPath is true, the file exists but is not executable.
 func isFileInPath(name string) bool {
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))

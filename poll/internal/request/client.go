@@ -141,8 +141,8 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody returns an error that wraps [ErrUntrusted] if the body of a request to from may not be sent to to, a location
-// that a response names.
+// mayTakeBody returns an error that wraps [ErrUntrusted] if the body of a request to one location may not be sent to
+// another location that a response names.
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil

@@ -187,8 +187,9 @@ func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err er
 	return kept, size + more, err
 }
 
-// maxAsks is the number of connections that one RoundTrip may request from the pool. HTTP/2 requests an existing
-// connection twice, and requests connections for ever if the server closes each new connection.
+// maxAsks is the number of connections that one RoundTrip may request from the pool. It stops an endless loop: net/http
+// requests connections for ever if an HTTP/2 server closes each new connection. Two requests are normal for an existing
+// HTTP/2 connection.
 const maxAsks = 4
 
 // errSentAgain is the cause of the end of a request that net/http was about to send again.
