@@ -147,7 +147,8 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 // Check sends the request of the first attempt of a new wait, over a connection of its own. Report.Next uses the same connection.
 // With the Attempt of a wait, as in a [ProbeFunc], its requests wait for the [Limiter]. An HTTP that starts or
 // follows an operation then sends nothing, and its observation is an ERROR, unless the wait continues with
-// Report.Next: each attempt would start the operation again. [Wrap] such an HTTP.
+// Report.Next: each attempt would start the operation again. [Wrap] such an HTTP. A probe that leaves out
+// Report.Next of a start, or that checks the HTTP twice in one attempt, ends the wait with an ERROR.
 func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	first, err := h.first()
 	if err == nil && a.limits != nil && !a.limits.continues && first.Continues() {
@@ -177,10 +178,16 @@ func (p httpProbe) Plan() Plan {
 func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	var attempt request.Attempt
 	if a.limits != nil {
+		if p.position.IsStart() && a.limits.started.Swap(true) {
+			return impossible{err: errNotWrapped}.Check(ctx, a)
+		}
 		attempt = a.limits.Attempt
 	}
 	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastLook, a.NoCache, a.Accept, a.tell()
 	reply := p.Operation.Check(ctx, attempt, p.position)
+	if a.limits != nil && reply.Next.IsStart() {
+		a.limits.started.Store(false)
+	}
 	r := Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
 	if reply.ResultErr != nil {
 		r.Result = impossible{"its resourceLocation", reply.ResultErr}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
@@ -38,8 +39,9 @@ type Attempt struct {
 
 // limits are the settings of a wait for the requests of an attempt.
 type limits struct {
-	request.Attempt      // Pace, Timeout and Anew
-	continues       bool // the wait continues with Report.Next of an HTTP
+	request.Attempt             // Pace, Timeout and Anew
+	continues       bool        // the wait continues with Report.Next of an HTTP
+	started         atomic.Bool // the attempt has sent a start request that is not due again
 }
 
 // tell returns a.Tell. If Tell is nil, as outside a wait, the first message is enough: it is the response.

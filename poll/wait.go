@@ -227,7 +227,7 @@ func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) 
 	}
 	ctx, cancel := w.context(limit)
 	defer cancel()
-	limits := &limits{request.Attempt{Anew: w.stream.pending}, w.planned.continues}
+	limits := &limits{Attempt: request.Attempt{Anew: w.stream.pending}, continues: w.planned.continues}
 	if w.planned.isHTTP && w.planned.streams {
 		limits.Timeout = w.p.AttemptTimeout
 	} else if w.p.AttemptTimeout > 0 {
@@ -256,6 +256,10 @@ func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) 
 		if w.use(r.Next); w.done == nil { // a later run checks the operation before the result
 			w.Position = r.Position
 		}
+	}
+	if limits.started.Load() && w.planned.Once { // a probe has left out Report.Next, or has made two attempts
+		w.use(impossible{w.planned.Name, errNotWrapped})
+		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
 	}
 	w.ended(ctx, &r.Observation)
 	return r.Observation, took

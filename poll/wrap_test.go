@@ -96,6 +96,38 @@ func TestRequestsWithinAProbe(t *testing.T) {
 	}
 }
 
+// A forgetful probe embeds an HTTP, checks it a number of times in each attempt, and leaves out the Report.Next.
+type forgetful struct {
+	poll.HTTP
+	times int
+}
+
+func (f forgetful) Check(ctx context.Context, a poll.Attempt) (r poll.Report) {
+	for range f.times {
+		r = f.HTTP.Check(ctx, a)
+	}
+	return poll.Report{Observation: r.Observation}
+}
+
+// A probe that leaves out the Report.Next of a start, or checks twice, sends the start once.
+func TestAForgetfulProbeStartsOnce(t *testing.T) {
+	t.Parallel()
+	for times := 1; times <= 2; times++ {
+		sent := 0
+		p := poll.Poller{MaxAttempts: 3, Schedule: backoff.Fixed(time.Millisecond)}
+		p.Rules = status.MustUntil("$status == 299")
+		p.Probe = forgetful{poll.HTTP{URL: "http://api.example.com", Method: "POST", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			sent++
+			header := http.Header{"Location": {"/job"}}
+			return &http.Response{StatusCode: 202, Header: header, Body: http.NoBody, Request: r}, nil
+		})}, times}
+		o, _ := p.Run(t.Context())
+		if sent != 1 || o.Status != status.Error || !strings.Contains(o.Reason, "poll.Wrap") || !o.Unfinished || !o.State.Starting {
+			t.Errorf("%d checks in an attempt: %d starts, %s, %q, unfinished %v", times, sent, o.Status, o.Reason, o.Unfinished)
+		}
+	}
+}
+
 // A response that a function has changed keeps its meaning: a response to a start request is not SUCCESS.
 func TestAnAnswerThatIsMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
