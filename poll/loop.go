@@ -24,8 +24,7 @@ type loop struct {
 func (l *loop) driveOne(p Poller) {
 	defer l.start(slices.Values([]Poller{p}))()
 	s := l.sources[0]
-	for l.open(s); !s.over && l.sleep(s); {
-		l.turn(s, func() {})
+	for l.open(s); !s.over && l.sleep(s) && l.turn(s, func() {}); {
 	}
 }
 
@@ -53,12 +52,13 @@ func (l *loop) sleep(s *source) bool {
 }
 
 // turn sends a source through the gate, checks, and concludes. It calls next, with the loop locked, when the source has
-// left the line: through the gate, or because the source ends.
-func (l *loop) turn(s *source, next func()) {
+// left the line: through the gate, or because the source ends. It reports false without an attempt: the wait has ended,
+// or the next step continues the wait.
+func (l *loop) turn(s *source, next func()) (ok bool) {
 	leave, ok := l.enter(s)
 	l.begin(s, ok, next)
 	if !ok {
-		return
+		return false
 	}
 	defer leave()
 	if s.wait.planned.streams { // a stream may last, and other sources are to have their turn
@@ -66,6 +66,7 @@ func (l *loop) turn(s *source, next func()) {
 	}
 	s.look()
 	l.conclude(s)
+	return true
 }
 
 // begin counts an attempt and emits its EventStart. A source that is not through the gate ends, unless the next

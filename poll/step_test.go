@@ -136,6 +136,24 @@ func TestAStepThatComesTooLate(t *testing.T) {
 	})
 }
 
+// A step whose attempt has to wait for the limiter makes no attempt, and yields one EventWait, which has the reason.
+func TestAStepThatTheLimiterHolds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		limiter := &poll.Pacer{PerSecond: 0.1}
+		limiter.Next("the service", time.Time{})
+		p := poll.Poller{Probe: atPlace{&operation{}}, Immediate: true, Limiter: limiter}
+		state, events := p.Step(t.Context(), poll.State{})
+		last := events[len(events)-1]
+		if last.Kind != poll.EventWait || last.HeldBy != poll.HeldByRate || last.Wait != 10*time.Second || state.Attempts != 0 {
+			t.Errorf("state %+v, last event %+v", state, last)
+		}
+		time.Sleep(last.Wait)
+		if state, events = p.Step(t.Context(), state); state.Attempts != 1 || events[0].Kind != poll.EventStart {
+			t.Errorf("after the wait: state %+v, events %+v", state, events)
+		}
+	})
+}
+
 // A workflow engine keeps the state, and comes again when it is time.
 func ExamplePoller_Step() {
 	looks := 0
