@@ -69,11 +69,11 @@ func (l *loop) placeOf(w *wait) *place {
 func (l *loop) enter(s *source) (leave func(), ok bool) {
 	ctx, cancel := s.wait.context(0)
 	defer cancel()
-	p := s.place
-	if p.room.Acquire(ctx, 1) != nil {
+	p, isOwn := s.place, s.wait.p.Limiter != nil // the other sources of the place do not wait for a limiter of its own
+	if isOwn && !l.awaitSlot(ctx, s) || p.room.Acquire(ctx, 1) != nil {
 		return nil, false
 	}
-	if l.awaitSlot(ctx, s) {
+	if isOwn || l.awaitSlot(ctx, s) {
 		if stop, err := l.work(ctx); err == nil {
 			return sync.OnceFunc(func() {
 				stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -456,10 +457,25 @@ func TestGroupOwnLimiters(t *testing.T) {
 			}, "p"}
 			return poll.Poller{Target: name, Probe: probe, Limiter: &poll.Pacer{PerSecond: perSecond, Known: true}, Schedule: backoff.Fixed(time.Second)}
 		}
-		g := poll.Group{Timeout: time.Minute}
+		g := poll.Group{Timeout: time.Minute, ParallelPlace: func(string) int { return 1 }}
 		g.Run(t.Context(), slices.Values([]poll.Poller{target("slow", 0.05), target("quick", 10)}))
 		if looks["slow"] > 3 || looks["quick"] < 55 {
 			t.Errorf("looks: %v", looks)
+		}
+	})
+}
+
+// A probe that ends its goroutine, as t.FailNow does, does not keep the group from its end.
+func TestGroupOfAProbeThatExits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		probe := poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+			runtime.Goexit()
+			return status.Observation{}
+		})
+		g := poll.Group{Timeout: time.Minute}
+		outcomes, err := g.Run(t.Context(), slices.Values([]poll.Poller{{Probe: probe, Schedule: backoff.Fixed(time.Second)}}))
+		if len(outcomes) != 1 || outcomes[0].Ending != poll.TimedOut || !errors.Is(err, poll.TimedOut) {
+			t.Errorf("outcomes %v, error %v", outcomes, err)
 		}
 	})
 }

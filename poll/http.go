@@ -171,14 +171,14 @@ type httpProbe struct {
 }
 
 func (p httpProbe) Plan() Plan {
-	return Plan{Name: p.position.Name(), Origin: p.position.Origin(), Once: p.position.IsStart(), isHTTP: true, streams: p.Streams(), continues: p.Continues()}
+	return Plan{Name: p.position.Name(), Origin: p.position.Origin(), Once: p.position.IsStart(), isHTTP: true, streams: p.Streams(), continues: p.Continues(), start: p.StartOf(p.position)}
 }
 
 // Check makes one attempt.
 func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	var attempt request.Attempt
 	if a.limits != nil {
-		if p.position.IsStart() && a.limits.started.Swap(true) {
+		if _, isSent := a.limits.started.LoadOrStore(p.StartOf(p.position), true); isSent && p.position.IsStart() {
 			return impossible{err: errNotWrapped}.Check(ctx, a)
 		}
 		attempt = a.limits.Attempt
@@ -186,7 +186,7 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastLook, a.NoCache, a.Accept, a.tell()
 	reply := p.Operation.Check(ctx, attempt, p.position)
 	if a.limits != nil && reply.Next.IsStart() {
-		a.limits.started.Store(false)
+		a.limits.started.Delete(p.StartOf(p.position))
 	}
 	r := Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
 	if reply.ResultErr != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
@@ -39,9 +39,9 @@ type Attempt struct {
 
 // limits are the settings of a wait for the requests of an attempt.
 type limits struct {
-	request.Attempt             // Pace, Timeout and Anew
-	continues       bool        // the wait continues with Report.Next of an HTTP
-	started         atomic.Bool // the attempt has sent a start request that is not due again
+	request.Attempt          // Pace, Timeout and Anew
+	continues       bool     // the wait continues with Report.Next of an HTTP
+	started         sync.Map // the start requests ([request.Start]) that the attempt has sent and that are not due again
 }
 
 // tell returns a.Tell. If Tell is nil, as outside a wait, the first message is enough: it is the response.
@@ -101,6 +101,7 @@ type Plan struct {
 	streams   bool // each message of a response is evaluated
 	lines     bool // the messages are lines of a command
 	continues bool // each attempt needs the Report.Next of the attempt before
+	start     request.Start
 }
 
 // The causes with which a run ends the context of an attempt, which a probe gets

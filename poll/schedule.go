@@ -158,12 +158,17 @@ func (l *loop) admit(line *line) {
 		}
 		line.isBusy, s.isBusy = true, true
 		l.turns.Go(func() {
+			defer l.next(s) // also if the probe ends its goroutine
 			l.turn(s, func() { l.admit(line) })
-			defer l.lock()()
-			l.plan(s)
-			l.decide()
 		})
 	}
+}
+
+// next plans the next attempt of a source after its turn.
+func (l *loop) next(s *source) {
+	defer l.lock()()
+	l.plan(s)
+	l.decide()
 }
 
 // An agenda is a heap of appointments (container/heap). Equal times have the order of their sources.

@@ -246,18 +246,21 @@ func (w *wait) look(pace *paced, tell func(context.Context, status.Observation) 
 		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
 	}
 	begun := time.Now()
-	r := w.probe.Check(ctx, Attempt{
+	a := Attempt{
 		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
-		Tell:   func(o status.Observation) bool { return tell(ctx, o) },
 		limits: limits,
-	})
+	}
+	if tell != nil {
+		a.Tell = func(o status.Observation) bool { return tell(ctx, o) }
+	}
+	r := w.probe.Check(ctx, a)
 	took := time.Since(begun)
 	if w.result = r.Result; r.Next != nil {
 		if w.use(r.Next); w.done == nil { // a later run checks the operation before the result
 			w.Position = r.Position
 		}
 	}
-	if limits.started.Load() && w.planned.Once { // a probe has left out Report.Next, or has made two attempts
+	if _, isSent := limits.started.Load(w.planned.start); isSent && w.planned.Once { // a probe has left out Report.Next, or has made two attempts
 		w.use(impossible{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
 	}

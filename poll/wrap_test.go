@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -126,6 +127,70 @@ func TestAForgetfulProbeStartsOnce(t *testing.T) {
 			t.Errorf("%d checks in an attempt: %d starts, %s, %q, unfinished %v", times, sent, o.Status, o.Reason, o.Unfinished)
 		}
 	}
+}
+
+// The function of a Wrap may send another request that changes something, such as a login, before the start.
+func TestWrapWithALogin(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r.Method+" "+r.URL.Path)
+		code := map[string]int{"/login": 204, "/jobs": 202}[r.URL.Path]
+		return &http.Response{StatusCode: cmp.Or(code, 200), Header: http.Header{"Location": {"/jobs/1"}}, Body: http.NoBody, Request: r}, nil
+	})
+	login := poll.HTTP{URL: "http://api.example.com/login", Method: "POST", Transport: transport}
+	start := poll.HTTP{URL: "http://api.example.com/jobs", Method: "POST", Transport: transport}
+	p := poll.Poller{MaxAttempts: 3, Schedule: backoff.Fixed(time.Millisecond), Rules: status.MustUntil("$status == 200")}
+	p.Probe = poll.Wrap(start, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+		if a.Number == 1 {
+			login.Check(ctx, a)
+		}
+		return next(ctx, a)
+	})
+	o, err := p.Run(t.Context())
+	if want := []string{"POST /login", "POST /jobs", "GET /jobs/1"}; err != nil || o.Ending != poll.Succeeded || !slices.Equal(sent, want) {
+		t.Errorf("%s, %v, requests %q", o.Reason, err, sent)
+	}
+}
+
+// A start that the end of the run prevents was not sent, and a later run sends it.
+func TestAStartThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	p := poll.Poller{Probe: poll.HTTP{URL: "http://api.example.com", Method: "POST", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent++
+		return nil, r.Context().Err()
+	})}}
+	ctx, cancel := context.WithCancel(t.Context())
+	p.Starting = func(poll.State) error {
+		cancel()
+		return nil
+	}
+	if o, _ := p.Run(ctx); sent != 0 || o.Ending != poll.Interrupted || o.State.Starting || o.Unfinished {
+		t.Errorf("%d requests, %s, starting %v, unfinished %v", sent, o.Ending, o.State.Starting, o.Unfinished)
+	}
+}
+
+// The result of a probe may be a stream.
+func TestResultThatStreams(t *testing.T) {
+	t.Parallel()
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		body := io.NopCloser(strings.NewReader("{\"rows\":1}\n"))
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: body, Request: r}, nil
+	})
+	p := poll.Poller{Probe: withResult{poll.HTTP{URL: "http://api.example.com", Stream: true, Transport: transport}}, Rules: status.MustUntil(`.state == "done"`)}
+	if o, err := p.Run(t.Context()); err != nil || o.Ending != poll.Succeeded {
+		t.Errorf("%s, %v", o.Reason, err)
+	}
+}
+
+// withResult is done at once, and names its result.
+type withResult struct{ result poll.Probe }
+
+func (p withResult) Plan() poll.Plan { return poll.Plan{Name: "operation"} }
+
+func (p withResult) Check(context.Context, poll.Attempt) poll.Report {
+	return poll.Report{Observation: status.Observation{Body: []byte(`{"state":"done"}`)}, Result: p.result}
 }
 
 // A response that a function has changed keeps its meaning: a response to a start request is not SUCCESS.

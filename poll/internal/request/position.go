@@ -1,6 +1,7 @@
 package request
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,6 +60,17 @@ func (p Position) Name() string { return urlName(p.At.url) }
 
 // IsStart reports whether the next attempt sends the request that starts the operation.
 func (p Position) IsStart() bool { return p.Phase == startDue }
+
+// A Start identifies a start request by its method, URL and body. The zero Start is no request.
+type Start [sha256.Size]byte
+
+// StartOf returns the start request that the next attempt sends. It returns the zero Start if the attempt sends none.
+func (o *Operation) StartOf(p Position) Start {
+	if !p.IsStart() {
+		return Start{}
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", o.client.Method, p.At.url, o.client.Body))
+}
 
 // Save returns the JSON form of p, with the cookies for a followed URL. It returns nil if a later run can start from the
 // first position instead.

@@ -34,6 +34,9 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		defer cancel(nil)
 		defer late.Stop()
 	}
+	if err := ctx.Err(); err != nil { // the request is certainly not sent, so a start can be repeated
+		return c.unanswered(ctx, err, false, next)
+	}
 	own, d := deliver(ctx, next.method)
 	defer d.stop(nil)
 	resp, err := c.transport(next.at).RoundTrip(c.request(own, next))
