@@ -40,8 +40,11 @@ type lineFlags struct {
 
 func (p *plan) drawLine(r *rand.Rand) {
 	l := &p.Line
+	if p.isLine() && p.Most > 0 {
+		p.Most = max(p.Most, p.Threshold, p.Errors)
+	}
 	if p.isLine() && p.Steady > 0 {
-		p.Threshold = 0
+		p.Threshold, p.Steady = 0, min(p.Steady, p.Timeout/2) // poll rejects a threshold beyond its limits
 	}
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
 	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) > 0, r.IntN(3) == 0
@@ -277,7 +280,9 @@ func (m *machine) callAgain(res *result) {
 		code, _, _, _ := m.call(-1)
 		m.mu.Lock()
 		m.saw[fmt.Sprint("again after exit ", res.Code)] = true
-		isRejected := slices.ContainsFunc(m.Faults, func(f fault) bool { return f.Kind == "4xx" }) // which ends no operation
+		isRejected := slices.ContainsFunc(m.Faults, func(f fault) bool { // which ends no operation
+			return slices.Contains([]string{"4xx", "missing", "login"}, f.Kind)
+		})
 		isKept := !isRejected && m.Line.Log == "joblog" && m.List == nil && res.Code <= 1 && m.Most == 0 && !m.Line.Twice && !m.Line.Strict && m.Line.Patience == 0
 		if m.tell("called again: exit %d", code); int(code) != res.Code && isKept && (res.Code == 0 || len(m.Ops) == 1 && (lives[0].Method == "" || lives[0].told)) {
 			m.blame("resumable", "exit %d, and when it is called again %d", res.Code, code)
