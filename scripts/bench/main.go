@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,7 +37,7 @@ func bench() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b, err := prepare(dir)
+	b, err := prepare(dir, full, "-trimpath", "-tags=urfave_cli_no_docs", "-ldflags=-s -w")
 	if err != nil {
 		return err
 	}
@@ -56,24 +57,25 @@ func bench() error {
 
 // A workshop has what is measured.
 type workshop struct {
+	sizes
 	dir               string // of a file with targets
 	poll, floor, loop string // programs
 	server            *httptest.Server
 	asked             atomic.Int64 // requests
 }
 
-// prepare builds poll, as it is released, and the floor. It runs in the root of the module.
-func prepare(dir string) (*workshop, error) {
-	b := &workshop{dir: dir, poll: filepath.Join(dir, "poll"), floor: filepath.Join(dir, "floor"), loop: filepath.Join(dir, "loop")}
-	for program, pkg := range map[string]string{b.poll: ".", b.floor: "./scripts/bench/floor", b.loop: "./scripts/bench/loop"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_docs", "-ldflags=-s -w", "-o", program, pkg)
+// prepare builds poll, the floor and the loop with flags, and starts the server.
+func prepare(dir string, of sizes, flags ...string) (*workshop, error) {
+	b := &workshop{sizes: of, dir: dir, poll: filepath.Join(dir, "poll"), floor: filepath.Join(dir, "floor"), loop: filepath.Join(dir, "loop")}
+	for program, pkg := range map[string]string{b.poll: "", b.floor: "/scripts/bench/floor", b.loop: "/scripts/bench/loop"} {
+		cmd := exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", program, "github.com/pollcli/poll" + pkg})...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+			return nil, fmt.Errorf("build poll%s: %w\n%s", pkg, err, out)
 		}
 	}
 	b.server = httptest.NewServer(b.jobs())
-	return b, errors.Join(b.write("targets", targets, "%d\n", ""), b.write("log", lines, logLine, "ready\n"))
+	return b, errors.Join(b.write("targets", b.targets, "%d\n", ""), b.write("log", b.lines, logLine, "ready\n"))
 }
 
 const (
@@ -94,7 +96,7 @@ func (b *workshop) write(name string, n int, format, last string) error {
 func (b *workshop) stream(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/ndjson" {
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		for i := range lines {
+		for i := range b.lines {
 			fmt.Fprintf(w, ndjson, i+1)
 		}
 		fmt.Fprintln(w, `{"state":"done"}`)
@@ -113,7 +115,7 @@ func (b *workshop) stream(w http.ResponseWriter, r *http.Request) {
 func (b *workshop) jobs() http.Handler {
 	const job = `{"id":%d,"state":"running","note":%q}`
 	note := strings.Repeat("x", 230)
-	list := make([]string, elements)
+	list := make([]string, b.elements)
 	for i := range list {
 		list[i] = fmt.Sprintf(job, 1000+i, note)
 	}

@@ -100,7 +100,7 @@ func (b *workshop) firstLooks(line []string) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	for b.asked.Load() < targets && time.Since(began) < time.Minute {
+	for b.asked.Load() < int64(b.targets) && time.Since(began) < time.Minute {
 		time.Sleep(time.Millisecond)
 	}
 	took := time.Since(began).Seconds()
@@ -142,17 +142,17 @@ func bytesOf(line []string) (float64, error) {
 }
 
 // stopped measures how long commands that ignore TERM keep a program from ending.
-func stopped(line []string) (float64, error) {
+func (b *workshop) stopped(line []string) (float64, error) {
 	const mark = "POLL_BENCH_MARK=stopped"
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), mark)
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	for began := time.Now(); len(proc.Marked(mark)) < 1+2*hanging; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); len(proc.Marked(mark)) < 1+2*b.hanging; time.Sleep(20 * time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			cmd.Process.Kill()
-			return 0, fmt.Errorf("there are %d processes, not %d", len(proc.Marked(mark)), 1+2*hanging)
+			return 0, fmt.Errorf("there are %d processes, not %d", len(proc.Marked(mark)), 1+2*b.hanging)
 		}
 	}
 	began := time.Now()

@@ -8,13 +8,19 @@ import (
 	"strings"
 )
 
-const (
-	targets  = 10_000
-	elements = 5_000
-	hanging  = 50 // commands that ignore TERM
-	lines    = 100_000
-	isDone   = `.state=="done"`
-)
+const isDone = `.state=="done"`
+
+// sizes are the sizes of the works.
+type sizes struct {
+	targets  int
+	elements int
+	hanging  int // commands that ignore TERM
+	lines    int
+	attempts int // the largest number of attempts of one program
+}
+
+// full are the sizes that docs/bench.md names.
+var full = sizes{targets: 10_000, elements: 5_000, hanging: 50, lines: 100_000, attempts: 2_000}
 
 // A work is what poll, the floor and a peer do, each by a line.
 type work struct {
@@ -40,6 +46,7 @@ func (u unit) show(cost float64) string { return fmt.Sprintf("%.2f %s", cost/u.s
 
 // works returns what is measured. N# in a line stands for a number of attempts.
 func (b *workshop) works() []work {
+	few, many := min(300, b.attempts), b.attempts
 	ms, us, s, mib, mb := unit{"ms", 1e-3}, unit{"µs", 1e-6}, unit{"s", 1}, unit{"MiB", 1 << 20}, unit{"MB", 1e6}
 	url := b.server.URL
 	poll := func(flags string, more ...string) []string { return words(b.poll+" -q "+flags, more...) }
@@ -55,13 +62,13 @@ func (b *workshop) works() []work {
 		gap:   "poll is the larger program to load, and reads its own flags",
 		poll:  poll("--immediate -- true"), floor: floor("start true"), peer: words("bash -c", "true; exit $?"),
 	}, {
-		name: "an attempt with a command", measure: each(300, cpu), unit: us, limit: limit{ratio: 1.25},
+		name: "an attempt with a command", measure: each(few, cpu), unit: us, limit: limit{ratio: 1.25},
 		about: "CPU of `poll --interval 0 -- false` by 300 attempts less one, beside a loop of os/exec that keeps both outputs; bash: a loop of `x=$(false)`",
 		gap:   "poll has a group of processes and a deadline for each attempt",
 		poll:  poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
 		peer: words("bash -c", "enable -n false; for ((i = 0; i < N#; i++)); do x=$(false); done"),
 	}, {
-		name: "an attempt with a URL", measure: each(2000, cpu), unit: us, limit: limit{ratio: 1.5},
+		name: "an attempt with a URL", measure: each(many, cpu), unit: us, limit: limit{ratio: 1.5},
 		about: "CPU of `poll --interval 0 --until '" + isDone + "' URL` by 2,000 attempts less one, beside a loop of net/http with a timeout",
 		gap:   "poll has timers for the attempt and the run, a verdict with its reason, the hints of the header, and events",
 		poll:  poll(attempts), floor: floor("http N# " + url), peer: words("curl -s -o /dev/null " + url + "/[1-N#]"),
@@ -84,10 +91,10 @@ func (b *workshop) works() []work {
 		about: "the same of server-sent events",
 		poll:  poll("--stream --until " + isDone + " " + url + "/events"), floor: loop("ask", `$stdout contains "done"`, url+"/events"),
 	}, {
-		name: "memory, a command", measure: peak(300), unit: mib, limit: limit{cost: 20}, about: "peak of resident memory in 300 attempts",
+		name: "memory, a command", measure: peak(few), unit: mib, limit: limit{cost: 20}, about: "peak of resident memory in 300 attempts",
 		poll: poll("--interval 0 --max-attempts N# -- false"), floor: floor("exec N# false"),
 	}, {
-		name: "memory, a URL", measure: peak(2000), unit: mib, limit: limit{cost: 20}, about: "the same in 2,000 attempts",
+		name: "memory, a URL", measure: peak(many), unit: mib, limit: limit{cost: 20}, about: "the same in 2,000 attempts",
 		poll: poll(attempts), floor: floor("http N# " + url),
 	}, {
 		name: "size", measure: bytesOf, unit: mb, limit: limit{cost: 16}, about: "of the program as it is released",
@@ -98,16 +105,16 @@ func (b *workshop) works() []work {
 		gap:   "poll checks all targets before the first request, and judges each answer; the server takes its share of the cores",
 		poll:  poll(list + " --interval 20s"),
 	}, {
-		name: "10,000 targets, memory", measure: peak(5), unit: mib, limit: limit{cost: 64}, about: "peak of resident memory in five looks at each",
+		name: "10,000 targets, memory", measure: peak(min(5, many)), unit: mib, limit: limit{cost: 64}, about: "peak of resident memory in five looks at each",
 		gap:  "most of it is garbage that waits to be collected",
 		poll: poll(list + " --interval 0"),
 	}, {
-		name: "an element, 5,000 in one answer", measure: each(21, cpu), unit: unit{"µs", 1e-6 * elements}, limit: limit{cost: 15},
+		name: "an element, 5,000 in one answer", measure: each(min(21, many), cpu), unit: unit{"µs", 1e-6 * float64(b.elements)}, limit: limit{cost: 15},
 		about: "CPU of a further look by `--each .jobs` at 280 B an element, one request",
 		gap:   "each element has a verdict, and the reason of it",
 		poll:  poll("--interval 0 --rate 0 --max-attempts N# --each .jobs --until " + isDone + " " + url + "/list"),
 	}, {
-		name: "TERM to the end, 50 commands", measure: stopped, unit: s, limit: limit{cost: 1.5},
+		name: "TERM to the end, 50 commands", measure: b.stopped, unit: s, limit: limit{cost: 1.5},
 		about: "commands that ignore TERM, with a child each, and `--grace 1s`; no process is left",
 		gap:   "to end 100 processes takes the machine its time",
 		poll: poll("--rate 0 --parallel-max 50 --parallel-max-host 50 --grace 1s --targets "+filepath.Join(b.dir, "targets")+" -- sh -c",

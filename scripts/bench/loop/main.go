@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
@@ -56,7 +57,7 @@ func question(how, text string) (func(line []byte) bool, error) {
 	rule, err := status.NewRule(status.Success, text)
 	rules := status.Rules{Own: []status.Rule{rule}}
 	return func(line []byte) bool {
-		o := status.Observation{Kind: status.KindCommand, Body: line, Size: int64(len(line))}
+		o := poll.Recorded(status.Observation{Kind: status.KindCommand, Exit: new(0), Body: line, Size: int64(len(line))})
 		o.Message = true
 		return rules.Classify(context.Background(), o).Status == status.Success
 	}, err
