@@ -74,23 +74,31 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 	}
 }
 
-// The time that is reserved for the last attempt depends on whole responses: a refusal takes less time.
+// The time that is reserved for the last attempt depends on whole responses: a refusal and a failed connection take less time.
 func TestARefusalIsNoMeasure(t *testing.T) {
 	t.Parallel()
-	attempt := 0
-	probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
-		if attempt++; attempt == 2 || attempt == 3 || attempt == 4 {
-			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Second))
-		}
-		select {
-		case <-time.After(3 * time.Second):
-			return poll.Observe(ctx, []byte(fmt.Sprintf(`{"done":%t}`, attempt > 4)), nil)
-		case <-ctx.Done():
-			return poll.Observe(ctx, nil, ctx.Err())
-		}
-	})
-	p := poll.Poller{Probe: probe, Rules: conditions(t, ".done"), Schedule: backoff.Fixed(9 * time.Second)}
-	if _, o, _ := untilDeadline(t, 47*time.Second, p); o.Ending != poll.Succeeded {
-		t.Errorf("%s after %d attempts: %s", o.Ending, attempt, o.Reason)
+	for name, quick := range map[string]error{
+		"a refusal":           poll.Throttled(errors.New("busy"), time.Second),
+		"a failed connection": errors.New("connection refused"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			attempt := 0
+			probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				if attempt++; attempt == 2 || attempt == 3 || attempt == 4 {
+					return poll.Observe(ctx, nil, quick)
+				}
+				select {
+				case <-time.After(3 * time.Second):
+					return poll.Observe(ctx, []byte(fmt.Sprintf(`{"done":%t}`, attempt > 4)), nil)
+				case <-ctx.Done():
+					return poll.Observe(ctx, nil, ctx.Err())
+				}
+			})
+			p := poll.Poller{Probe: probe, Rules: conditions(t, ".done"), Schedule: backoff.Fixed(9 * time.Second)}
+			if _, o, _ := untilDeadline(t, 47*time.Second, p); o.Ending != poll.Succeeded {
+				t.Errorf("%s after %d attempts: %s", o.Ending, attempt, o.Reason)
+			}
+		})
 	}
 }

@@ -135,7 +135,7 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
 	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.stream.messages == 0 && !w.planned.streams { // the reserved time was too short, and a later run needs more
+		if took > w.median() && w.stream.messages == 0 { // the reserved time was too short, and a later run needs more
 			w.Took = [len(w.Took)]time.Duration{took}
 		}
 		w.record(j)
@@ -152,8 +152,8 @@ func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Durat
 	if w.stream.messages > 0 { // a further attempt needs only the time to its first message
 		took = w.stream.firstAfter
 	}
-	// A refusal takes less time than a whole response, and so does a failure of one page.
-	isPart := took < w.median() && (v.Status == status.Throttled || w.p.Elements != nil && !o.Good())
+	// A refusal takes less time than a whole response, and so does a failed connection or a failure of one page.
+	isPart := took < w.median() && (v.Status == status.Throttled || o.Failure != nil || w.p.Elements != nil && !o.Good())
 	if !isPart && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is an unused entry
 	}

@@ -79,21 +79,33 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 
 // Runs whose last attempt comes too late reserve more time for the next last attempt.
 func TestSlicesOfASlowingProbe(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		state, began, takes := poll.State{}, time.Now(), 100*time.Millisecond
-		probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-			return operation{takes: takes, readyAt: 8 * time.Second}.Check(ctx, a).Observation
+	for name, in := range map[string]func(poll.Probe) poll.Probe{
+		"a response": func(p poll.Probe) poll.Probe { return p },
+		"a stream": func(p poll.Probe) poll.Probe {
+			stream := poll.HTTP{URL: "http://stream.invalid/", Stream: true}
+			return poll.Wrap(stream, func(ctx context.Context, a poll.Attempt, _ func(context.Context, poll.Attempt) status.Observation) status.Observation {
+				return p.Check(ctx, a).Observation
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				state, began, takes := poll.State{}, time.Now(), 100*time.Millisecond
+				probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+					return operation{takes: takes, readyAt: 8 * time.Second}.Check(ctx, a).Observation
+				})
+				p := poll.Poller{Probe: in(probe), Rules: conditions(t, "$status == 200"), Schedule: backoff.Fixed(20 * time.Second), Timeout: 4 * time.Second}
+				for !state.Ended() && time.Since(began) < time.Minute {
+					p.Past, p.Start = &state, time.Now()
+					_, state = last(t, t.Context(), p)
+					takes = 300 * time.Millisecond
+				}
+				if !state.Ended() {
+					t.Errorf("the end of a slice cut all last attempts of a minute: %+v", state)
+				}
+			})
 		})
-		p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(20 * time.Second), Timeout: 4 * time.Second}
-		for !state.Ended() && time.Since(began) < time.Minute {
-			p.Past, p.Start = &state, time.Now()
-			_, state = last(t, t.Context(), p)
-			takes = 300 * time.Millisecond
-		}
-		if !state.Ended() {
-			t.Errorf("all last looks of a minute were cut: %+v", state)
-		}
-	})
+	}
 }
 
 // The time before a run counts for the first wait of the run, whether this wait was planned or not.
