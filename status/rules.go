@@ -81,8 +81,8 @@ type Rules struct {
 	Accept []int
 	// Strict makes a successful response that no rule matches an ERROR.
 	Strict bool
-	// Detail are expressions for a message in the response. The first value that is a string is added to the reason
-	// of a verdict that is not SUCCESS, and replaces the message of a rule's Detail.
+	// Detail are expressions for a message in the response. The first value that is a string, a number or a boolean is
+	// added to the reason of a verdict that is not SUCCESS, and replaces the message of a rule's Detail.
 	Detail []*expr.Expr
 
 	err error // of a condition of ErrorIf
@@ -273,7 +273,11 @@ type evaluation struct {
 
 // detailed adds the message of the response to a reason that does not have it.
 func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
-	if words := FirstText(detail, e.env); words != "" && !strings.Contains(reason, words) {
+	var types []string
+	if e.detail != nil { // the user has chosen the value
+		types = []string{"number", "boolean"}
+	}
+	if words := FirstText(detail, e.env, types...); words != "" && !strings.Contains(reason, words) {
 		return strings.TrimPrefix(reason+": "+words, ": ")
 	}
 	return reason
@@ -384,10 +388,11 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// FirstText returns the first value that is a string, on one line. It returns "" without such a value.
-func FirstText(values []*expr.Expr, env *expr.Env) string {
+// FirstText returns the first value that is a string or of one of types, on one line. It returns "" without such a
+// value.
+func FirstText(values []*expr.Expr, env *expr.Env, types ...string) string {
 	for _, x := range values {
-		if v := x.Eval(env).Value(); v.Type == "string" {
+		if v := x.Eval(env).Value(); v.Type == "string" || slices.Contains(types, v.Type) {
 			if fields := strings.Fields(v.Text()); len(fields) > 0 {
 				return words.Excerpt([]byte(strings.Join(fields, " ")))
 			}

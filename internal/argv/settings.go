@@ -151,7 +151,8 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 			case two.Rank < one.Rank:
 				l = l.Without(name)
 			default:
-				return l, Usagef("%s and %s contradict each other: give one of them", one.Origin, two.Origin[strings.LastIndex(two.Origin, " ")+1:])
+				return l, Usagef("%s and %s contradict each other: give one of them", one.Origin, two.Origin[strings.LastIndex(two.Origin, " ")+1:]).
+					Advise("contradict " + s.Flag.Name + " " + name)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pollcli/poll/internal/ui/term"
 )
@@ -67,7 +68,7 @@ func folded(page string, columns int) string {
 		paragraph = nil
 	}
 	for line := range strings.Lines(page) {
-		line = strings.TrimRight(line, " \n")
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		isFence := strings.HasPrefix(strings.TrimSpace(line), "```")
 		isKept := isCode || line == "" || strings.HasPrefix(line, "|")
 		if isFence || isKept || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {

@@ -37,6 +37,14 @@ code that stays as it is
 	}
 }
 
+// A line of tabs is a blank line.
+func TestFolded_tabs(t *testing.T) {
+	t.Parallel()
+	if have, want := folded("\t\n", 18), "\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
 // Folding keeps all words of a page. No line of a paragraph is longer than the terminal, unless the line
 // cannot be broken.
 func TestFolded_pages(t *testing.T) {

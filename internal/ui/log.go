@@ -49,6 +49,9 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	}
 	switch {
 	case isEnd && silent && l.succeeded(ev):
+		if o := ev.Outcome; o != nil && o.Verdict.Advice.Code == status.AdviceDone { // perhaps nothing is done
+			l.write(ownLines(oneLines("note: ", o.Verdict.Notes)))
+		}
 	case isEnd:
 		l.write(ownLines(l.lastWords(ev).lines()))
 	case ev.Kind == poll.EventEnd:

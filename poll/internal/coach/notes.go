@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -38,6 +39,9 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 	_, hasNext := document.NextLink(o.Header["Link"])
 	if hasNext && o.Within == nil && (met.Rule.Expr.Reads("[]") || met.OfObject) { // RFC 8288, section 3.3
 		notes, v.Advice.Code = append(notes, "the answer is one page of more, as its Link says"), status.AdviceEach
+	}
+	if o.Code != nil && *o.Code >= http.StatusBadRequest && met.Rule.Expr.Reads("error") && !met.Rule.Expr.Reads("status", ".") {
+		notes = append(notes, fmt.Sprintf("the response is HTTP %d, and $error is only about the connection: $status has the code", *o.Code))
 	}
 	return append(notes, unmet(v.Results, met)...)
 }
