@@ -271,6 +271,10 @@ func (m *machine) callAgain(res *result) {
 	for i, l := range m.lives {
 		lives[i] = *l
 	}
+	if m.Line.Log == "slice" && res.Code <= int(run.ExitError) { // a new wait, which remembers no limits
+		clear(m.hints)
+		clear(m.world.hints)
+	}
 	calls := map[bool]int{true: 2}[m.Ops[0].Method != ""]
 	if m.Line.Log == "joblog" {
 		calls = 1

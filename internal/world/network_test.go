@@ -37,6 +37,7 @@ type process struct {
 	conns   []net.Conn
 	lastIDs map[string]string      // of the last events that came as a whole, by key
 	retries map[string]time.Time   // when a stream may be asked for again, by key
+	resets  map[string]time.Time   // when a connection was reset, by the key of the request: net/http sends a GET again at once
 	pages   map[string][]*listPage // of the look at a list that is under way, by key
 	began   time.Time
 	dead    bool
@@ -60,7 +61,7 @@ var errKilled = errors.New("killed")
 func (w *world) newProcess(run int) (p *process, ctx context.Context, end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p = &process{world: w, pages: make(map[string][]*listPage), lastIDs: make(map[string]string), retries: make(map[string]time.Time), began: time.Now()}
+	p = &process{world: w, pages: make(map[string][]*listPage), lastIDs: make(map[string]string), retries: make(map[string]time.Time), resets: make(map[string]time.Time), began: time.Now()}
 	ctx, p.stop = context.WithCancelCause(context.WithValue(context.Background(), processKey{}, p))
 	w.processes = append(w.processes, p)
 	for _, l := range w.lives {

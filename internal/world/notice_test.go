@@ -56,6 +56,9 @@ func (p *process) patience(q *request) {
 	if q.isOther { // another run with another job log
 		return
 	}
+	if q.came.Equal(p.resets[q.key]) { // the same attempt
+		return
+	}
 	until := p.retries[q.key]
 	if h := p.hints[q.limited()]; h.until.After(until) && q.came.After(h.told.Add(time.Millisecond)) {
 		until = h.until
@@ -83,6 +86,9 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	}
 	if q.fault != nil {
 		p.troubled = time.Now()
+	}
+	if rep.reset {
+		p.resets[q.key] = time.Now()
 	}
 	if delete(p.retries, q.key); rep.retry > 0 && 2*rep.retry+time.Minute < p.left() { // or the last look may come before
 		p.retries[q.key] = time.Now().Add(rep.retry)
