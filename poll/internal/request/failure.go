@@ -180,6 +180,66 @@ func meaningOfOne(err error) *status.Failure {
 	return f
 }
 
+// leaves returns the errors that err joins, or only err.
+func leaves(err error) (all []error) {
+	joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err)
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, leaves(e)...)
+	}
+	return all
+}
+
+// weight orders the errors of the addresses of a host: the least weight decides. Nothing listens at a
+// host if all its addresses refuse connections. A name without addresses adds none to the addresses of
+// other names. An IPv6 address does not count on a machine without a route to that address: many machines
+// have no IPv6.
+func weight(err error) int {
+	class := meaningOfOne(err).Class
+	switch {
+	case hasNoRoute(err):
+		return 3
+	case class == status.ClassDNS:
+		return 2
+	case class == status.ClassRefused:
+		return 1
+	}
+	return 0
+}
+
+// hasNoRoute reports whether err is due to a connection to an IPv6 address to which this machine has no route.
+// A socket for datagrams then cannot connect either. It sends nothing, so a router cannot be the reason.
+func hasNoRoute(err error) bool {
+	isLacking := func(err error) bool {
+		return slices.ContainsFunc([]error{syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENETUNREACH,
+			syscall.Errno(10047), syscall.Errno(10049), syscall.Errno(10051)}, // the same errors on Windows
+			func(known error) bool { return errors.Is(err, known) })
+	}
+	if !isLacking(err) {
+		return false
+	}
+	conn, err := net.Dial("udp6", addressOf(err))
+	if err == nil {
+		conn.Close()
+	}
+	return isLacking(err)
+}
+
+// addressOf returns the address of the connection that err is about. It returns "" if err is not about a connection.
+func addressOf(err error) string {
+	for op, ok := errors.AsType[*net.OpError](err); ok; op, ok = errors.AsType[*net.OpError](op.Err) {
+		if op.Addr != nil {
+			return op.Addr.String()
+		}
+	}
+	return ""
+}
+
 // kindOf returns the kind of the failure for the HTTP status of a proxy: FailureThrottled for a proxy under load,
 // FailureHopeless for a policy of the proxy, and FailureTransient for every other status.
 func kindOf(e connect.ProxyError) status.FailureKind {

@@ -10,6 +10,23 @@
 //	client       sends requests, follows redirects, and sends credentials only to their origin
 //
 // [layers] leaves out the layers that a request does not need.
+//
+// The files, from the top to the bottom; calls go down only:
+//
+//	operation.go   an attempt: its request, and the position after the response
+//	position.go    the state of an operation, and its JSON form
+//	pages.go       the layer that reads the pages of a list
+//	follow.go      the URL of a next request, from a header field or an expression
+//	layers.go      the layers for conditional requests and renewed header fields
+//	redirects.go   the redirects of a request
+//	send.go        one request and its response
+//	listen.go      a response that is a stream
+//	connection.go  how often net/http sends a request, and the errors of its connections
+//	failure.go     the reason of an error, without secrets
+//	call.go        the calls and answers of the layers
+//	cookies.go     the cookies of the client
+//	request.go     the client: the fields of a request, its credentials and their origin
+//	location.go    URLs, their origins, and their names without secrets
 package request
 
 import (
@@ -22,6 +39,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/poll/internal/stream"
 )
 
 const (
@@ -113,4 +133,134 @@ func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
+}
+
+// A client is the innermost layer. It sends requests, follows redirects, and sends credentials only to their origin.
+type client struct {
+	Request          // after complete; never changed
+	given   location // location of the URL in Request
+	cookies cookies
+
+	// stripped is the Transport without its client certificate. It is nil if the Transport has no client certificate.
+	stripped *http.Transport
+	strip    sync.Once
+
+	header  http.Header // header of Request, with renewed fields
+	memory  stream.Memory
+	from    string   // origin of memory.LastID
+	renewed []string // secret values that Refresh has returned, latest first
+	// withheld is the last origin to which credentials were not sent. unreported is true until a remark reports that.
+	withheld   string
+	unreported bool
+}
+
+// newClient returns the client of r, or an error if r is malformed. The error holds no secrets.
+func newClient(r Request) (*client, error) {
+	u, err := ParseURL(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
+	r.User = cmp.Or(r.User, u.User)
+	return &client{Request: r, given: newLocation(u, true), header: r.Header}, nil
+}
+
+// secrets returns the strings that no error may repeat: user, password, and the values of secret header fields.
+func (c *client) secrets() []string {
+	all := slices.Concat(userSecrets(c.User), c.renewed)
+	if u, err := url.Parse(c.URL); err == nil {
+		all = append(all, userSecrets(u.User)...)
+	}
+	for name, values := range c.Header {
+		if !goesAnywhere(name) {
+			all = append(all, values...)
+		}
+	}
+	return all
+}
+
+// sendsUser reports whether requests send User. An Authorization in the header replaces User.
+func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
+
+// credentials returns the parts of a request that only the user's origin receives: the user, secret header fields, and
+// client certificates. A Host is not a secret.
+func (c *client) credentials() (all []string) {
+	if c.sendsUser() {
+		all = append(all, "user "+c.User.String())
+	}
+	for name, values := range c.header {
+		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+			all = append(all, fmt.Sprintf("%s %q", name, values))
+		}
+	}
+	if c.bare() == nil {
+		return all
+	}
+	config := c.Transport.(*http.Transport).Clone().TLSClientConfig
+	if config.GetClientCertificate != nil {
+		all = append(all, "certificate of a function")
+	}
+	for _, certificate := range config.Certificates {
+		all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
+	}
+	return all
+}
+
+// bare returns a copy of the Transport without client certificates. It returns nil if the Transport itself has no client
+// certificate, or is not an [http.Transport]. It reads only the copy: the first request through a Transport changes its
+// fields, and another goroutine may send that request at any time.
+func (c *client) bare() *http.Transport {
+	c.strip.Do(func() {
+		original, ok := c.Transport.(*http.Transport)
+		if !ok {
+			return
+		}
+		bare := original.Clone()
+		tls := bare.TLSClientConfig
+		if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
+			return
+		}
+		tls.Certificates, tls.GetClientCertificate = nil, nil
+		bare.DisableKeepAlives = true // nobody could close its idle connections
+		c.stripped = bare
+	})
+	return c.stripped
+}
+
+// guards reports whether requests to p carry credentials.
+func (c *client) guards(p location) bool {
+	return p.trusted && len(c.credentials()) > 0
+}
+
+// noteWithheld sets withheld and unreported after a response from another origin, if there are credentials.
+func (c *client) noteWithheld(from location) {
+	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
+		return
+	}
+	if origin := from.url.Scheme + "://" + from.url.Host; origin != c.withheld {
+		c.withheld, c.unreported = origin, true
+	}
+}
+
+// refer returns the location that reference names in a response from a location. If requests to from carry credentials
+// over https, a reference to http is an error that wraps [ErrUntrusted], because the next response could be forged.
+// LocationTrusted allows such references.
+func (c *client) refer(from location, reference string) (location, error) {
+	to, err := from.resolve(reference, c.LocationTrusted)
+	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
+	if downgraded && !c.LocationTrusted && c.guards(from) {
+		err = &safeError{words: "leads from https to http", cause: ErrUntrusted}
+	}
+	return to, err
+}
+
+// mayTakeBody returns an error that wraps [ErrUntrusted] if the body of a request to one location may not be sent to
+// another location that a response names.
+func (c *client) mayTakeBody(from, to location) error {
+	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
+		return nil
+	}
+	return &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
 }

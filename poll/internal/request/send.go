@@ -4,19 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"mime"
 	"net/http"
-	"net/http/cookiejar"
-	"net/http/httptrace"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/hint"
@@ -188,152 +182,4 @@ func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err er
 	}
 	more, err := io.Copy(io.Discard, rest)
 	return kept, size + more, err
-}
-
-// maxAsks is the number of connections that one RoundTrip may request from the pool. It stops an endless loop: net/http
-// requests connections for ever if an HTTP/2 server closes each new connection. Two requests are normal for an existing
-// HTTP/2 connection.
-const maxAsks = 4
-
-// errSentAgain is the cause of the end of a request that net/http was about to send again.
-var errSentAgain = errors.New("the server closed the connection, or refused the request")
-
-// A delivery limits how often net/http sends one request: a request with a safe method at most twice, every other request
-// once. It also records whether the request was sent.
-//
-// Within one RoundTrip, net/http may send a request again. Over HTTP/2 it does this after a GOAWAY, and after a reset
-// with REFUSED_STREAM or PROTOCOL_ERROR. Over HTTP/1 it does this when a reused connection breaks and the request has
-// no body or has an Idempotency-Key. Before each further sending net/http takes a connection, and a hook stops the request.
-type delivery struct {
-	dialing
-	stop   context.CancelCauseFunc // ends the request
-	most   int32                   // allowed number of sendings
-	asks   atomic.Int32            // number of requested connections; 0 if the transport does not call the hooks
-	writes atomic.Int32            // number of times that the header of the request was written
-}
-
-// deliver returns the delivery of a request with this method, and the context that the request must use.
-func deliver(ctx context.Context, method string) (context.Context, *delivery) {
-	d := &delivery{most: 1}
-	if isSafe(method) {
-		d.most = 2
-	}
-	ctx, d.stop = context.WithCancelCause(ctx)
-	hooks := d.hooks()
-	hooks.GetConn = func(string) {
-		d.asks.Add(1)
-		d.check()
-	}
-	hooks.GotConn = func(info httptrace.GotConnInfo) {
-		// HTTP/2 does not write a request whose context is done. HTTP/1 writes it, unless the connection is closed.
-		c, ok := info.Conn.(*tls.Conn)
-		isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
-		if !d.check() && !isHTTP2 {
-			info.Conn.Close()
-		}
-	}
-	hooks.WroteHeaders = func() { d.writes.Add(1) }
-	return httptrace.WithClientTrace(ctx, hooks), d
-}
-
-// check reports whether the request may be sent now. If not, it ends the request.
-func (d *delivery) check() bool {
-	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
-		d.stop(errSentAgain)
-		return false
-	}
-	return true
-}
-
-// sent reports whether the server may have seen a request whose RoundTrip ended with err.
-func (d *delivery) sent(err error) bool {
-	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting(err)
-}
-
-const (
-	// maxSetCookie limits the cookies of one response, in bytes. Servers accept about as many bytes in a request. The
-	// cookies of a larger response are ignored.
-	maxSetCookie = 16 << 10
-	// maxCookies limits the cookies of all responses, in bytes. Beyond the limit all earlier cookies are dropped: a server
-	// that sets new cookies in every response must not fill the memory.
-	maxCookies = 1 << 20
-)
-
-// cookies keeps the cookies of responses for later requests of the same run. Unlike a browser, it sends a cookie only to
-// the origin that has set the cookie, even if the cookie has a Domain. A cookie from an untrusted location is not sent to
-// a trusted location of the same origin.
-type cookies struct {
-	mu   sync.Mutex
-	jars map[string]*cookiejar.Jar // by cookieKey
-	size int                       // total size of the values of Set-Cookie, in bytes
-}
-
-// cookieKey returns the key of the jar for p: locations with the same origin and the same trust share a jar.
-func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
-
-// keep keeps the values of Set-Cookie in a response from a location.
-func (c *cookies) keep(from location, values []string) {
-	size := len(strings.Join(values, ""))
-	if size == 0 || size > maxSetCookie {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size += size; c.jars == nil || c.size > maxCookies {
-		c.jars, c.size = make(map[string]*cookiejar.Jar), size
-	}
-	key := cookieKey(from)
-	if c.jars[key] == nil {
-		c.jars[key], _ = cookiejar.New(nil) // never fails
-	}
-	answer := http.Response{Header: http.Header{"Set-Cookie": values}}
-	c.jars[key].SetCookies(from.url, answer.Cookies())
-}
-
-// of returns the cookies that are sent to a location.
-func (c *cookies) of(at location) []*http.Cookie {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.jars) == 0 {
-		return nil
-	}
-	if jar := c.jars[cookieKey(at)]; jar != nil {
-		return jar.Cookies(at.url)
-	}
-	return nil
-}
-
-// set adds the kept cookies of the location to req. A kept cookie replaces the user's cookie of the same name.
-func (c *cookies) set(req *http.Request, to location) {
-	kept := c.of(to)
-	if len(kept) == 0 {
-		return
-	}
-	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
-		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
-	})
-	delete(req.Header, "Cookie") // the slice belongs to the user, so it is not changed in place
-	for _, cookie := range append(given, kept...) {
-		req.AddCookie(cookie)
-	}
-}
-
-// save returns the cookies of a location for a later run, up to maxSetCookie bytes.
-func (c *cookies) save(at location) (values []string) {
-	size := 0
-	for _, cookie := range c.of(at) {
-		value := cookie.String()
-		if size += len(value); size <= maxSetCookie {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
-// restore keeps the cookies that save returned. They apply to all paths of the origin, because save does not return
-// their paths.
-func (c *cookies) restore(at location, values []string) {
-	for _, value := range values {
-		c.keep(at, []string{value + "; Path=/"})
-	}
 }

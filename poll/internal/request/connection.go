@@ -3,17 +3,78 @@ package request
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http/httptrace"
 	"slices"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/status"
 )
+
+// maxAsks is the number of connections that one RoundTrip may request from the pool. It stops an endless loop: net/http
+// requests connections for ever if an HTTP/2 server closes each new connection. Two requests are normal for an existing
+// HTTP/2 connection.
+const maxAsks = 4
+
+// errSentAgain is the cause of the end of a request that net/http was about to send again.
+var errSentAgain = errors.New("the server closed the connection, or refused the request")
+
+// A delivery limits how often net/http sends one request: a request with a safe method at most twice, every other request
+// once. It also records whether the request was sent.
+//
+// Within one RoundTrip, net/http may send a request again. Over HTTP/2 it does this after a GOAWAY, and after a reset
+// with REFUSED_STREAM or PROTOCOL_ERROR. Over HTTP/1 it does this when a reused connection breaks and the request has
+// no body or has an Idempotency-Key. Before each further sending net/http takes a connection, and a hook stops the request.
+type delivery struct {
+	dialing
+	stop   context.CancelCauseFunc // ends the request
+	most   int32                   // allowed number of sendings
+	asks   atomic.Int32            // number of requested connections; 0 if the transport does not call the hooks
+	writes atomic.Int32            // number of times that the header of the request was written
+}
+
+// deliver returns the delivery of a request with this method, and the context that the request must use.
+func deliver(ctx context.Context, method string) (context.Context, *delivery) {
+	d := &delivery{most: 1}
+	if isSafe(method) {
+		d.most = 2
+	}
+	ctx, d.stop = context.WithCancelCause(ctx)
+	hooks := d.hooks()
+	hooks.GetConn = func(string) {
+		d.asks.Add(1)
+		d.check()
+	}
+	hooks.GotConn = func(info httptrace.GotConnInfo) {
+		// HTTP/2 does not write a request whose context is done. HTTP/1 writes it, unless the connection is closed.
+		c, ok := info.Conn.(*tls.Conn)
+		isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
+		if !d.check() && !isHTTP2 {
+			info.Conn.Close()
+		}
+	}
+	hooks.WroteHeaders = func() { d.writes.Add(1) }
+	return httptrace.WithClientTrace(ctx, hooks), d
+}
+
+// check reports whether the request may be sent now. If not, it ends the request.
+func (d *delivery) check() bool {
+	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
+		d.stop(errSentAgain)
+		return false
+	}
+	return true
+}
+
+// sent reports whether the server may have seen a request whose RoundTrip ended with err.
+func (d *delivery) sent(err error) bool {
+	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting(err)
+}
 
 // Connect connects to "host:port" by dial, and closes the connection. It returns nil if one of the
 // addresses of the host accepts the connection.
@@ -111,64 +172,4 @@ func (c strictConn) Read(b []byte) (n int, err error) {
 		b[3] = b[3]&0xf0 | 2
 	}
 	return n, err
-}
-
-// leaves returns the errors that err joins, or only err.
-func leaves(err error) (all []error) {
-	joined, ok := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err)
-	if !ok {
-		return []error{err}
-	}
-	for _, e := range joined.Unwrap() {
-		all = append(all, leaves(e)...)
-	}
-	return all
-}
-
-// weight orders the errors of the addresses of a host: the least weight decides. Nothing listens at a
-// host if all its addresses refuse connections. A name without addresses adds none to the addresses of
-// other names. An IPv6 address does not count on a machine without a route to that address: many machines
-// have no IPv6.
-func weight(err error) int {
-	class := meaningOfOne(err).Class
-	switch {
-	case hasNoRoute(err):
-		return 3
-	case class == status.ClassDNS:
-		return 2
-	case class == status.ClassRefused:
-		return 1
-	}
-	return 0
-}
-
-// hasNoRoute reports whether err is due to a connection to an IPv6 address to which this machine has no route.
-// A socket for datagrams then cannot connect either. It sends nothing, so a router cannot be the reason.
-func hasNoRoute(err error) bool {
-	isLacking := func(err error) bool {
-		return slices.ContainsFunc([]error{syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENETUNREACH,
-			syscall.Errno(10047), syscall.Errno(10049), syscall.Errno(10051)}, // the same errors on Windows
-			func(known error) bool { return errors.Is(err, known) })
-	}
-	if !isLacking(err) {
-		return false
-	}
-	conn, err := net.Dial("udp6", addressOf(err))
-	if err == nil {
-		conn.Close()
-	}
-	return isLacking(err)
-}
-
-// addressOf returns the address of the connection that err is about. It returns "" if err is not about a connection.
-func addressOf(err error) string {
-	for op, ok := errors.AsType[*net.OpError](err); ok; op, ok = errors.AsType[*net.OpError](op.Err) {
-		if op.Addr != nil {
-			return op.Addr.String()
-		}
-	}
-	return ""
 }

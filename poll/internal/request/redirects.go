@@ -1,0 +1,90 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// maxSends is the largest number of times that one attempt sends a start request because of redirects. A server may
+// start the operation each time.
+const maxSends = 3
+
+// do sends the request of next, and follows redirects. The result is the last response, or a failure.
+func (c *client) do(ctx context.Context, next call) *answer {
+	next.began = time.Now()
+	for {
+		a := c.send(ctx, next)
+		r, hopeless := c.redirect(a)
+		if hopeless != nil {
+			a = failed(hopeless, a.asked)
+		}
+		if r == nil {
+			c.describe(a)
+			return a
+		}
+		next.redirects = append(next.redirects, *r)
+		next.at = r.to
+		if r.toGET {
+			next.method, next.body, next.start, next.NoCache = http.MethodGet, nil, false, next.NoCache || next.start
+		}
+		if f := next.wait(ctx, next.at); f != nil {
+			a = failed(f, next)
+			a.unsent = true
+			return a
+		}
+		if next.Pace != nil {
+			next.began = time.Now()
+		}
+	}
+}
+
+// redirect returns the redirect in a. It returns nil if a is not a redirect, or if the client does not follow it:
+// MaxRedirects is negative, the target is ambiguous or unusable, or a 303 to the start request names the result. It
+// returns a failure if the client must not follow the redirect, because of an untrusted target or too many redirects.
+func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
+	asked := a.asked
+	isResult := asked.start && c.Follow == "self" && a.code == http.StatusSeeOther
+	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
+		return nil, nil
+	}
+	r := &redirect{code: a.code, from: asked.at, start: asked.start, date: a.Date}
+	r.toGET = a.code == http.StatusSeeOther && asked.method != http.MethodHead // RFC 9110 section 15.4.4
+	var err error
+	r.to, err = c.refer(r.from, a.Header.Get("Location"))
+	if err == nil && asked.body != nil && !r.toGET {
+		err = c.mayTakeBody(r.from, r.to)
+	}
+	n, most := len(asked.redirects), c.MaxRedirects
+	if r.start && !r.toGET {
+		most = min(most, maxSends-1)
+	}
+	switch {
+	case errors.Is(err, ErrUntrusted):
+		words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
+		return nil, fail(status.FailureHopeless, words, err)
+	case err != nil:
+		return nil, nil
+	case n == most:
+		words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", n, urlName(r.to.url))
+		return nil, fail(status.FailureHopeless, words, nil)
+	}
+	return r, nil
+}
+
+// isRedirect reports whether code is a redirect that a client may follow: 301, 302, 303, 307 or 308.
+func isRedirect(code int) bool {
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, code)
+}
+
+// isAmbiguous reports whether the target of a redirect has two possible meanings: a 301 or 302 to a POST names the new
+// address for the request (RFC 9110 sections 15.4.2 and 15.4.3) or, by custom, the address of the result.
+func isAmbiguous(code int, method string) bool {
+	return method == http.MethodPost && (code == http.StatusMovedPermanently || code == http.StatusFound)
+}
