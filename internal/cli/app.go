@@ -5,8 +5,15 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +22,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/commands"
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/cli/run"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 )
@@ -42,62 +50,25 @@ type app struct {
 
 func newApp(p Process) app {
 	a := app{run.Host{Env: read.NewEnv(p.Lookup, p.Streams), Hurry: p.Hurry, Release: p.release, Guard: p.guard, Began: time.Now()}, p.Args}
-	a.Dial, a.Commands = p.Dial, a.commandNames()
+	a.Dial, a.Commands = p.Dial, a.subcommands().names()
 	return a
 }
 
-// A subcommand is a name with the function that makes the command. Only the commands that are needed are made.
-type subcommand struct {
-	name string
-	make func() *argv.Command
-}
-
 // subcommands returns all subcommands in the order of the help.
-func (p app) subcommands() []subcommand {
-	return []subcommand{
+func (p app) subcommands() subcommands {
+	return subcommands{
 		{"demo", p.demoCommand},
 		{"eval", func() *argv.Command { return commands.Eval(p.Env) }},
 		{"presets", func() *argv.Command { return commands.Presets(p.Env) }},
-		{"help", p.helpCommand},
-		{"man", p.manCommand},
-		{"completion", p.completionCommand},
+		{"help", func() *argv.Command { return helpCommand(p.Host, p.subcommands()) }},
+		{"man", func() *argv.Command { return manCommand(p.Host, p.subcommands()) }},
+		{"completion", func() *argv.Command { return completionCommand(p.Host, p.subcommands()) }},
 		{"version", versionCommand},
 		{"history", func() *argv.Command { return commands.History(p.Streams) }},
 		{"schedule", func() *argv.Command { return commands.Schedule(p.Streams) }},
 		{"tune", commands.Tune},
 		{"simulate", func() *argv.Command { return commands.Simulate(p.Streams) }},
 	}
-}
-
-// command returns a new subcommand with the given name, or nil if the name is unknown. A command without a
-// --help flag gets the usual --help.
-func (p app) command(name string) *argv.Command {
-	for _, s := range p.subcommands() {
-		if s.name != name {
-			continue
-		}
-		c := s.make()
-		if c.Name = name; c.Flags.Named("help") == nil {
-			c.Flags = append(c.Flags, argv.HelpFlag())
-		}
-		return c
-	}
-	return nil
-}
-
-func (p app) commandNames() (names []string) {
-	for _, s := range p.subcommands() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// commands returns all subcommands, for help and completion.
-func (p app) commands() (all []*argv.Command) {
-	for _, name := range p.commandNames() {
-		all = append(all, p.command(name))
-	}
-	return all
 }
 
 // Run runs the command line and returns the exit code. A signal to end cancels ctx, with a
@@ -129,7 +100,7 @@ func Run(ctx context.Context, p Process) run.ExitCode {
 func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, p.args
 	if len(args) > 0 {
-		sub = p.command(args[0])
+		sub = p.subcommands().command(args[0])
 	}
 	if sub != nil {
 		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
@@ -142,7 +113,7 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 			args = []string{"--", args[0]}
 		}
 	}
-	l.LookupEnv, l.Write = p.Lookup, p.write
+	l.LookupEnv, l.Write = p.Lookup, p.Write
 	l.Parse(args)
 	action := func(*cli.Context) error {
 		if sub != nil {
@@ -160,11 +131,6 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 		path = append(path, "--"+word.Flag.Name+"="+word.Text)
 	}
 	return sub, app.Run(path)
-}
-
-// write writes text to stdout, by [run.Host.Deliver].
-func (p app) write(ctx context.Context, text string) error {
-	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
 // A typed is the urfave/cli value of a flag on the command line. [argv.Line.Parse] has already replaced each
@@ -269,4 +235,78 @@ func (p app) about(ctx context.Context, s *read.Run) error {
 		return s.Write(ctx, shortHelp())
 	}
 	return s.Write(ctx, version()+"\n")
+}
+
+func (p app) demoCommand() *argv.Command {
+	return &argv.Command{
+		Summary:     "watch poll wait for a job of a built-in API",
+		OwnsSignals: true,
+		Run:         func(ctx context.Context, _ *argv.Line) error { return demo(ctx, p) },
+	}
+}
+
+const demoCondition = `.state == "done"`
+
+// demo starts an API on a loopback port and waits for a job of that API with the usual code. demo ignores the
+// environment variables, since they are meant for real waits.
+func demo(ctx context.Context, process app) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("start the demo's API: %w", err)
+	}
+	server := &http.Server{Handler: demoJob(), ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(listener)
+	defer server.Close()
+	job := "http://" + listener.Addr().String() + "/jobs/42"
+	fmt.Fprintf(process.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
+	process.args = []string{"--timeout", "15s", "--until", demoCondition, job}
+	process.Lookup = func(string) (string, bool) { return "", false }
+	_, err = process.run(ctx, read.New(), process.Wait)
+	return err
+}
+
+// demoJob returns a handler whose response changes with each request. The job is queued twice and running
+// twice. The fifth response is a rate limit, and the job is done from the sixth response.
+func demoJob() http.Handler {
+	answers := []string{
+		`{"id":42,"state":"queued"}`, `{"id":42,"state":"queued"}`,
+		`{"id":42,"progress":40,"state":"running"}`, `{"id":42,"progress":80,"state":"running"}`,
+		`{"error":"rate limit exceeded"}`,
+		`{"id":42,"result":"it was worth the wait","state":"done"}`,
+	}
+	var looks atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		look := int(looks.Add(1))
+		w.Header().Set("Content-Type", "application/json")
+		if look == 5 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		fmt.Fprintln(w, answers[min(look, len(answers))-1])
+	})
+}
+
+// finish prints err, unless err is a [run.ExitCode], whose message is already printed. It returns the exit
+// code for err, which is [run.ExitSuccess] if err is nil.
+func (p app) finish(err error) run.ExitCode {
+	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
+		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
+	}
+	return run.CodeOf(err)
+}
+
+// Main catches signals, runs the command line, and ends the process.
+func Main(p Process) {
+	// Signals are caught first: Go's default for some signals is exit code 2 and a dump of all goroutines.
+	// Signals stay caught until the exit, since process 1 would otherwise exit with 2 on a signal after the run.
+	ctx, hurry, release := system.CatchSignals(context.Background())
+	// A fatal error of the Go runtime would exit with 2, the code for "nothing was attempted". With this setting
+	// the process dies by SIGABRT.
+	debug.SetTraceback("crash")
+	log.SetOutput(io.Discard) // net/http logs unsolicited responses
+	p.Hurry, p.release = hurry, release
+	p.guard = run.NewGuard(ctx, hurry, p.Streams.Err)
+	p.Streams.Wrote = p.guard.Touch
+	context.AfterFunc(ctx, p.guard.AtSignal)
+	run.Exit(ctx, Run(ctx, p))
 }

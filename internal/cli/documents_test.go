@@ -50,7 +50,7 @@ func TestFlagsPage(t *testing.T) {
 // manPage returns the manual page with its generated parts replaced.
 func manPage(page string) string {
 	var commands strings.Builder
-	for _, c := range testApp().commands() {
+	for _, c := range testApp().subcommands().commands() {
 		about, _, _ := strings.Cut(helpText(c.Name), "\n\n  ")
 		fmt.Fprintf(&commands, ".SS poll %s\n%s\n", roff(c.Synopsis()), roff(about))
 		commands.WriteString(manFlags(c.Flags))
@@ -121,7 +121,7 @@ func TestManPage(t *testing.T) {
 }
 
 func completed(words []string) argv.Completion {
-	return argv.Complete(read.New().Line.Command, testApp().commands(), words)
+	return argv.Complete(read.New().Line.Command, testApp().subcommands().commands(), words)
 }
 
 func TestComplete(t *testing.T) {
@@ -131,7 +131,7 @@ func TestComplete(t *testing.T) {
 		words []string // the last is being typed
 		want  string   // kind, start and candidates
 	}{
-		{"the first word", []string{""}, "words 0 " + strings.Join(testApp().commandNames(), " ")},
+		{"the first word", []string{""}, "words 0 " + strings.Join(testApp().subcommands().names(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
 		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
 		{"a long flag", []string{"--str"}, "words 0 --strict --stream --strategy"},

@@ -28,7 +28,7 @@ func TestFiles_callOneWay(t *testing.T) {
 // circle.
 func TestFiles_pointDown(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/resume", "poll/internal/request", "status/expr"} {
+	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/resume", "poll/internal/request", "status/expr"} {
 		calls := callsBetweenFiles(t, dir)
 		for left := 0; left != len(calls); {
 			left = len(calls)
@@ -75,8 +75,8 @@ func callsBetweenFiles(t *testing.T, dir string) map[[2]string][]string {
 			calls[[2]string{from, to}] = append(calls[[2]string{from, to}], f.Name())
 		}
 	}
-	if len(calls) < 8 {
-		t.Errorf("%s: only %d calls between files were found", dir, len(calls))
+	if len(calls) == 0 {
+		t.Errorf("%s: no calls between files were found", dir)
 	}
 	return calls
 }

@@ -13,7 +13,7 @@ import (
 func TestFlags_set(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, c := range append(testApp().commands(), read.New().Line.Command) {
+	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		for i := range c.Flags {
 			if f := &c.Flags[i]; f.Set != nil {
 				count++

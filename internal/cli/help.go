@@ -4,14 +4,20 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -23,6 +29,45 @@ var helpTexts embed.FS
 func helpText(name string) string {
 	text, _ := helpTexts.ReadFile("help/" + name + ".txt")
 	return string(text)
+}
+
+// A subcommand is a name with the function that makes the command. Only the commands that are needed are made.
+type subcommand struct {
+	name string
+	make func() *argv.Command
+}
+
+type subcommands []subcommand
+
+// command returns a new subcommand with the given name, or nil if the name is unknown. A command without a
+// --help flag gets the usual --help.
+func (all subcommands) command(name string) *argv.Command {
+	for _, s := range all {
+		if s.name != name {
+			continue
+		}
+		c := s.make()
+		if c.Name = name; c.Flags.Named("help") == nil {
+			c.Flags = append(c.Flags, argv.HelpFlag())
+		}
+		return c
+	}
+	return nil
+}
+
+func (all subcommands) names() (names []string) {
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// commands returns all subcommands, for help and completion.
+func (all subcommands) commands() (list []*argv.Command) {
+	for _, s := range all {
+		list = append(list, all.command(s.name))
+	}
+	return list
 }
 
 // shortHelp returns the help with the flags that are marked Brief.
@@ -37,17 +82,17 @@ func shortHelp() string {
 }
 
 // fullHelp returns the help with all flags, grouped by subject, and with the other commands.
-func (p app) fullHelp() string {
+func (all subcommands) fullHelp() string {
 	text := helpText("usage") + helpText("expressions") + read.WaitFlags().Help("") + "\nOther commands:\n"
-	for _, c := range p.commands() {
+	for _, c := range all.commands() {
 		text += c.Row()
 	}
 	return text + helpText("topics") + helpText("end")
 }
 
 // helpNames returns the arguments of the help command, except flags: "all", the subcommands and the topics.
-func (p app) helpNames() []string {
-	names := append([]string{"all"}, p.commandNames()...)
+func (all subcommands) helpNames() []string {
+	names := append([]string{"all"}, all.names()...)
 	topics, _ := docs.Pages.ReadDir(".")
 	for _, page := range topics {
 		names = append(names, strings.TrimSuffix(page.Name(), ".md"))
@@ -56,20 +101,20 @@ func (p app) helpNames() []string {
 }
 
 // helpCommand returns the subcommand "help". Its operand names a subcommand, a topic or a flag.
-func (p app) helpCommand() *argv.Command {
+func helpCommand(p run.Host, all subcommands) *argv.Command {
 	return &argv.Command{
 		NamesFlag:   true,
 		Operands:    "[all|FLAG|TOPIC|COMMAND]",
 		Summary:     "help on poll, all flags, a flag, a topic or a command",
-		Offers:      func() []argv.Candidate { return argv.Candidates(p.helpNames()...) },
+		Offers:      func() []argv.Candidate { return argv.Candidates(all.helpNames()...) },
 		OwnsSignals: true,
 		Run: func(ctx context.Context, l *argv.Line) error {
-			text, isPage, err := p.helpOn(strings.Join(l.Operands, ""))
+			text, isPage, err := all.helpOn(strings.Join(l.Operands, ""))
 			switch {
 			case err != nil:
 				return err
 			case isPage:
-				return p.showPage(ctx, text)
+				return showPage(ctx, p, text)
 			}
 			return l.Write(ctx, text)
 		},
@@ -78,15 +123,15 @@ func (p app) helpCommand() *argv.Command {
 
 // helpOn returns the help for name, or the short help if name is "". isPage reports whether text is a Markdown
 // page of the documentation. An unknown name is a usage error that suggests the nearest name.
-func (p app) helpOn(name string) (text string, isPage bool, err error) {
+func (all subcommands) helpOn(name string) (text string, isPage bool, err error) {
 	flags := read.WithManual(read.WaitFlags())
-	f, c := flags.Lookup(strings.TrimLeft(name, "-")), p.command(name)
+	f, c := flags.Lookup(strings.TrimLeft(name, "-")), all.command(name)
 	page, missing := docs.Pages.ReadFile(name + ".md")
 	switch {
 	case name == "":
 		return shortHelp(), false, nil
 	case name == "all":
-		return p.fullHelp(), false, nil
+		return all.fullHelp(), false, nil
 	case c != nil:
 		return c.Help(helpText(c.Name)), false, nil
 	case missing == nil:
@@ -94,7 +139,7 @@ func (p app) helpOn(name string) (text string, isPage bool, err error) {
 	case f != nil && !f.Hidden:
 		return f.Form() + strings.ReplaceAll("\n"+f.Sentences(), "\n", "\n  ") + "\n", false, nil
 	}
-	meant := words.Nearest(name, slices.Concat(p.helpNames(), flags.Shown()))
+	meant := words.Nearest(name, slices.Concat(all.helpNames(), flags.Shown()))
 	return "", false, argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
 }
 
@@ -103,7 +148,7 @@ func (p app) helpOn(name string) (text string, isPage bool, err error) {
 //go:embed man/poll.1
 var manualPage string
 
-func (p app) manCommand() *argv.Command {
+func manCommand(p run.Host, all subcommands) *argv.Command {
 	return &argv.Command{
 		Summary:     "the manual page",
 		OwnsSignals: true,
@@ -111,23 +156,23 @@ func (p app) manCommand() *argv.Command {
 			switch {
 			case !p.Streams.OutIsTerminal:
 				return l.Write(ctx, manualPage)
-			case !p.Streams.Dumb && p.showManual():
+			case !p.Streams.Dumb && showManual(p):
 				return nil
 			}
-			return l.Write(ctx, p.fullHelp())
+			return l.Write(ctx, all.fullHelp())
 		},
 	}
 }
 
 // showManual shows the manual page with man(1) and reports whether man succeeded. Ctrl-C then goes to man and
 // its pager, and does not end poll.
-func (p app) showManual() bool {
+func showManual(p run.Host) bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
 	}
 	c := exec.Command(man, "-l", "-") // a man without -l fails with a message
-	return p.lend(c, manualPage)
+	return lend(p, c, manualPage)
 }
 
 // completionScripts holds the completion scripts. Each script calls poll for the candidates.
@@ -137,7 +182,7 @@ var completionScripts embed.FS
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-func (p app) completionCommand() *argv.Command {
+func completionCommand(p run.Host, all subcommands) *argv.Command {
 	return &argv.Command{
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
@@ -146,7 +191,7 @@ func (p app) completionCommand() *argv.Command {
 			if len(words) < 3 || words[0] != "--complete" {
 				return false, nil
 			}
-			return true, p.write(ctx, argv.Complete(read.New().Line.Command, p.commands(), words[2:]).Text())
+			return true, p.Write(ctx, argv.Complete(read.New().Line.Command, all.commands(), words[2:]).Text())
 		},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")
@@ -179,4 +224,90 @@ func versionCommand() *argv.Command {
 		Summary: "the version, as --version shows it",
 		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}
+}
+
+// showPage writes a Markdown page to stdout. On a terminal it folds the page to the width and uses the pager
+// ($PAGER, default less). If stdout is not a terminal, the page is not changed.
+func showPage(ctx context.Context, p run.Host, text string) error {
+	if !p.Streams.OutIsTerminal {
+		return p.Write(ctx, text)
+	}
+	if width := p.Streams.OutWidth(); width > 0 {
+		text = folded(text, min(width, pageWidth)-1)
+	}
+	pager := "less"
+	if given, isGiven := p.Lookup("PAGER"); isGiven {
+		pager = given
+	}
+	if shell, err := exec.LookPath("sh"); err == nil && !p.Streams.Dumb && pager != "" {
+		c := exec.Command(shell, "-c", pager)
+		c.Env = os.Environ()
+		if _, isSet := p.Lookup("LESS"); !isSet {
+			c.Env = append(c.Env, "LESS=FRX") // a page that fits is only printed
+		}
+		c.Stderr = io.Discard
+		if lend(p, c, text) {
+			return nil
+		}
+	}
+	return p.Write(ctx, text)
+}
+
+// lend runs c with text as its stdin, and reports whether c exited with 0. Ctrl-C then goes to c, and does not
+// end poll.
+func lend(p run.Host, c *exec.Cmd, text string) bool {
+	dropped := make(chan os.Signal, 1) // never received from
+	if p.Release != nil {
+		p.Release()
+	}
+	signal.Notify(dropped, os.Interrupt)
+	defer signal.Stop(dropped)
+	c.Stdin, c.Stdout = strings.NewReader(text), os.Stdout
+	return c.Run() == nil
+}
+
+// pageWidth is the maximum number of columns of a page: longer lines are hard to read.
+const pageWidth = 110
+
+// folded returns a Markdown page with its paragraphs wrapped at the given number of columns. It keeps the line
+// breaks of code and tables.
+func folded(page string, columns int) string {
+	var text, paragraph []string
+	isCode := false
+	end := func() {
+		if paragraph != nil {
+			text = append(text, wrapped(strings.Join(paragraph, " "), columns)...)
+		}
+		paragraph = nil
+	}
+	for line := range strings.Lines(page) {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		isFence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		isKept := isCode || line == "" || strings.HasPrefix(line, "|")
+		if isFence || isKept || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {
+			end()
+		}
+		switch {
+		case isFence:
+			isCode = !isCode
+		case isKept:
+			text = append(text, line)
+		default:
+			paragraph = append(paragraph, line)
+		}
+	}
+	end()
+	return strings.Join(text, "\n") + "\n"
+}
+
+// wrapped returns the lines of a paragraph, broken between words. The following lines of a list item are
+// indented to the item's first word.
+func wrapped(paragraph string, columns int) []string {
+	words := strings.Fields(paragraph)
+	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]
+	below := indent
+	if slices.Contains([]string{"-", "1.", "2.", "3.", "4.", "5.", "6."}, words[0]) {
+		below += strings.Repeat(" ", len(words[0])+1)
+	}
+	return term.Fold(indent+strings.Join(words, " "), columns, below)
 }

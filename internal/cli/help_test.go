@@ -25,8 +25,8 @@ func TestHelp_width(t *testing.T) {
 	if n := strings.Count(short, "\n"); n > 40 {
 		t.Errorf("the short help has %d lines", n)
 	}
-	texts := map[string]string{"": short, "all": testApp().fullHelp()}
-	for _, c := range testApp().commands() {
+	texts := map[string]string{"": short, "all": testApp().subcommands().fullHelp()}
+	for _, c := range testApp().subcommands().commands() {
 		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
@@ -71,7 +71,7 @@ func TestHelp_readme(t *testing.T) {
 // Every visible flag has a description, and every name leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(testApp().commands(), read.New().Line.Command) {
+	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
 			if !regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(f.Variable()) {

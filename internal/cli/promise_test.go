@@ -111,7 +111,7 @@ func promise(t *testing.T) rows {
 	} {
 		have.add("exit codes", fmt.Sprintf("%s=%d", name, code))
 	}
-	for _, c := range append(testApp().commands(), read.New().Line.Command) {
+	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		name := strings.TrimSpace("poll " + strings.TrimPrefix(c.Name, "poll"))
 		have.add("commands", strings.ReplaceAll(name, " ", "-"))
 		addFlags(have, c.Flags, name)

@@ -25,7 +25,7 @@ func init() {
 	}
 }
 
-// A process has ended when its last thread has ended, both with a descriptor and without.
+// A process has ended when its last thread has ended, although its parent has not waited for the process.
 func TestProcessEnd_threads(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0])
@@ -51,20 +51,13 @@ func TestProcessEnd_threads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasEnded := watchNumber(pid)
 	select {
 	case <-gone:
 		t.Error("a process that has a thread is reported as ended")
 	default:
 	}
-	if hasEnded() {
-		t.Error("without a descriptor, a process that has a thread is reported as ended")
-	}
 	stdin.Close()
 	<-gone
-	if !hasEnded() {
-		t.Error("without a descriptor, a zombie is reported as running")
-	}
 	if err := child.Wait(); err != nil {
 		t.Error(err)
 	}

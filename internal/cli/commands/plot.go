@@ -1,10 +1,18 @@
 package commands
 
 import (
+	"bytes"
+	"fmt"
+	"html"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/guptarohit/asciigraph"
+
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -130,4 +138,179 @@ func roundStep(least float64) float64 {
 		}
 	}
 	return 10 * power
+}
+
+// The layout of a chart in pixels. The margins hold the labels, and the right margin the legend.
+const (
+	width, height          = 1000, 560
+	left, right            = 100, 760
+	top, bottom            = 50, 490
+	legendLine, legendStep = 30, 24
+
+	maxDots = 40 // more of them merge
+)
+
+// SVG returns the plots as one SVG image, in a vertical stack.
+func SVG(plots ...Plot) []byte {
+	var b picture
+	b.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d"`, width, len(plots)*height)
+	b.printf(" font-family=\"sans-serif\" font-size=\"14\" fill=\"#333\">\n")
+	b.printf("<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n")
+	for i, p := range plots {
+		b.printf("<g transform=\"translate(0,%d)\">\n", i*height)
+		b.draw(p)
+		b.printf("</g>\n")
+	}
+	b.printf("</svg>\n")
+	return b.Bytes()
+}
+
+// A picture builds an SVG image.
+type picture struct{ bytes.Buffer }
+
+func (b *picture) printf(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+
+// text writes a text with attributes.
+func (b *picture) text(x, y float64, text, attributes string) {
+	b.printf("<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, html.EscapeString(text))
+}
+
+func (b *picture) line(x1, y1, x2, y2 float64, color string, wide int) {
+	b.printf("<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%d\"/>\n", x1, y1, x2, y2, color, wide)
+}
+
+func (b *picture) draw(p Plot) {
+	const middle = (left + right) / 2
+	x, y := p.scales()
+	b.text(middle, top-20, p.Title, `font-size="16" text-anchor="middle"`)
+	b.axes(x, y)
+	b.text(middle, bottom+45, p.X.Name, `text-anchor="middle"`)
+	b.text(0, 0, p.Y.Name, fmt.Sprintf(`text-anchor="middle" transform="translate(25,%d) rotate(-90)"`, (top+bottom)/2))
+	for i, s := range p.Series {
+		b.series(s, x, y, color(i))
+		if len(p.Series) > 1 {
+			at := float64(top + 10 + i*legendStep)
+			b.line(right+15, at, right+15+legendLine, at, color(i), 3)
+			b.text(right+15+legendLine+8, at+5, s.Name, "")
+		}
+	}
+}
+
+// axes writes the axes, their ticks, and lines across the chart.
+func (b *picture) axes(x, y scale) {
+	for _, v := range x.ticks() {
+		at := acrossOf(x, v)
+		b.line(at, top, at, bottom, "#ddd", 1)
+		b.text(at, bottom+20, x.text(v), `text-anchor="middle" font-size="12"`)
+	}
+	for _, v := range y.ticks() {
+		at := downOf(y, v)
+		b.line(left, at, right, at, "#ddd", 1)
+		b.text(left-8, at+4, y.text(v), `text-anchor="end" font-size="12"`)
+	}
+	b.line(left, bottom, right, bottom, "#333", 1)
+	b.line(left, top, left, bottom, "#333", 1)
+}
+
+func acrossOf(x scale, v float64) float64 { return left + x.position(v)*(right-left) }
+func downOf(y scale, v float64) float64   { return bottom - y.position(v)*(bottom-top) }
+
+// series writes the line of a series, with dots if they are few.
+func (b *picture) series(s Series, x, y scale, color string) {
+	var dots picture
+	b.printf(`<polyline fill="none" stroke="%s" stroke-width="2" points="`, color)
+	for _, p := range s.Points {
+		if y.position(p.Y) >= 0 {
+			b.printf("%.1f,%.1f ", acrossOf(x, p.X), downOf(y, p.Y))
+			dots.printf("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", acrossOf(x, p.X), downOf(y, p.Y), color)
+		}
+	}
+	b.printf("\"/>\n")
+	if len(s.Points) <= maxDots {
+		b.Write(dots.Bytes())
+	}
+}
+
+// color returns the color of series i. Color-blind readers can distinguish the colors (Okabe and Ito, "Color
+// Universal Design").
+func color(i int) string {
+	colors := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
+	return colors[i%len(colors)]
+}
+
+// Screen returns the plots as text to print below a table, fitted to the terminal on standard output. It
+// returns "" if standard output is not a terminal.
+func Screen(s *term.Streams, plots ...Plot) string {
+	if !s.OutIsTerminal {
+		return ""
+	}
+	const maxColumns = 100
+	columns := s.OutWidth()
+	if columns <= 0 {
+		columns = 80
+	}
+	var text string
+	for _, p := range plots {
+		text += p.terminal(min(columns, maxColumns))
+	}
+	if s.Unicode {
+		return text
+	}
+	return strings.NewReplacer(
+		"┤", "|", "│", "|", "┼", "+", "└", "+", "┬", "+", "─", "-", "╶", "-", "╴", "-",
+		"╭", ".", "╮", ".", "╰", "'", "╯", "'", "µ", "u",
+	).Replace(text)
+}
+
+// terminal returns the plot as lines of text, or "" if the plot has no points.
+func (p Plot) terminal(columns int) string {
+	if !slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.Points) > 0 }) {
+		return ""
+	}
+	x, y := p.scales()
+	const rows, labels, ticks = 12, 14, 5
+	columns = max(columns-labels, 20)
+	caption := []string{p.Y.Name + " by " + p.X.Name}
+	var lines [][]float64
+	var marks []asciigraph.CharSet
+	for i, s := range p.Series {
+		mark := string("*o+x#@"[i%6])
+		lines, marks = append(lines, s.heights(x, y, columns)), append(marks, asciigraph.CreateCharSet(mark))
+		if len(p.Series) > 1 {
+			caption = append(caption, mark+" "+s.Name)
+		}
+	}
+	options := []asciigraph.Option{
+		asciigraph.Height(rows), asciigraph.LowerBound(0), asciigraph.UpperBound(1),
+		asciigraph.YAxisValueFormatter(func(at float64) string { return y.text(y.value(at)) }),
+		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(ticks),
+		asciigraph.XAxisValueFormatter(func(at float64) string { return x.text(x.value(at)) }),
+		asciigraph.Caption(strings.Join(caption, "   ")),
+	}
+	if len(lines) > 1 {
+		options = append(options, asciigraph.SeriesChars(marks...))
+	}
+	return "\n" + p.Title + "\n" + asciigraph.PlotMany(lines, options...) + "\n"
+}
+
+// heights returns the height of the line in each column, NaN for a column without a line.
+func (s Series) heights(x, y scale, columns int) []float64 {
+	line := make([]float64, columns)
+	i := 0
+	for c := range line {
+		line[c] = math.NaN()
+		at := x.value(float64(c) / float64(columns-1))
+		for i+1 < len(s.Points) && s.Points[i+1].X < at {
+			i++
+		}
+		if i+1 >= len(s.Points) || at < s.Points[i].X {
+			continue
+		}
+		from, to := s.Points[i], s.Points[i+1]
+		low, high := y.position(from.Y), y.position(to.Y)
+		if height := low + (high-low)*(at-from.X)/(to.X-from.X); height >= 0 {
+			line[c] = height
+		}
+	}
+	return line
 }

@@ -24,3 +24,6 @@ func inForeground(fd int) bool {
 	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err != nil || owner == unix.Getpgrp()
 }
+
+// takeSequences does nothing: only Windows consoles need it.
+func takeSequences(*os.File) {}

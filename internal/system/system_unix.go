@@ -3,6 +3,8 @@
 package system
 
 import (
+	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -69,4 +71,47 @@ func DieOf(sig syscall.Signal) (code int) {
 		time.Sleep(time.Second) // the signal may arrive on any thread, at any moment
 	}
 	return code
+}
+
+// watchProcess returns a function that reports whether the process pid has ended. It recognizes the process by its
+// number and its start. err is always nil.
+func watchProcess(pid int) (hasEnded func() bool, err error) {
+	start := startOf(pid)
+	return func() bool { return !isAlive(pid, start) }, nil
+}
+
+// isAlive reports whether there is a process pid that started at start and has not ended. If start is "", any
+// start will do.
+func isAlive(pid int, start string) bool {
+	now := startOf(pid)
+	isAnother := start != "" && now != "" && now != start
+	return syscall.Kill(pid, 0) != syscall.ESRCH && now != zombie && !isAnother
+}
+
+// zombie is the result of startOf for a process that has ended, while its parent has not yet waited.
+const zombie = "Z"
+
+// safeFlags are flags for a file in a directory where other users may write. The open call then fails for a
+// symbolic link, and does not block on a pipe.
+const safeFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+// lockSuffix is the suffix of the file to lock. It is empty, since other processes can read a locked file.
+const lockSuffix = ""
+
+// isOwn reports whether the file belongs to the current user. It returns true for every file if the user is
+// root.
+func isOwn(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	user := os.Geteuid()
+	return !ok || user == 0 || int(stat.Uid) == user
+}
+
+// OpenFiles returns the number of files that this process can have open at once. It returns [math.MaxInt64] if
+// the limit is unknown.
+func OpenFiles() int64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt64
+	}
+	return int64(min(uint64(limit.Cur), math.MaxInt64))
 }

@@ -1,5 +1,3 @@
-//go:build unix && !darwin
-
 package system
 
 import (
@@ -7,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // startOf returns the start time of the process pid, or [zombie] if the process has ended. It returns "" if the
-// start is unknown. The format is only good for comparisons. startOf reads /proc as Linux has it. The state
-// there is the state of the first thread, which may end earlier than the rest. The process has ended only if no
-// other thread is left.
+// start is unknown. The format is only good for comparisons. The state in /proc is the state of the first thread,
+// which may end earlier than the rest. The process has ended only if no other thread is left.
 func startOf(pid int) string {
 	const state, threads, start = 0, 17, 19 // indexes of the fields after the name; the name may hold any character
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -25,3 +24,7 @@ func startOf(pid int) string {
 	}
 	return string(fields[start])
 }
+
+// AdoptOrphans makes this process the parent of its descendants whose own parent ends, so that it can reap them.
+// Otherwise process 1 is their parent, which does not reap children in some containers.
+func AdoptOrphans() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }

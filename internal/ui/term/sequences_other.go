@@ -1,8 +1,0 @@
-//go:build !windows
-
-package term
-
-import "os"
-
-// takeSequences does nothing: only Windows consoles need it.
-func takeSequences(*os.File) {}
