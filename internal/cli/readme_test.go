@@ -143,7 +143,7 @@ func (b block) examples(t *testing.T) []example {
 	}
 	var list []example
 	for _, script := range scripts {
-		list = append(list, example{script: script + " >answer && echo done", output: "done\n"})
+		list = append(list, example{script: strings.TrimSpace(script) + " >answer && echo done", output: "done\n"})
 	}
 	return list
 }
@@ -193,6 +193,50 @@ func yamlScripts(value any) (scripts []string) {
 		}
 	}
 	return scripts
+}
+
+// TestReadme_table runs the command of each row of README.md's table of waits. URL stands for the path that the
+// file rows of testdata/readme.txtar has for the row, and FILE for a file. A threshold of seconds is one of
+// milliseconds.
+func TestReadme_table(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the examples are for a Unix shell")
+	}
+	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]string{}
+	for line := range strings.Lines(fileOf(world, "rows")) {
+		if row, path, found := strings.Cut(strings.TrimSpace(line), " /"); found {
+			paths[strings.TrimSpace(row)] = exampleAPI + "/" + path
+		}
+	}
+	_, table, _ := strings.Cut(page(t, "README.md"), "## What do you wait for?")
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| (.*) \\| `(.*?poll .*?)`").FindAllStringSubmatch(table, -1)
+	if len(rows) < 14 {
+		t.Errorf("%d rows have a command", len(rows))
+	}
+	for _, row := range rows {
+		t.Run(row[1], func(t *testing.T) {
+			t.Parallel()
+			script := strings.NewReplacer("URL", paths[row[1]], "FILE", "file", "tcp://db:5432", exampleDB, "-threshold 30s", "-threshold 30ms").Replace(row[2])
+			if output := runBlock(t, world, script+" >answer && echo done"); output != "done\n" {
+				t.Errorf("%s: have %q, want success", script, output)
+			}
+		})
+	}
+}
+
+func fileOf(world *txtar.Archive, name string) string {
+	for _, f := range world.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
 }
 
 // TestSkill reads the head of the skill as agents do: https://agentskills.io/specification

@@ -57,7 +57,7 @@ func conditions() argv.Flags {
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Preset = v }), Offers: OfferedPresets, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
 		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.Detail = append(s.Detail, v) }), Usage: "add this value of the answer to the reason"},
 		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.RetryAfter = append(s.RetryAfter, v) }), Usage: "wait at least as long as this value of the answer"},
-		{Name: "success-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.SuccessThreshold = v }), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
+		{Name: "success-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.SuccessThreshold = v }), Distinctive: true, Brief: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
 		{Name: "error-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.ErrorThreshold = v }), Distinctive: true, Usage: "ERROR verdicts needed in a row, or how long"},
 	}.In(groupConditions, OfAll)
 }
@@ -78,18 +78,18 @@ func several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Targets = v }), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
 		{Name: "each", Value: "EXPR", Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
-		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", Set: argv.Text(func(s *Run, v string) { s.HTTP.Next = v }), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
 		{Name: "any", Set: argv.Switch(func(s *Run, on bool) { s.Any = on }), Not: "at-least", Usage: "one SUCCESS is enough"},
 		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Text(func(s *Run, v string) { s.AtLeast = v }), Distinctive: true, Usage: "so many SUCCESS are enough; cancel the others"},
 		{Name: "fail-fast", Set: argv.Switch(func(s *Run, on bool) { s.Group.FailFast = on }), Usage: "stop as soon as the goal can no longer be reached"},
-		{Name: "expect", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(0), func(s *Run, v int) { s.Expect = v }), Usage: "fewer targets or elements are an error; 0 allows none"},
+		{Name: "expect", Value: "N", Default: "1", Brief: true, Set: argv.Parsed(argv.ParseCount(0), func(s *Run, v int) { s.Expect = v }), Usage: "fewer targets or elements are an error; 0: none"},
 		{Name: "target-timeout", HasVariable: true, Value: "D", Default: "0 = none", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.Poller.Timeout = v }), Distinctive: true, Usage: "the time for each target, within --timeout"},
 		{Name: "parallel-max", HasVariable: true, Value: "N", Default: "50", Brief: true, Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Group.Parallel = v }), Distinctive: true, Usage: "attempts at once"},
 		{Name: "parallel-max-host", HasVariable: true, Value: "N", Default: "6, or --parallel-max; commands: processors", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.ParallelMaxHost = v }), Distinctive: true, Usage: "attempts at once to one host"},
-		{Name: "joblog", HasVariable: true, Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Joblog = v }), Brief: true, Distinctive: true, Usage: "record the wait in FILE; --resume continues it later"},
+		{Name: "joblog", HasVariable: true, Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Joblog = v }), Distinctive: true, Usage: "record the wait in FILE; --resume continues it later"},
 		{Name: "resume", HasVariable: true, Set: argv.Switch(func(s *Run, on bool) { s.Resume = on }), Needs: "joblog", Distinctive: true, Usage: "continue the wait of --joblog FILE, or begin it"},
 		{Name: "rate", HasVariable: true, Value: "N/U", Default: "50/s", Set: argv.Parsed(argv.ParseRate, func(s *Run, v float64) { s.Fleet.PerSecond, s.Fleet.Known = v, true }), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
 		{Name: "share", HasVariable: true, Value: "WHERE", Set: argv.Text(func(s *Run, v string) { s.Share = v }), Usage: "one limit for many processes: a directory, or rediss://HOST"},
