@@ -67,7 +67,7 @@ func (p app) subcommands() subcommands {
 		{"history", func() *argv.Command { return commands.History(p.Streams) }},
 		{"schedule", func() *argv.Command { return commands.Schedule(p.Streams) }},
 		{"tune", commands.Tune},
-		{"simulate", func() *argv.Command { return commands.Simulate(p.Streams) }},
+		{"simulate", commands.Simulate},
 	}
 }
 

@@ -67,21 +67,20 @@ var floors = []struct {
 // only maps each external module to the packages that may import the module. Modules that are not listed must
 // not be imported.
 var only = map[string][]string{
-	"github.com/urfave/cli/v2":         {"internal/cli"},
-	"github.com/tidwall/gjson":         {"status/expr"},
-	"github.com/itchyny/gojq":          {"status/expr"},
-	"github.com/fatih/color":           {"internal/ui/term"},
-	"github.com/mattn/go-colorable":    {"internal/ui/term"},
-	"github.com/mattn/go-runewidth":    {"internal/ui/term"},
-	"github.com/guptarohit/asciigraph": {"internal/cli/commands"},
-	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {"internal/system", "poll/fleet"},
-	"github.com/gomodule/redigo":       {"poll/fleet", "poll/fleet"},
-	"go.yaml.in/yaml/v3":               {"internal/targets"},
-	"golang.org/x/sync":                {"poll"},
-	"golang.org/x/text":                {"status/expr"},
-	"golang.org/x/term":                {"internal/ui/term"},
-	"golang.org/x/sys":                 {"internal/system", "internal/ui/term", "poll/internal/process"},
+	"github.com/urfave/cli/v2":      {"internal/cli"},
+	"github.com/tidwall/gjson":      {"status/expr"},
+	"github.com/itchyny/gojq":       {"status/expr"},
+	"github.com/fatih/color":        {"internal/ui/term"},
+	"github.com/mattn/go-colorable": {"internal/ui/term"},
+	"github.com/mattn/go-runewidth": {"internal/ui/term"},
+	"github.com/dunglas/httpsfv":    {"poll/internal/hint"},
+	"github.com/gofrs/flock":        {"internal/system", "poll/fleet"},
+	"github.com/gomodule/redigo":    {"poll/fleet", "poll/fleet"},
+	"go.yaml.in/yaml/v3":            {"internal/targets"},
+	"golang.org/x/sync":             {"poll"},
+	"golang.org/x/text":             {"status/expr"},
+	"golang.org/x/term":             {"internal/ui/term"},
+	"golang.org/x/sys":              {"internal/system", "internal/ui/term", "poll/internal/process"},
 }
 
 // systems are the systems whose files are checked, since a file for only one system has its own imports.

@@ -12,15 +12,13 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/system"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
 )
 
 // An output holds the settings for a command's table and charts.
 type output struct {
-	streams *term.Streams
-	format  string // "" for text
-	svg     string // a file, or ""
+	format string // "" for text
+	svg    string // a file, or ""
 }
 
 // outputTable returns the flags that fill an output. charts describes the charts of --svg in the help.
@@ -88,7 +86,7 @@ func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) 
 func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
-		text = a.table() + a.below + Screen(o.streams, a.plots...)
+		text = a.table() + a.below
 	}
 	err := l.Write(ctx, text)
 	if o.svg == "" {

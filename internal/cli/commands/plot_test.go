@@ -3,13 +3,10 @@ package commands
 import (
 	"encoding/xml"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // line returns a series of points with x = 1, 2, 3 ...
@@ -76,31 +73,5 @@ func TestSVG_positions(t *testing.T) {
 	}
 	if n := strings.Count(svg, "<circle"); n != 3 {
 		t.Errorf("%d dots, want 3", n)
-	}
-}
-
-func TestScreen(t *testing.T) {
-	t.Parallel()
-	s := &term.Streams{OutIsTerminal: true, OutWidth: func() int { return 44 }, Unicode: true}
-	p := Plot{
-		Title: "two", X: Axis{Name: "n"}, Y: Axis{Name: "time", Seconds: true},
-		Series: []Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0), {Name: "empty"}},
-	}
-	have := Screen(s, p, Plot{})
-	if lines := strings.Split(have, "\n"); len(lines) != 19 || lines[1] != "two" {
-		t.Errorf("%d lines:\n%s", len(lines), have)
-	}
-	for _, want := range []string{"   4s ┤       ooooooooo", " 0s ┤ ", "└┬──────", "time by n   * a   o b   + empty"} {
-		if !strings.Contains(have, want) {
-			t.Errorf("no %q in\n%s", want, have)
-		}
-	}
-	s.Unicode = false
-	if have = Screen(s, p); !strings.Contains(have, " 4s |") || strings.ContainsRune(have, '┤') {
-		t.Errorf("without Unicode:\n%s", have)
-	}
-	s.OutIsTerminal = false
-	if have = Screen(s, p); have != "" {
-		t.Errorf("where there is no terminal:\n%s", have)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // Schedule returns the command that shows the times of a wait's attempts.
 func Schedule(s *term.Streams) *argv.Command {
-	q := &scheduleQuery{output: output{streams: s}}
+	q := &scheduleQuery{streams: s}
 	return &argv.Command{
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
@@ -39,6 +39,7 @@ const (
 // A scheduleQuery holds the settings of poll schedule.
 type scheduleQuery struct {
 	output
+	streams  *term.Streams
 	waits    read.Waits
 	past     learn.Flags
 	count    *int           // number of attempts

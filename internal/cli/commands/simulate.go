@@ -13,12 +13,11 @@ import (
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
-	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // Simulate returns the command that simulates contention.
-func Simulate(s *term.Streams) *argv.Command {
-	q := &simulation{output: output{streams: s}, Config: simulate.Defaults(simulate.ModelQueue)}
+func Simulate() *argv.Command {
+	q := &simulation{Config: simulate.Defaults(simulate.ModelQueue)}
 	q.Clients = []int{10, 50, 100} // not the whole sweep
 	return &argv.Command{
 		OwnsSignals: true,
