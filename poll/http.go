@@ -99,8 +99,7 @@ type HTTP struct {
 	// (text/event-stream), or a JSON document, of application/x-ndjson, of application/json-seq, or of
 	// application/json without a length. Any other response is evaluated as without Stream. The end of the stream
 	// means nothing for the operation: the next attempt comes after a wait, at least as long as its retry field or
-	// Retry-After, and sends the ID of the last event. A stream that is silent for a minute, or for three of
-	// its heartbeats, is ended. A start request is sent once, whatever becomes of its stream. The AttemptTimeout
+	// Retry-After, and sends the ID of the last event. A stream that is silent for a minute is ended. A start request is sent once, whatever becomes of its stream. The AttemptTimeout
 	// limits the time until the header has come. The wait needs a rule for SUCCESS.
 	Stream bool
 

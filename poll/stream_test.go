@@ -192,14 +192,6 @@ var hostile = []struct {
 		s.hold()
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
 		want: `1m0.3s succeeded, 2 attempts, 1 message: .state is "done"`},
-	{name: "mute after heartbeats", handle: func(s streaming) {
-		s.sse()
-		if s.n == 2 {
-			s.say(done).hold()
-		}
-		s.say(":\n\n", "~5s", ":\n\n", "~5s", ":\n\n").hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
-		want: `25.3s succeeded, 2 attempts, 1 message: .state is "done"`},
 	{name: "mute before the deadline", handle: func(s streaming) {
 		if s.n == 2 {
 			s.sse().say(done).hold()

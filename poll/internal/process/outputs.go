@@ -32,7 +32,7 @@ type outputs struct {
 	part    bool          // the last line is part of a JSON document that has no end or is too long
 }
 
-// A chunk is a part of an output. Its bytes are valid until the receiver takes the next chunk of the same output.
+// A chunk is a part of an output.
 type chunk struct {
 	from int // index of the output: 0 for standard output, 1 for standard error
 	text []byte
@@ -54,44 +54,37 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 
 // read reads both outputs until no process holds them open, or until the readers are closed. Then it closes done.
 func (o *outputs) read() {
-	var stderr sync.WaitGroup
-	if o.chunks == nil {
-		stderr.Go(func() { o.keep(1, &o.stderr) })
-		o.keep(0, &o.stdout)
-	} else {
-		stderr.Go(func() { o.pass(1, &o.stderr) })
-		o.pass(0, io.Discard)
+	stdout, stderr := io.MultiWriter(&o.both, &o.stdout), io.MultiWriter(&o.both, &o.stderr)
+	if o.chunks != nil {
+		stdout, stderr = listened{o, 0}, io.MultiWriter(&o.stderr, listened{o, 1})
 	}
-	stderr.Wait()
+	var other sync.WaitGroup
+	other.Go(func() { o.copy(stderr, 1) })
+	o.copy(stdout, 0)
+	other.Wait()
 	closeAll(o.readers)
 	close(o.done)
 }
 
-// keep copies the output with the index from to kept and to o.both, up to the end of the output. It sets o.open[from] if
-// the reader is closed before that end.
-func (o *outputs) keep(from int, kept io.Writer) {
-	_, err := io.Copy(io.MultiWriter(&o.both, kept), o.readers[from])
+// copy copies the output with the index from to kept, up to the end of the output. It sets o.open[from] if the reader is
+// closed before that end.
+func (o *outputs) copy(kept io.Writer, from int) {
+	_, err := io.Copy(kept, o.readers[from])
 	o.open[from] = err != nil
 }
 
-// pass sends the output with the index from to o.chunks, and copies it to also. Two buffers take turns, so that pass
-// reads the next chunk while the receiver uses the last chunk.
-func (o *outputs) pass(from int, also io.Writer) {
-	const size = 64 << 10
-	text, other := make([]byte, size), make([]byte, size)
-	for {
-		n, err := o.readers[from].Read(text)
-		also.Write(text[:n])
-		select {
-		case o.chunks <- chunk{from, text[:n]}:
-		case <-o.unheard:
-		}
-		if err != nil {
-			o.open[from] = err != io.EOF
-			return
-		}
-		text, other = other, text
+// A listened is a writer that sends chunks of an output to listen, and drops them after listen has returned.
+type listened struct {
+	*outputs
+	from int
+}
+
+func (l listened) Write(text []byte) (int, error) {
+	select {
+	case l.chunks <- chunk{l.from, bytes.Clone(text)}:
+	case <-l.unheard:
 	}
+	return len(text), nil
 }
 
 // finish waits for the end of the outputs. If other processes hold the outputs open, it ends the reading after

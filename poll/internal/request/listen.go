@@ -24,17 +24,11 @@ const eventStream = "text/event-stream"
 const acceptedStreams = eventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
 
 const (
-	// defaultQuiet is the time without any byte after which poll requests a stream again, because its server may be
-	// gone. If the server sends heartbeats, the time is three times the interval of the heartbeats, from minQuiet to
-	// maxQuiet.
-	defaultQuiet       = time.Minute
-	minQuiet, maxQuiet = 10 * time.Second, 3 * time.Minute
+	// maxQuiet is the time without any byte after which poll requests a stream again, because its server may be gone.
+	maxQuiet = time.Minute
 	// lastQuiet is the shortest such time close to the deadline. lastLook is the time that is kept for a last request
 	// before the deadline.
 	lastQuiet, lastLook = 5 * time.Second, 2 * time.Second
-	// heartbeat is the length in bytes of the longest heartbeat: a part of the stream that completes no message. A longer
-	// part belongs to a long message.
-	heartbeat = 64
 )
 
 // errQuiet is the cause of the end of a stream that sends no bytes.
@@ -47,10 +41,8 @@ type listener struct {
 	body   io.Reader
 	framer stream.Framer
 
-	told     int           // number of messages
-	allowed  time.Duration // allowed time without any byte
-	lastBeat time.Time     // time of the last heartbeat; zero after a message
-	longest  time.Duration // longest time between two heartbeats without a message in between
+	told    int           // number of messages
+	allowed time.Duration // allowed time without any byte
 }
 
 // listener returns the listener for a response, or nil if the response is not read as a stream: the request has no
@@ -98,20 +90,17 @@ func (l *listener) tell(m stream.Message) (enough bool) {
 // listen reads the stream until a message decides the wait, and returns that message. If the stream ends earlier, it
 // returns a failure. own is the context of the request, and stop ends it. ctx is the context of the attempt.
 func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *answer {
-	deadline, isLimited := ctx.Deadline()
 	quiet := time.AfterFunc(math.MaxInt64, func() { stop(errQuiet) })
 	defer quiet.Stop()
 	part := make([]byte, 32<<10)
 	for {
-		if l.allowed = l.quietTime(deadline, isLimited); !l.answer.asked.start { // a start request is not sent again
+		if l.allowed = quietTime(ctx); !l.answer.asked.start { // a start request is not sent again
 			quiet.Reset(l.allowed)
 		}
 		n, err := l.body.Read(part)
-		before := l.told
 		if l.framer.Write(part[:n]) {
 			return l.answer
 		}
-		l.noteBeat(n, l.told > before)
 		if err != nil {
 			if context.Cause(own) == errQuiet {
 				err = errQuiet
@@ -121,31 +110,12 @@ func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc
 	}
 }
 
-// noteBeat updates lastBeat and longest after a part of n bytes. isMessage reports whether the part completed a message.
-func (l *listener) noteBeat(n int, isMessage bool) {
-	now := time.Now()
-	switch {
-	case n == 0 && !isMessage:
-	case isMessage || n > heartbeat: // earlier parts may belong to this message, so they are not heartbeats
-		l.lastBeat, l.longest = time.Time{}, 0
-	default:
-		if !l.lastBeat.IsZero() {
-			l.longest = max(l.longest, now.Sub(l.lastBeat))
-		}
-		l.lastBeat = now
+// quietTime returns the allowed time without any byte, from now on. ctx is the context of the attempt.
+func quietTime(ctx context.Context) time.Duration {
+	if deadline, isLimited := ctx.Deadline(); isLimited {
+		return min(maxQuiet, max(lastQuiet, time.Until(deadline)-lastLook))
 	}
-}
-
-// quietTime returns the allowed time without any byte, from now on. deadline counts only if isLimited is true.
-func (l *listener) quietTime(deadline time.Time, isLimited bool) time.Duration {
-	allowed := defaultQuiet
-	if l.longest > 0 {
-		allowed = min(max(3*l.longest, minQuiet), maxQuiet)
-	}
-	if isLimited {
-		allowed = min(allowed, max(lastQuiet, time.Until(deadline)-lastLook))
-	}
-	return allowed
+	return maxQuiet
 }
 
 // ended returns the failure of a stream that has ended with err.
