@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/coach"
-	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/poll/internal/ratelimit"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -77,7 +77,7 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	if v.Type == "null" || !v.Exists() && !failsOnValue(x, o) {
 		return
 	}
-	wait, ok := hint.Parse(v.Text(), now)
+	wait, ok := ratelimit.Parse(v.Text(), now)
 	if !ok {
 		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
 	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/poll/internal/ratelimit"
 	"github.com/pollcli/poll/status"
 )
 
@@ -51,7 +51,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
 	a.Origin = next.at.origin()
 	keep := func() {
-		hint.Read(&a.Observation, &a.HTTP, received)
+		ratelimit.Read(&a.Observation, &a.HTTP, received)
 		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
 		c.noteWithheld(next.at)
 	}

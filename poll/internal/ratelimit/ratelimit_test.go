@@ -1,4 +1,4 @@
-package hint
+package ratelimit
 
 import (
 	"net/http"
@@ -185,7 +185,7 @@ func checkAdvice(t *testing.T, header http.Header, have response) {
 
 // hintFields are the fields of a header that FuzzRead fills, in pairs.
 var hintFields = [][2]string{
-	{"Retry-After", "Date"}, {"Retry-After-Ms", "Age"}, {"RateLimit", "RateLimit-Policy"}, {"RateLimit-Remaining", "RateLimit-Reset"},
+	{"Retry-After", "Date"}, {"Retry-After-Ms", "Age"}, {"RateLimit", "Date"}, {"RateLimit-Remaining", "RateLimit-Reset"},
 	{"X-RateLimit-Remaining", "X-RateLimit-Reset"}, {"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}, {"Stripe-Should-Retry", "X-Should-Retry"},
 }
 

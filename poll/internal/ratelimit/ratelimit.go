@@ -1,10 +1,9 @@
-// Package hint reads the limits of a server from the header of an HTTP response: Retry-After, quotas and similar fields.
-package hint
+// Package ratelimit reads the limits of a server from the header of an HTTP response: Retry-After, quotas and similar fields.
+package ratelimit
 
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -37,7 +36,6 @@ const secondaryLimitWait = time.Minute
 //  2. Retry-After (RFC 9110 section 10.2.3);
 //  3. x-amz-retry-after (milliseconds);
 //  4. RateLimit (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
-//     without a reset time, the window in RateLimit-Policy counts;
 //  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset when nothing
 //     remains;
 //  6. GitHub's message about its secondary rate limit in a 403 or 429.
@@ -263,9 +261,6 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 		r.ignore(name, "malformed")
 	}
 	for _, l := range limits {
-		if l.remaining == 0 && l.reset < 0 { // the window of the policy is an upper bound
-			l.reset = r.window(l.policy)
-		}
 		reset := time.Duration(l.reset) * time.Second
 		r.left(float64(l.remaining), reset)
 		if l.remaining == 0 && reset > 0 && (hint == nil || reset > hint.Wait) {
@@ -275,11 +270,10 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 	return hint
 }
 
-// A limit is one member of RateLimit. A number is -1 if the member does not have it.
+// A limit is one member of RateLimit.
 type limit struct {
-	policy    string
-	remaining int64
-	reset     int64 // seconds
+	remaining int64 // -1 if the member does not have it
+	reset     int64 // seconds, at most a year; -1 if the member does not have it
 }
 
 // parseLimits parses the values of RateLimit. Each is a list of policies with the remaining requests and the seconds until
@@ -292,14 +286,18 @@ func parseLimits(values []string) (limits []limit) {
 		if !ok {
 			return nil
 		}
-		params := item.Params
-		limits = append(limits, limit{fmt.Sprint(item.Value), number(params.Get("r")), seconds(params.Get("t"))})
+		limits = append(limits, limit{number(item.Params.Get("r")), number(item.Params.Get("t"))})
 	}
 	if dictionary, _ := httpsfv.UnmarshalDictionary(values); err != nil && dictionary != nil {
-		limits = []limit{{"", number(dictionary.Get("remaining")), seconds(dictionary.Get("reset"))}}
+		limits = []limit{{number(dictionary.Get("remaining")), number(dictionary.Get("reset"))}}
 	}
-	if slices.ContainsFunc(limits, func(l limit) bool { return l.remaining < 0 }) {
-		return nil
+	for i := range limits {
+		if limits[i].remaining < 0 {
+			return nil
+		}
+		if limits[i].reset > int64(maxHint/time.Second) {
+			limits[i].reset = -1
+		}
 	}
 	return limits
 }
@@ -311,27 +309,6 @@ func number(value any, _ bool) int64 {
 	}
 	if n, ok := value.(int64); ok {
 		return max(n, -1)
-	}
-	return -1
-}
-
-// seconds returns value if it is a number of seconds from 0 to a year. It returns -1 for any other value.
-func seconds(value any, found bool) int64 {
-	n := number(value, found)
-	if n > int64(maxHint/time.Second) {
-		return -1
-	}
-	return n
-}
-
-// window returns the window of policy in seconds, from RateLimit-Policy. It returns -1 if that field has no window for
-// policy.
-func (r *reader) window(policy string) int64 {
-	list, _ := httpsfv.UnmarshalList(r.Header.Values("RateLimit-Policy"))
-	for _, member := range list {
-		if item, ok := member.(httpsfv.Item); ok && fmt.Sprint(item.Value) == policy {
-			return seconds(item.Params.Get("w"))
-		}
 	}
 	return -1
 }
