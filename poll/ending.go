@@ -159,7 +159,7 @@ func (w *wait) reason(o Outcome) string {
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !o.Verdict.TellsHint { // an element uses the hint of its list
+		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !(o.Verdict.Status == status.Throttled && o.Verdict.Rule == "") { // an element uses the hint of its list
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))

@@ -262,7 +262,7 @@ func evaluations() subject {
 			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1},
 		},
 		status.Meaning{
-			Default: func() (v status.Verdict, otherwise *status.Verdict) { return status.Verdict{Reason: "HTTP 200"}, nil },
+			Default: status.Always(status.Verdict{Reason: "HTTP 200"}),
 			Holds:   status.HoldsUnlessRulesSaySuccess, Reason: "HTTP 200", Allow: status.AllowRead | status.AllowSuccess,
 		},
 		expr.Env{

@@ -22,10 +22,11 @@ type Protocol interface {
 // A Meaning has the verdict on an observation if no rule matches, and selects the rules that may decide. With
 // the zero value no rule can make the observation SUCCESS.
 type Meaning struct {
-	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. The second
-	// verdict, otherwise, applies if the only rules are rules for NOT_READY. If it is nil, a doubtful rule for
-	// NOT_READY prevents SUCCESS.
-	Default func() (v Verdict, otherwise *Verdict)
+	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. isNamed is true if
+	// the user's rules name the documents of running operations: a rule for NOT_READY reads the document.
+	Default func(isNamed bool) Verdict
+	// Certain is true if the SUCCESS of the Default holds in spite of a doubtful rule for NOT_READY.
+	Certain bool
 	// Holds selects the rules that replace the Default.
 	Holds Holds
 	// Reason describes the response: "HTTP 200 OK". It is the reason of the verdict if a rule should have matched.
@@ -88,11 +89,11 @@ func (o *Observation) meaning() (m Meaning) {
 		m = Plain(o, "the probe reports no failure")
 	}
 	if why := o.absence(); why != "" {
-		m.Default, m.Holds, m.WhyNotHere = fixed(Verdict{Status: NotReady, Reason: why}), HoldsAlways, ""
+		m.Default, m.Holds, m.WhyNotHere = Always(Verdict{Status: NotReady, Reason: why}), HoldsAlways, ""
 		m.Only = map[Presence][]string{Gone: {"gone"}, Missing: {}}[o.Presence]
 	}
 	if m.Default == nil {
-		m.Default = fixed(Verdict{Reason: "nothing tells the meaning of the response"})
+		m.Default = Always(Verdict{Reason: "nothing tells the meaning of the response"})
 	}
 	if o.Ended && o.Exit != nil {
 		m.Only = []string{"exit"}
@@ -102,8 +103,9 @@ func (o *Observation) meaning() (m Meaning) {
 	return m
 }
 
-func fixed(v Verdict) func() (Verdict, *Verdict) {
-	return func() (Verdict, *Verdict) { return v, nil }
+// Always returns a Default of [Meaning] that always returns v.
+func Always(v Verdict) func(isNamed bool) Verdict {
+	return func(bool) Verdict { return v }
 }
 
 // Plain returns the meaning of an observation whose protocol is unknown. A response is SUCCESS with the given
@@ -111,7 +113,7 @@ func fixed(v Verdict) func() (Verdict, *Verdict) {
 func Plain(o *Observation, reason string) Meaning {
 	f := o.Failure
 	if f == nil {
-		return Meaning{Default: fixed(Verdict{Status: Success, Reason: reason}), Holds: HoldsUnlessRulesSaySuccess, Reason: reason,
+		return Meaning{Default: Always(Verdict{Status: Success, Reason: reason}), Holds: HoldsUnlessRulesSaySuccess, Reason: reason,
 			Allow: AllowRead | AllowText | AllowSuccess | AllowAbsence}
 	}
 	v := Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
@@ -124,7 +126,7 @@ func Plain(o *Observation, reason string) Meaning {
 	case FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
 		v.Status, v.Final, m.Only = Error, true, []string{}
 	}
-	m.Default = fixed(v)
+	m.Default = Always(v)
 	return m
 }
 
@@ -161,10 +163,8 @@ func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict,
 		}
 		return r.undecided(Verdict{Reason: reason}), want != ""
 	}
-	v, otherwise := m.Default()
-	if otherwise != nil && r.reads(NotReady, ".") {
-		v = *otherwise
-	} else if otherwise == nil && v.Status == Success {
+	v = m.Default(r.reads(NotReady, "."))
+	if !m.Certain && v.Status == Success {
 		if doubt := e.doubt(o); doubt != "" {
 			return r.undecided(Verdict{Reason: doubt, Advice: Advice{Code: AdviceDone}}), true
 		}
@@ -201,5 +201,5 @@ func ThrottledFor(reason string, hint *Hint) Verdict {
 		return Verdict{Status: Throttled, Reason: reason}
 	}
 	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
-	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
+	return Verdict{Status: Throttled, Reason: reason}
 }

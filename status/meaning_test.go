@@ -43,11 +43,14 @@ func TestNoMeaning(t *testing.T) {
 func TestMeaning(t *testing.T) {
 	t.Parallel()
 	const read = status.AllowRead | status.AllowSuccess | status.AllowAbsence
-	always := func(s status.Status) func() (status.Verdict, *status.Verdict) {
-		return func() (status.Verdict, *status.Verdict) { return status.Verdict{Status: s, Reason: "default"}, nil }
+	always := func(s status.Status) func(bool) status.Verdict {
+		return status.Always(status.Verdict{Status: s, Reason: "default"})
 	}
-	otherwise := func() (status.Verdict, *status.Verdict) {
-		return status.Verdict{Status: status.NotReady, Reason: "default"}, &status.Verdict{Status: status.Success, Reason: "otherwise"}
+	named := func(isNamed bool) status.Verdict {
+		if isNamed {
+			return status.Verdict{Status: status.Success, Reason: "named"}
+		}
+		return status.Verdict{Status: status.NotReady, Reason: "default"}
 	}
 	const unless = status.HoldsUnlessRulesSaySuccess
 	for name, test := range map[string]struct {
@@ -62,8 +65,8 @@ func TestMeaning(t *testing.T) {
 		"a default unless rules say":          {status.Meaning{Default: always(status.Success), Allow: read, Holds: unless, Reason: "seen"}, ".n == 2", "NOT_READY: .n is 1, want == 2"},
 		"the reason of the rules":             {status.Meaning{Default: always(status.NotReady), Allow: read, Holds: status.HoldsRunning}, ".n == 2", "NOT_READY: .n is 1, want == 2"},
 		"no reason of the rules":              {status.Meaning{Default: always(status.NotReady), Holds: status.HoldsRunning}, ".n == 2", "NOT_READY: default"},
-		"rules that name what is not ready":   {status.Meaning{Default: otherwise, Allow: read}, "-.n == 2", "SUCCESS: otherwise"},
-		"rules about the code":                {status.Meaning{Default: otherwise, Allow: read}, "-$attempt > 9", "NOT_READY: default"},
+		"rules that name what is not ready":   {status.Meaning{Default: named, Allow: read, Certain: true}, "-.n == 2", "SUCCESS: named"},
+		"rules about the code":                {status.Meaning{Default: named, Allow: read}, "-$attempt > 9", "NOT_READY: default"},
 		"a doubtful rule":                     {status.Meaning{Default: always(status.Success), Allow: read}, "-.m == 2", "NOT_READY: not-ready-if .m == 2 is unknown: .m is missing"},
 		"a document that must not be read":    {status.Meaning{Default: always(status.NotReady), Allow: read &^ status.AllowRead}, ".n == 1", "NOT_READY: default"},
 		"a rule that names the response":      {status.Meaning{Default: always(status.NotReady), Allow: status.AllowSuccess, Named: []string{"attempt"}}, ".n == 1 and $attempt == 0", "SUCCESS: .n is 1; $attempt is 0"},
@@ -74,6 +77,7 @@ func TestMeaning(t *testing.T) {
 		"the right variable":                  {status.Meaning{Default: always(status.NotReady), Allow: read, Only: []string{"attempt"}}, "$attempt == 0", "SUCCESS: $attempt is 0"},
 		"a place":                             {status.Meaning{Default: always(status.NotReady), Allow: read, Where: "at /x"}, ".n == 1", "SUCCESS: .n is 1, at /x"},
 		"a dead end":                          {status.Meaning{Default: always(status.NotReady), Allow: read, DeadEnd: "sent once"}, "", "ERROR: default; sent once"},
+		"a doubtful rule, and a certainty":    {status.Meaning{Default: always(status.Success), Allow: read, Certain: true}, "-.m == 2", "SUCCESS: default"},
 	} {
 		var rules status.Rules
 		condition, s := test.rule, status.Success

@@ -200,9 +200,8 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Status, v.Rule, v.Advice = Error, "", m.Advice
 		v.Reason += "; " + m.DeadEnd
 	}
-	v.AsksSuccess = slices.ContainsFunc(v.Results, func(one Result) bool { return !one.Late && one.Rule.Status == Success })
+	v.AsksSuccess = slices.ContainsFunc(v.Results, func(one Result) bool { return one.Rule.Status == Success })
 	v.Final = v.Final || v.Status == Error && m.Once
-	v.Timeless = v.Status == Error && (v.Timeless || v.isTimeless())
 	return v
 }
 
@@ -227,31 +226,19 @@ func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	return v, byRules || o.absence() != ""
 }
 
-// isTimeless reports whether the rule of the verdict matches at any time.
-func (v *Verdict) isTimeless() bool {
-	return slices.ContainsFunc(v.Results, func(one Result) bool {
-		timeless := *one.Env
-		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
-		return one.Rule.String() == v.Rule && one.Rule.Expr.Eval(&timeless).Matched()
-	})
-}
-
 // A Result is the result of one rule for one observation.
 type Result struct {
 	expr.Result
 	Rule *Rule
 	// Env has the variables of the rule.
 	Env *expr.Env
-	// Evaluated is false if the rule must not decide about the response, or if an earlier rule has matched. Result is
-	// then empty.
+	// Evaluated is false if the rule must not decide about the response. Result is then empty.
 	Evaluated bool
 	// Denied is true if the rule matches, but an unsuccessful response need not hold anything for the match.
 	Denied bool
 	// NoObject is true if the response has no object that the rule could be about, OfObject if the rule is about one of
 	// the objects in the response.
 	NoObject, OfObject bool
-	// Late is true if an earlier rule has matched.
-	Late bool
 }
 
 // An evaluation evaluates rules on one observation.
@@ -293,12 +280,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 			switch one := e.evaluate(o, &rules[i]); {
 			case one.Matched() && status == Success && e.none: // the rule reads nothing of an object
 			case one.Matched():
-				e.addLate(one.Rule, rules[i+1:])
-				v := e.matched(o, one)
-				if status == Error {
-					v.Notes = append(v.Notes, e.alsoDone(rules)...)
-				}
-				return v, true
+				return e.matched(o, one), true
 			case one.Abandoned():
 				reason := one.Rule.String() + ": " + one.Value().Reason
 				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Results: e.results}, true
@@ -306,26 +288,6 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
-}
-
-// alsoDone names the first condition of the user for SUCCESS that matches a response with an ERROR.
-func (e *evaluation) alsoDone(rules []Rule) []string {
-	i := slices.IndexFunc(rules, func(rule Rule) bool {
-		return rule.Status == Success && rule.Preset == "" && rule.Expr.Eval(e.env).Matched()
-	})
-	if i < 0 {
-		return nil
-	}
-	return []string{rules[i].String() + " is true as well, and conditions for ERROR come first"}
-}
-
-// addLate adds the conditions of the user for SUCCESS after the condition that has matched.
-func (e *evaluation) addLate(matched *Rule, rules []Rule) {
-	for i := range rules {
-		if rule := &rules[i]; rule.Status == Success && rule.Origin == matched.Origin && rule.Preset == "" {
-			e.results = append(e.results, Result{Rule: rule, Env: e.env, Late: true})
-		}
-	}
 }
 
 // HasSuccess reports whether there may be a rule for SUCCESS.

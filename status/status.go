@@ -44,13 +44,9 @@ type Verdict struct {
 	// Concludes is true for an ERROR that means that no started operation runs: the start was not sent, the response to
 	// the start rejects it, or a successful response reports that the operation has ended. The run sets it.
 	Concludes bool
-	// Timeless is true for an ERROR by a rule that matches at any time.
-	Timeless bool
 	// Abandoned is true if time ran out while rules were evaluated. Nothing is decided then,
 	// and the status is NOT_READY.
 	Abandoned bool
-	// TellsHint is true if the reason contains the Hint of the observation.
-	TellsHint bool
 	// AsksSuccess is true if a rule for SUCCESS was evaluated.
 	AsksSuccess bool
 	// Advice is a remedy for the verdict.

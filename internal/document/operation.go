@@ -49,16 +49,15 @@ func (s Statement) Final() string {
 // A Report holds the statements of a document about its operation.
 //
 // State is the state of the operation. Sign reports that the operation is not done, and counts if State is
-// unknown. Wrong reports that something failed. Aside reports a failure in an object that may describe anything.
-// Other is a state in such an object, or in an envelope too deep to count. Result is the state of the result
-// inside its envelope.
+// unknown. Wrong reports that something failed. Other is a state in an object that may describe anything, or in an
+// envelope too deep to count.
 //
 // IsResult is true if the document may be the result of an operation. It is false for an empty object or list,
 // and for text that is neither an object nor a list. It is also false if a member may report that the operation
 // is running or has failed.
 type Report struct {
-	State, Sign, Wrong, Aside, Other, Result Statement
-	IsResult                                 bool
+	State, Sign, Wrong, Other Statement
+	IsResult                  bool
 }
 
 // Read returns the statements of text, a response with the status code or exit code code. It reads a state at
@@ -72,8 +71,8 @@ func Read(text []byte, code int) Report {
 		r := reading{code: strconv.Itoa(code)}
 		r.value(text, "", 0, top)
 		isEmpty := len(bytes.Join(bytes.Fields(text), nil)) == 2
-		return Report{r.state(), r.first(sign), r.first(wrong), r.said[other][wrong], cmp.Or(r.said[deeper][state], r.said[other][state]),
-			r.said[inner][state], !isEmpty && r.said[top][doubt].Path == ""}
+		return Report{r.state(), r.first(sign), r.first(wrong), cmp.Or(r.said[deeper][state], r.said[other][state]),
+			!isEmpty && r.said[top][doubt].Path == ""}
 	}
 	if len(text) == 0 { // most commands print nothing: do not build the vocabulary
 		return Report{}

@@ -212,7 +212,7 @@ func heldWords(by poll.HeldBy) string {
 // part of it that is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
-	if o := ev.Observation; o != nil && o.Hint != nil && !ev.Verdict.TellsHint {
+	if o := ev.Observation; o != nil && o.Hint != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
 		s = joined(", ", s, hintWords(o.Hint))
 	}
 	if ev.Threshold.Times > 1 {

@@ -67,7 +67,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 		t.hints = append(t.hints, "each attempt may start another operation: "+o.Advice.Text+" is the URL of this one")
 	}
 	for _, a := range results {
-		if !a.Rule.Status.Ends() || a.Late {
+		if !a.Rule.Status.Ends() {
 			continue
 		}
 		c := t.count(a)

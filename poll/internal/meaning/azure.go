@@ -24,11 +24,11 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if v.Rule == "" {
 		return
 	}
-	v = status.Verdict{Status: v.Status, Reason: v.Reason, Timeless: v.Status == status.Error}
+	v = status.Verdict{Status: v.Status, Reason: v.Reason}
 	said, isSuccess := Reported(o), v.Status == status.Success
 	switch {
 	case isSuccess && m.Allow&status.AllowSuccess == 0:
-		v.Status, v.Timeless = status.NotReady, false
+		v.Status = status.NotReady
 	case isSuccess && said.Wrong.Stage != document.Unknown:
 		v.Status, v.Reason = status.Error, withDetail(o, Say(said.State)+" with an error", said.State)
 	}
@@ -36,7 +36,7 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if v.Status == status.NotReady {
 		m.Holds = status.HoldsRunning
 	}
-	m.Default = func() (status.Verdict, *status.Verdict) { return v, &v }
+	m.Default, m.Certain = status.Always(v), true
 }
 
 // azureState is an expression for the state in the status document of an Azure operation, or in a resource.

@@ -38,15 +38,15 @@ func (Command) Meaning(o *status.Observation) status.Meaning {
 	case o.Failure != nil:
 	case o.Exit == nil && !o.Message:
 		m.Allow &^= status.AllowRead
-		m.Default, m.Named = verdict(status.Verdict{Reason: noFailure}), []string{"exit", "status", "error"}
+		m.Default, m.Named = status.Always(status.Verdict{Reason: noFailure}), []string{"exit", "status", "error"}
 	case o.Exit == nil:
 	case !o.Good():
 		m.Allow &^= status.AllowRead
 		m.Holds, m.Named = status.HoldsAlways, []string{"exit"}
-		m.Default = func() (status.Verdict, *status.Verdict) { return unsuccessful(o), nil }
+		m.Default = func(bool) status.Verdict { return unsuccessful(o) }
 	default:
 		m.Reason = fmt.Sprintf("exit code %d", *o.Exit)
-		m.Default = success(m.Reason, len(o.Body) == 0) // without output, no rule can read anything
+		m.Default, m.Certain = success(m.Reason), len(o.Body) == 0 // without output, no rule can read anything
 	}
 	return m
 }

@@ -96,50 +96,43 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 			m.WhyNotHere = ""
 		}
 	case o.Code == nil:
-		m.Default, m.Reason = verdict(status.Verdict{Reason: noFailure}), noFailure
+		m.Default, m.Reason = status.Always(status.Verdict{Reason: noFailure}), noFailure
 	case !o.Good() && !(o.Start && o.Next != "" && !isStray):
-		m.Default = verdict(h.unsuccessful(o))
+		m.Default = status.Always(h.unsuccessful(o))
 	case o.Start:
-		m.Default = verdict(h.started(o))
+		m.Default = status.Always(h.started(o))
 	case o.Doubt != "" && h.Monitor != MonitorResult: // no condition applies to a result
-		m.Default = verdict(status.Verdict{Reason: o.Doubt + ": a condition can say that it is the answer"})
+		m.Default = status.Always(status.Verdict{Reason: o.Doubt + ": a condition can say that it is the answer"})
 	case o.Doubt != "" || h.Missing != "":
-		m.Default = verdict(status.Verdict{Reason: cmp.Or(o.Doubt, h.Missing)})
+		m.Default = status.Always(status.Verdict{Reason: cmp.Or(o.Doubt, h.Missing)})
 	case isStray:
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, verdict(status.Verdict{Reason: m.Reason + ", " + m.WhyNot})
+		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, status.Always(status.Verdict{Reason: m.Reason + ", " + m.WhyNot})
 	case *o.Code == http.StatusAccepted:
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, verdict(notReady(m.Reason))
+		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, status.Always(notReady(m.Reason))
 		if slices.Contains([]Monitor{MonitorLocation, MonitorResult, MonitorSeeOther}, h.Monitor) { // the code means that the operation runs
 			m.Holds = status.HoldsRunning
 		}
 	case h.Monitor == MonitorGiven, h.Monitor == MonitorResult:
 		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // without a body, no rule can read anything
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, success(m.Reason, h.Monitor == MonitorResult || isSilent)
+		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, success(m.Reason)
+		m.Certain = h.Monitor == MonitorResult || isSilent
 	default:
-		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, h.followed(o)
+		m.Holds, m.Certain = status.HoldsUnlessRulesSaySuccess, true
+		m.Default = func(isNamed bool) status.Verdict { return h.followed(o, Reported(o), isNamed) }
 	}
 	if h.Monitor == MonitorAzure {
 		h.azure(o, &m)
 	}
-	if h.Redirect != "" {
-		m.Default = h.located(m.Default)
-	}
-	return m
-}
-
-// located returns a Default like base whose reasons name the URL after a redirect.
-func (h HTTP) located(base func() (status.Verdict, *status.Verdict)) func() (status.Verdict, *status.Verdict) {
-	add := func(v *status.Verdict) {
-		if v != nil && !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, h.Redirect)) {
-			v.Reason += ", after a redirect to " + h.Redirect
+	if base := m.Default; h.Redirect != "" {
+		m.Default = func(isNamed bool) status.Verdict {
+			v := base(isNamed)
+			if !(strings.Contains(v.Reason, "redirect") && strings.Contains(v.Reason, h.Redirect)) {
+				v.Reason += ", " + m.Where
+			}
+			return v
 		}
 	}
-	return func() (v status.Verdict, otherwise *status.Verdict) {
-		v, otherwise = base()
-		add(&v)
-		add(otherwise)
-		return v, otherwise
-	}
+	return m
 }
 
 // conclusions returns the part of the meaning that selects the rules.
@@ -188,18 +181,6 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 func (h HTTP) isStray(o *status.Observation) bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)
-}
-
-// success returns a Default for SUCCESS. If isCertain is false, a doubtful rule for NOT_READY prevents the
-// SUCCESS.
-func success(reason string, isCertain bool) func() (status.Verdict, *status.Verdict) {
-	return func() (status.Verdict, *status.Verdict) {
-		v := status.Verdict{Status: status.Success, Reason: reason}
-		if isCertain {
-			return v, &v
-		}
-		return v, nil
-	}
 }
 
 // unsuccessful returns the verdict for the status code of an unsuccessful response. It follows RFC 9110

@@ -59,9 +59,9 @@ func Of(o *status.Observation) HTTP {
 // noFailure is the reason for an observation without a failure and without a code.
 const noFailure = "the probe reports no failure"
 
-// verdict returns a Default for [status.Meaning] that returns v.
-func verdict(v status.Verdict) func() (status.Verdict, *status.Verdict) {
-	return func() (status.Verdict, *status.Verdict) { return v, nil }
+// success returns a Default of [status.Meaning] for SUCCESS.
+func success(reason string) func(bool) status.Verdict {
+	return status.Always(status.Verdict{Status: status.Success, Reason: reason})
 }
 
 func notReady(reason string) status.Verdict {

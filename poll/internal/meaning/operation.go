@@ -36,20 +36,10 @@ func Reported(o *status.Observation) document.Report {
 // Say returns s as text, such as `.state is "running"`.
 func Say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
-// followed returns the verdict for a successful response from a followed URL, and the verdict if a rule for
-// NOT_READY is set. The document decides, since many APIs return the operation itself from that URL, done or
-// not.
-func (h HTTP) followed(o *status.Observation) func() (v status.Verdict, otherwise *status.Verdict) {
-	return func() (v status.Verdict, otherwise *status.Verdict) {
-		said := Reported(o)
-		other := h.operation(o, said, true)
-		return h.operation(o, said, false), &other
-	}
-}
-
-// operation returns the verdict for the document of an operation. rulesNameNotReady means that rules match the
-// documents of running operations, so an unknown state counts as final.
-func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
+// followed returns the verdict for a successful response from a followed URL. The document decides, since many
+// APIs return the operation itself from that URL, done or not. isNamed means that rules match the documents of
+// running operations, so an unknown state counts as final.
+func (h HTTP) followed(o *status.Observation, said document.Report, isNamed bool) status.Verdict {
 	s := said.State
 	isOpen := s.Stage >= document.Open || s.Stage == document.Unknown && said.Sign.Stage != document.Unknown
 	switch {
@@ -58,12 +48,12 @@ func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNo
 	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
 		return notReady(Say(said.Sign))
 	case s.Stage == document.Unknown:
-		return h.unstated(o, said, rulesNameNotReady)
+		return h.unstated(o, said, isNamed)
 	case s.Stage == document.Failed:
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s)}
 	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s, said.Wrong)}
-	case s.Stage == document.Done, s.Stage == document.Odd && h.Monitor != MonitorAzure && rulesNameNotReady:
+	case s.Stage == document.Done, s.Stage == document.Odd && h.Monitor != MonitorAzure && isNamed:
 		return status.Verdict{Status: status.Success, Reason: Say(s)}
 	case s.Stage == document.Open && (s.Raw == "true" || s.Raw == "false"):
 		return notReady(Say(s))
@@ -76,7 +66,7 @@ func (h HTTP) operation(o *status.Observation, said document.Report, rulesNameNo
 // unstated returns the verdict for a document without a state of the operation. A created object, or the page
 // after a 303, is the result if no fact contradicts that: a maintenance page has no state, too. A status
 // document must name a state. Undecided verdicts have the zero Status, see [status.Meaning].
-func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNotReady bool) status.Verdict {
+func (h HTTP) unstated(o *status.Observation, said document.Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
 	success := status.Verdict{Status: status.Success, Reason: words}
@@ -97,7 +87,7 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 		return undecided(words + ", which does not say whether the operation is done: a condition can")
 	case isWrong && earlier == "":
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
-	case earlier != "" && (isWrong || !isJSON || !rulesNameNotReady):
+	case earlier != "" && (isWrong || !isJSON || !isNamed):
 		return undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
 	case isProse: // "Export is being prepared"
 		return undecided(words + " with a sentence: a condition can say that it is the end")
@@ -108,7 +98,7 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, rulesNameNot
 	case isEnd:
 		success.Reason += " after " + codeText(http.StatusAccepted)
 		return success
-	case h.Monitor == MonitorCreated, rulesNameNotReady:
+	case h.Monitor == MonitorCreated, isNamed:
 		success.Advice.Code = status.AdviceStateless
 		return success
 	}
@@ -173,5 +163,9 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && said.Wrong.Stage != document.Unknown):
 		return true
 	}
-	return v.Timeless
+	return slices.ContainsFunc(v.Results, func(one status.Result) bool {
+		timeless := *one.Env
+		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
+		return one.Rule.String() == v.Rule && one.Rule.Expr.Eval(&timeless).Matched()
+	})
 }
