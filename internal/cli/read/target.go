@@ -55,6 +55,10 @@ type Reader struct {
 	Advice  string // about such a program
 }
 
+// mostShared is how many common parts are kept. A file in which each entry has its own settings would otherwise
+// keep the settings of all entries in memory.
+const mostShared = 100
+
 func NewReader(s *Run, process Env) *Reader {
 	return &Reader{
 		run: s, process: process, Several: s.IsSeveral(),
@@ -175,6 +179,9 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 	}
 	if r.run.IsLogged() { // checked on r.run: an entry's own timeout removes Slice from s, but the log still has the entry
 		t.Identity = fmt.Sprintf("%q", s.identity(kind))
+	}
+	if len(r.shared) == mostShared {
+		clear(r.shared)
 	}
 	r.shared[key] = t
 	return t, nil
