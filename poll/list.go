@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -61,7 +60,7 @@ type Elements struct {
 type list struct {
 	Elements
 	lead   *wait
-	reader elements.Reader
+	reader listReader
 
 	members          map[string]*element // by key, also those that have ended
 	waiting          []*wait             // the waits of elements that have not ended, in order of appearance
@@ -76,11 +75,11 @@ type list struct {
 
 // An element is the record of an element that is a target, or was a target.
 type element struct {
-	current       *elements.Element // in the complete response that is being evaluated
-	lastAnswer    int               // the number of the last complete response with the element, 0 without such a response
-	shown         bool              // a response has held the element, perhaps in an earlier run
-	lastJudged    *judgement        // the last evaluation of the element, or of its absence
-	changedAnswer int               // the number of the last complete response that changed lastJudged
+	current       *listed    // in the complete response that is being evaluated
+	lastAnswer    int        // the number of the last complete response with the element, 0 without such a response
+	shown         bool       // a response has held the element, perhaps in an earlier run
+	lastJudged    *judgement // the last evaluation of the element, or of its absence
+	changedAnswer int        // the number of the last complete response that changed lastJudged
 }
 
 // listedBefore returns the time since which earlier runs saw the same elements, zero if it is unknown. listed is
@@ -158,23 +157,23 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	if !l.lead.p.Rules.Admits(o) {
 		return l.whole(ctx, *o, "")
 	}
-	found, last, err := l.reader.Read(o)
+	found, last, err := l.reader.read(o)
 	switch {
 	case err != nil:
 		return l.whole(ctx, *o, err.Error())
 	case len(found) == 0 && !o.Good(): // a failure does not show that elements are absent
 		return l.whole(ctx, *o, "")
 	}
-	switch next := l.reader.Next; {
+	switch next := l.reader.next; {
 	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
 		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // the request layer does not know where the list is, and cannot see this
-		l.reader.Partial = cmp.Or(l.reader.Partial, next+" names another page")
+		l.reader.partial = cmp.Or(l.reader.partial, next+" names another page")
 	}
-	found, moved, err := l.reader.Name(ctx, found)
+	found, moved, err := l.reader.name(ctx, found)
 	if err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
 		if moved || ctx.Err() != nil {
@@ -184,8 +183,8 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 	}
 	l.note(found)
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
-	if !l.isCounted() && l.reader.Partial != "" {
-		v.Reason += "; there may be more: " + l.reader.Partial
+	if !l.isCounted() && l.reader.partial != "" {
+		v.Reason += "; there may be more: " + l.reader.partial
 		v.Advice.Code = status.AdviceExpect
 	}
 	for _, w := range l.waiting {
@@ -210,15 +209,15 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 }
 
 // note records the elements that a complete response holds, and makes new elements targets.
-func (l *list) note(found []elements.Element) {
+func (l *list) note(found []listed) {
 	l.completeAnswers++
 	l.lastComplete = true
 	keys := uint32(1) // 0 means unknown
 	for i := range found {
-		keys += crc32.ChecksumIEEE([]byte(found[i].ID)) // a sum does not depend on the order
-		e := l.members[found[i].ID]
+		keys += crc32.ChecksumIEEE([]byte(found[i].id)) // a sum does not depend on the order
+		e := l.members[found[i].id]
 		if e == nil {
-			e = l.join(found[i].ID)
+			e = l.join(found[i].id)
 		}
 		if !e.shown {
 			e.shown, e.changedAnswer = true, l.completeAnswers
@@ -254,12 +253,12 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
-	if w.Absent++; l.reader.Partial != "" {
+	if w.Absent++; l.reader.partial != "" {
 		w.Absent = 0
 	}
 	switch {
 	case e.lastAnswer == l.completeAnswers:
-		o.Body, o.Within, o.Presence = e.current.Body(), e.current.Doc, status.Present
+		o.Body, o.Within, o.Presence = e.current.body(), e.current.doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
@@ -318,7 +317,7 @@ func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
 // showsAll reports whether the last response may hold all elements.
 func (l *list) showsAll() bool {
-	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.Partial == "")
+	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.partial == "")
 }
 
 // confirms reports whether the next attempt only has to show the same elements, and fits before the deadline.

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/pollcli/poll/poll/internal/elements"
 )
 
 // add adds the source of a wait.
@@ -92,7 +90,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 // addList adds the source of a list. The lead sets the schedule of the source.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
-	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
+	list.reader = listReader{each: list.Each, keys: list.Keys, wants: list.wants}
 	keys, listed := list.Known, lead.Listed
 	if keys == nil {
 		if l.Percent > 0 && list.Expect <= 0 {
@@ -180,7 +178,7 @@ func (l *loop) endList(s *source, how Ending) {
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
 		l.tellEnd(list.lead, how)
 	}
-	if maybe := list.reader.Maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
+	if maybe := list.reader.maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
 		l.Notes = append(l.Notes, maybe+", so the list may have a further page")
 	}
 	l.endSome(s, func(*wait) Ending { return how })

@@ -43,10 +43,9 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
-	{"poll", []string{"poll/internal/coach", "poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", leaf, "internal/connect", "status", "status/expr", "backoff"}},
+	{"poll", []string{"poll/internal/coach", "poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/request", "poll/internal/process", "poll/internal/pace", leaf, "internal/connect", document, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/stream", leaf, "internal/connect", document, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/meaning", "poll/internal/stream", leaf, "internal/connect", "status"}},
-	{"poll/internal/elements", []string{"poll/internal/meaning", document, "status", "status/expr"}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/ratelimit", []string{"poll/internal/meaning", "status"}},
 	{"poll/internal/coach", []string{"poll/internal/meaning", document, leaf, "status", "status/expr"}},

@@ -1,4 +1,4 @@
-package elements
+package poll
 
 import (
 	"bytes"
@@ -52,12 +52,12 @@ func TestNames(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		r := &Reader{Each: each, Keys: keys}
-		found, _, _ := r.Read(&status.Observation{Body: []byte(test.doc)})
-		found, _, err = r.Name(t.Context(), found)
+		r := &listReader{each: each, keys: keys}
+		found, _, _ := r.read(&status.Observation{Body: []byte(test.doc)})
+		found, _, err = r.name(t.Context(), found)
 		names := make([]string, len(found))
 		for i, e := range found {
-			names[i] = e.ID
+			names[i] = e.id
 		}
 		if have := fmt.Sprint(names, err); have != test.want {
 			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
@@ -97,12 +97,12 @@ func TestPartial(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := bytes.Split([]byte(test.doc), []byte("|"))
-		r, o := &Reader{Each: each}, &status.Observation{Body: pages[0], Pages: pages[1:]}
+		r, o := &listReader{each: each}, &status.Observation{Body: pages[0], Pages: pages[1:]}
 		if test.count != "" {
 			o.Header = http.Header{"X-Total-Count": {test.count}}
 		}
-		if _, _, err = r.Read(o); err != nil || r.Partial != test.want {
-			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.doc, r.Partial, err, test.want)
+		if _, _, err = r.read(o); err != nil || r.partial != test.want {
+			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.doc, r.partial, err, test.want)
 		}
 	}
 }
@@ -114,12 +114,12 @@ func TestRead_objectWhereAListWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reader{Each: each}
+	r := &listReader{each: each}
 	for _, test := range []struct{ body, want string }{
 		{`{}`, "0 <nil>"}, {`{"a":{}}`, "1 <nil>"}, {`{}`, "0 <nil>"}, {`[]`, "0 <nil>"}, {`[{"id":1}]`, "1 <nil>"}, {`[]`, "0 <nil>"},
 		{`{}`, "0 an object without members is where a list was"},
 	} {
-		found, _, err := r.Read(&status.Observation{Body: []byte(test.body)})
+		found, _, err := r.read(&status.Observation{Body: []byte(test.body)})
 		if have := fmt.Sprint(len(found), " ", err); have != test.want {
 			t.Errorf("%s: have %s, want %s", test.body, have, test.want)
 		}
@@ -139,8 +139,8 @@ func TestRead_emptyNextToAnError(t *testing.T) {
 		`{"data":{"jobs":[],"success":false}}`:              "the list is empty, and there is .data.success",
 		`{"data":{"jobs":null},"errors":[]}`:                "<nil>",
 	} {
-		r := &Reader{Each: each}
-		if _, _, err := r.Read(&status.Observation{Body: []byte(body)}); fmt.Sprint(err) != want {
+		r := &listReader{each: each}
+		if _, _, err := r.read(&status.Observation{Body: []byte(body)}); fmt.Sprint(err) != want {
 			t.Errorf("%s: have %v, want %s", body, err, want)
 		}
 	}
@@ -158,10 +158,10 @@ func TestNextPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &Reader{Each: each}
-		_, _, err = r.Read(&status.Observation{Body: []byte(test.page)})
-		if r.Next != test.want || err != nil {
-			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, r.Next, err, test.want)
+		r := &listReader{each: each}
+		_, _, err = r.read(&status.Observation{Body: []byte(test.page)})
+		if r.next != test.want || err != nil {
+			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, r.next, err, test.want)
 		}
 	}
 }
