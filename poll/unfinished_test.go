@@ -57,19 +57,27 @@ func TestTheEndOfAWaitIsNotTheEndOfItsOperation(t *testing.T) {
 		"a rule reads the response to the start":   {"200 {}", "", "$status == 200", nil, isOver},
 		"the start is rejected":                    {"400", "", "", nil, isOver},
 		"a rule matches a start that is throttled": {"429", "", "$status == 429", nil, isOver},
-		"403":                         {"202 /job", "403", "", nil, false},
-		"403 by a rule":               {"202 /job", "403", "$status == 403", nil, false},
-		"a redirect loop":             {"202 /job", "302 /job", "", nil, false},
-		"a rule reads the time":       {"202 /job", odd, "$elapsed > 0s", nil, false},
-		"a rule reads the time, too":  {"202 /job", odd, `.state == "stuck" and $attempt > 2`, nil, false},
-		"a rule contradicts":          {"202 /job", running, `.state == "running"`, nil, false},
-		"strict":                      {"202 /job", running, "", func(p *poll.Poller) { p.Rules.Strict = true }, false},
-		"no URL to follow":            {`202 {"id":7}`, "", "", nil, false},
-		"no URL, and a state":         {`200 {"state":"done"}`, "", "", nil, false},
-		"the start may have failed":   {"500", "", "", nil, false},
-		"the start is not successful": {"200", "", "", func(p *poll.Poller) { p.Rules.Accept = []int{201} }, false},
-		"the deadline":                {"202 /job", running, "", func(p *poll.Poller) { p.Timeout = time.Minute }, false},
-		"a start of an earlier run":   {"", "", "", func(p *poll.Poller) { p.Past = &poll.State{Starting: true} }, false},
+		"the start is redirected to another origin": {"307 //other.invalid/", "", "", func(p *poll.Poller) {
+			h := p.Probe.(poll.HTTP)
+			h.Body = []byte("{}")
+			p.Probe = h
+		}, isOver},
+		"the start is redirected to no URL":  {"308", "", "", nil, isOver},
+		"the start is redirected in circles": {"307 /", "", "", nil, isOver},
+		"a 302, which may name the result":   {"302 /result", "", "", nil, false},
+		"403":                                {"202 /job", "403", "", nil, false},
+		"403 by a rule":                      {"202 /job", "403", "$status == 403", nil, false},
+		"a redirect loop":                    {"202 /job", "302 /job", "", nil, false},
+		"a rule reads the time":              {"202 /job", odd, "$elapsed > 0s", nil, false},
+		"a rule reads the time, too":         {"202 /job", odd, `.state == "stuck" and $attempt > 2`, nil, false},
+		"a rule contradicts":                 {"202 /job", running, `.state == "running"`, nil, false},
+		"strict":                             {"202 /job", running, "", func(p *poll.Poller) { p.Rules.Strict = true }, false},
+		"no URL to follow":                   {`202 {"id":7}`, "", "", nil, false},
+		"no URL, and a state":                {`200 {"state":"done"}`, "", "", nil, false},
+		"the start may have failed":          {"500", "", "", nil, false},
+		"the start is not successful":        {"200", "", "", func(p *poll.Poller) { p.Rules.Accept = []int{201} }, false},
+		"the deadline":                       {"202 /job", running, "", func(p *poll.Poller) { p.Timeout = time.Minute }, false},
+		"a start of an earlier run":          {"", "", "", func(p *poll.Poller) { p.Past = &poll.State{Starting: true} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -265,7 +265,8 @@ func isHTML(a *answer) bool {
 }
 
 // start sends the start request. The request is due again only if it was not sent, if the server rejected it because of
-// load, or if the server rejected the credentials, which were then renewed. In that case it goes to the URL that
+// load, if the server redirected it and the redirect was not followed, or if the server rejected the credentials, which
+// were then renewed. In that case it goes to the URL that
 // redirects have led to, because the redirecting server must not receive the request again.
 func (s *step) start(ctx context.Context, a Attempt) seen {
 	c := s.client
@@ -280,7 +281,8 @@ func (s *step) start(ctx context.Context, a Attempt) seen {
 	}
 	o := got.seen
 	o.Start = true
-	if got.unsent || o.refusedForLoad() || o.Renewed {
+	isMisdirected := isRedirect(got.code) && got.code != http.StatusSeeOther && !isAmbiguous(got.code, c.Method)
+	if got.unsent || o.refusedForLoad() || o.Renewed || isMisdirected {
 		o.Due = true
 		s.At, s.redirects = got.asked.at, got.asked.redirects
 		return o

@@ -23,6 +23,7 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		r, hopeless := c.redirect(a)
 		if hopeless != nil {
 			a = failed(hopeless, a.asked)
+			a.unsent = next.start // the redirecting server has not processed the request
 		}
 		if r == nil {
 			c.describe(a)
