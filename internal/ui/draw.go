@@ -42,10 +42,13 @@ func (v *view) live(now time.Time) []string {
 // totals returns the lines about all targets, with the most common reasons unless the targets are in a table.
 func (v *view) totals(now time.Time) []string {
 	b, elapsed := v.board, clock(v.board.at(now))
-	if d := v.cfg.Timeout; d > 0 {
-		elapsed += "/" + words.Short(d)
+	frame, counts := v.glyphs.frame(b.at(now))+" ", b.states()
+	if !v.isNarrow() {
+		counts += "  (" + b.goal + ")"
+		if d := v.cfg.Timeout; d > 0 {
+			elapsed += "/" + words.Short(d)
+		}
 	}
-	frame, counts := v.glyphs.frame(b.at(now))+" ", b.states()+"  ("+b.goal+")"
 	lines := []string{frame + elapsed + "  " + counts}
 	if ended := b.endings(); !v.inTable() {
 		bar := v.glyphs.bar(float64(b.size-ended[""]) / float64(max(1, b.size)))
@@ -110,14 +113,14 @@ func (v *view) namesOf(rows []*Row) []string {
 	return names
 }
 
-// commonPart returns the length of the text that all names start with, up to a separator. Something
-// of each name is left.
+// commonPart returns the length of the text that all names start with, up to a slash. Something of each name is
+// left.
 func commonPart(names []string) int {
 	first, last, n := slices.Min(names), slices.Max(names), 0
 	for n < len(first)-1 && first[n] == last[n] {
 		n++
 	}
-	return strings.LastIndexAny(first[:n], "/:.-_ ") + 1
+	return strings.LastIndexByte(first[:n], '/') + 1
 }
 
 // markOf returns a sign for how a target ended, or for an attempt that is under way.
@@ -141,7 +144,10 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	if v.isNarrow() {
 		return age
 	}
-	text := fmt.Sprintf("%-3s %6s", fmt.Sprintf("#%d", row.attempt), age)
+	text := fmt.Sprintf("%6s", age)
+	if row.n == 0 || len(v.board.lists) == 0 { // an element is seen in the attempts of its list
+		text = fmt.Sprintf("%-3s ", fmt.Sprintf("#%d", row.attempt)) + text
+	}
 	if v.board.single() && row.limit > 0 {
 		text += "/" + words.Short(row.limit)
 	}

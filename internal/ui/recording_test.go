@@ -181,7 +181,7 @@ func recordings() map[string][]poll.Event {
 		wait(800*time.Millisecond, nil)
 	throttled := httpAnswer(429, "slow down\n")
 	throttled.Hint = retryAfter
-	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
 		wait(2*time.Second, retryAfter).
 		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
 			Notes: []string{".errors is an empty list, which is true"}}, done)
@@ -231,7 +231,7 @@ func recordings() map[string][]poll.Event {
 	shared := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
 		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
-		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+		attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
 		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
 		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
 		pass(3*time.Second).

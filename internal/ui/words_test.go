@@ -96,14 +96,14 @@ func TestRow_tone(t *testing.T) {
 	}
 }
 
-// What all names begin with ends at a sign, and something of each is left.
+// The common part of names ends at a slash, and something of each name is left.
 func TestCommonPart(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		names []string
 		want  string
 	}{
-		{[]string{"deploy-eu-1", "deploy-eu-10"}, "deploy-eu-"},
+		{[]string{"deploy-eu-1", "deploy-eu-10"}, ""},
 		{[]string{"https://a/jobs/", "https://a/jobs/1"}, "https://a/"},
 		{[]string{"web", "web"}, ""},
 		{[]string{"部署/一", "部署/二"}, "部署/"},
