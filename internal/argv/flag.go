@@ -6,10 +6,11 @@ package argv
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Command is the main command or a subcommand.
@@ -177,74 +178,162 @@ func Of[R, T any](flags Flags, field func(*R) *T) Flags {
 	return flags
 }
 
-// Help returns text, the help of a subcommand, after replacing its line {flags} by the flags.
-func (c *Command) Help(text string) string {
-	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
+// ParseDuration parses a duration with its unit, such as 30s. The number 0 needs no unit. A negative duration is
+// an error.
+func ParseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	n, isNumber := number(s)
+	switch {
+	case d < 0 || n < 0:
+		return 0, Usagef("%s is negative", s).Advise("time " + s)
+	case err == nil:
+		return d, nil
+	case isNumber:
+		return 0, Usagef("%s needs a unit, e.g. %ss", s, s).Advise("time " + s)
+	}
+	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }
 
-// Synopsis returns the name and the operands of the subcommand.
-func (c *Command) Synopsis() string { return strings.TrimSpace(c.Name + " " + c.Operands) }
-
-// Row returns the line for the subcommand in the list of subcommands.
-func (c *Command) Row() string { return fmt.Sprintf("  %-25s %s\n", c.Synopsis(), c.Summary) }
-
-// Help returns the flags under their headings, in the order of the table. Flags without a heading have the
-// heading other. Hidden flags are left out.
-func (fs Flags) Help(other string) (text string) {
-	last := ""
-	for _, f := range fs {
-		if f.Hidden {
-			continue
-		}
-		if f.Group == "" {
-			f.Group = other
-		}
-		if f.Group != last {
-			last = f.Group
-			text += "\n" + last + ":\n"
-		}
-		text += f.Row()
+// number parses a finite number, and reports whether s is a finite number.
+func number(s string) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, false
 	}
-	return text
+	return n, true
 }
 
-// names returns the short names of the flag and its long name, with their dashes. Long aliases are left out.
-func (f *Flag) names() []string {
-	var names []string
-	for _, alias := range f.Aliases {
-		if len(alias) == 1 {
-			names = append(names, "-"+alias)
+// least returns a parser of values that are at least bound. what is the kind of value in errors.
+func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		n, ok := parse(s)
+		switch {
+		case !ok:
+			return n, Usagef("%q is not %s", s, what)
+		case n < bound:
+			return n, Usagef("%v is less than %v", n, bound)
 		}
+		return n, nil
 	}
-	return append(names, "--"+f.Name)
 }
 
-// Row returns the line for the flag in help.
-func (f *Flag) Row() string { return fmt.Sprintf("  %-24s %s\n", f.Form(), f.explained()) }
-
-// Form returns the names and the placeholder of the flag: "-X, --request METHOD".
-func (f *Flag) Form() string { return strings.TrimSpace(strings.Join(f.names(), ", ") + " " + f.Value) }
-
-// explained returns the help text of the flag, with its default in brackets.
-func (f *Flag) explained() string {
-	if f.Default == "" {
-		return f.Usage
-	}
-	return f.Usage + " [" + f.Default + "]"
+// ParseCount returns a parser of whole numbers that are at least bound.
+func ParseCount(bound int) func(string) (int, error) {
+	return least(bound, "a whole number", func(s string) (int, bool) {
+		n, err := strconv.Atoi(s)
+		return n, err == nil
+	})
 }
 
-// Sentences returns the description of the flag for the manual, in whole sentences. Each line has one sentence
-// or More.
-func (f *Flag) Sentences() string {
-	text := strings.TrimSuffix(strings.ToUpper(f.Usage[:1])+f.Usage[1:], ".") + "."
-	if n := len(f.Words); n > 0 && !strings.Contains(f.Usage, f.Words[n-1]) {
-		text += "\nOne of " + strings.Join(f.Words, ", ") + "."
+// ParseNumber returns a parser of numbers that are at least bound.
+func ParseNumber(bound float64) func(string) (float64, error) {
+	return least(bound, "a number", number)
+}
+
+// ParsePercent parses a percentage above 0. It returns 0.1 for "10%".
+func ParsePercent(s string) (float64, error) {
+	digits, hasUnit := strings.CutSuffix(s, "%")
+	n, ok := number(digits)
+	switch {
+	case !ok:
+		return 0, Usagef("%q is not a percentage, e.g. 10%%", s)
+	case !hasUnit:
+		return 0, Usagef("%s needs a %%, e.g. 10%%", s)
+	case n <= 0:
+		return 0, Usagef("%s is not more than 0%%", s)
 	}
-	if f.More != "" {
-		text += "\n" + f.More
+	return n / 100, nil
+}
+
+// ParseRate parses a number of events in a time, such as "5/10s", as in the --rate of curl. It returns the
+// number of events per second. "0" returns 0, which means no limit.
+func ParseRate(s string) (float64, error) {
+	count, per, hasUnit := strings.Cut(s, "/")
+	n, ok := number(count)
+	switch {
+	case ok && n == 0:
+		return 0, nil
+	case ok && !hasUnit: // in curl, a number without a unit is per hour
+		return 0, Usagef("%s needs a unit of time, e.g. %s/s, %s/m or %s/h", s, s, s, s)
 	}
-	if f.Default != "" {
-		text += "\nDefault: " + f.Default + "."
+	digits := strings.TrimRight(per, "smhd")
+	units, isNumber := number(cmp.Or(digits, "1"))
+	unit := map[string]float64{"s": 1, "m": 60, "h": 3600, "d": 86400}[per[len(digits):]]
+	if !ok || n < 0 || !isNumber || units <= 0 || unit == 0 {
+		return 0, Usagef("%q is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s", s)
 	}
-	return text
+	return n / (units * unit), nil
+}
+
+// ParseShare parses "N" as a number, and "N%" as a share of total, rounded up. The result is at least 1 and at
+// most total. things is the name of the counted things in errors.
+func ParseShare(s string, total int, things string) (int, error) {
+	digits, isShare := strings.CutSuffix(s, "%")
+	n, ok := number(digits)
+	if isShare {
+		n = math.Ceil(n*float64(total)/100 - 1e-9) // 4.4% of 750 is 33, although the product is 33.000000000000007
+	}
+	switch {
+	case !ok || n <= 0 || n != math.Trunc(n):
+		return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
+	case isShare && n > float64(total):
+		return 0, Usagef("%s is more than all", s)
+	case n > float64(total):
+		return 0, Usagef("%s of %d %s is more than all", s, total, things)
+	}
+	return int(n), nil
+}
+
+// ParseSize parses a number of bytes, with a unit or without. KiB, K and k are powers of 1024; kB and KB are
+// powers of 1000. A fraction of a byte is dropped, but the number must be 0 or at least one byte.
+func ParseSize(s string) (int64, error) {
+	digits := strings.TrimRight(s, "kKMGiB")
+	factor := map[string]float64{
+		"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30,
+		"kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	}[s[len(digits):]]
+	n, ok := number(strings.TrimSpace(digits))
+	switch {
+	case !ok || factor == 0 || n < 0 || n > 0 && n*factor < 1:
+		return 0, Usagef("%q is not a size, e.g. 64MiB", s)
+	case n*factor >= math.MaxInt64:
+		return 0, Usagef("%s is too large", s)
+	}
+	return int64(n * factor), nil
+}
+
+// ParseList returns a parser of a list with commas between its elements. read parses an element. Repeated
+// elements are dropped.
+func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, error) {
+	return func(s string) (list []T, err error) {
+		for word := range strings.SplitSeq(s, ",") {
+			v, err := read(strings.TrimSpace(word))
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		return list, nil
+	}
+}
+
+// ParseWord returns a parser that accepts only words.
+func ParseWord(words []string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", Usagef("%q is not one of %s", s, strings.Join(words, ", ")).Meant(s, words)
+		}
+		return s, nil
+	}
+}
+
+// Texts converts words to strings, as tables of flags need them.
+func Texts[T ~string](words []T) []string {
+	var plain []string
+	for _, w := range words {
+		plain = append(plain, string(w))
+	}
+	return plain
 }

@@ -214,9 +214,8 @@ func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Contex
 	if err = cmp.Or(err, s.Err); err != nil {
 		return err
 	}
-	checked, err := p.Complete(s, kinds, func(s *read.Run, read func() (*read.Run, error)) (*read.Run, error) {
-		return run.InTime(ctx, p.Host, s, read)
-	})
+	s = s.With(s.Settings, nil) // with the timeout, which limits the reading of files
+	checked, err := run.InTime(ctx, p.Host, s, func() (*read.Run, error) { return p.Complete(s, kinds) })
 	if err != nil {
 		return err
 	}

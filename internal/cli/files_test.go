@@ -28,7 +28,7 @@ func TestFiles_callOneWay(t *testing.T) {
 // circle.
 func TestFiles_pointDown(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/resume", "poll/internal/request", "status/expr"} {
+	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/targets", "internal/resume", "poll/internal/request", "status/expr"} {
 		calls := callsBetweenFiles(t, dir)
 		for left := 0; left != len(calls); {
 			left = len(calls)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pollcli/poll/internal/connect"
 )
 
 // A node is a value of a targets file, in any format.
@@ -251,10 +253,29 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	return nil
 }
 
-// hole returns field in the form that a template has: {} or {.field}.
-func hole(field string) string {
-	if field == "" {
-		return Item
+// add adds e to the file, unless e repeats another entry. It fails if a different entry has the same name.
+func (f *File) add(e *Entry) error {
+	id := e.identity()
+	if f.known[id] {
+		f.Repeats++
+		return nil
 	}
-	return "{." + field + "}"
+	f.known[id] = true
+	if line := f.named[e.Name]; e.Name != "" && line > 0 {
+		return wrong(e.Line, "give each a name of its own", "another target, of line %d, has the same name", line)
+	}
+	f.named[e.Name] = e.Line
+	f.Entries = append(f.Entries, e)
+	return nil
+}
+
+// identity returns a string that is equal for two entries of the same target. The order of settings does not
+// matter. URLs are compared as [connect.PageOf] returns them.
+func (e *Entry) identity() string {
+	page := fmt.Sprint(connect.PageOf(e.URL))
+	if e.Settings == nil && e.Command == nil && e.Name == "" {
+		return page
+	}
+	settings := slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) })
+	return fmt.Sprintf("%q %q %q %q", e.Name, page, e.Command, settings)
 }

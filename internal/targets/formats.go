@@ -237,3 +237,8 @@ func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	}
 	return n
 }
+
+// lineOf returns the number of the line, from 1, that contains the byte at the offset at.
+func lineOf(text []byte, at int) int {
+	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
+}

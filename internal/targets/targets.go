@@ -7,14 +7,10 @@ package targets
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/pollcli/poll/internal/connect"
 )
 
 const (
@@ -78,34 +74,6 @@ type Setting struct {
 	Texts []string
 }
 
-// An Error is an error in a targets file or a template. Its message repeats nothing from the file except keys
-// and fields, since values may be secret.
-type Error struct {
-	File string // "" for a template
-	Line int    // from 1; 0 if the error concerns the whole file
-	Err  error
-	Hint string // "" if there is no hint
-}
-
-// Error returns the position and the message: "targets.yaml:14: until: it is empty".
-func (e *Error) Error() string {
-	switch {
-	case e.File == "":
-		return e.Err.Error()
-	case e.Line == 0:
-		return fmt.Sprintf("%s: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
-}
-
-// Unwrap returns the error without its position.
-func (e *Error) Unwrap() error { return e.Err }
-
-// wrong returns an error about line. [Read] adds the name of the file.
-func wrong(line int, hint, format string, args ...any) *Error {
-	return &Error{Line: line, Err: fmt.Errorf(format, args...), Hint: hint}
-}
-
 // Read reads text, the content of a targets file. The error is an [*Error] about the first problem. The result
 // is then incomplete.
 func Read(text []byte, c Config) (*File, error) {
@@ -137,11 +105,6 @@ func check(text []byte) error {
 		return wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
 	}
 	return nil
-}
-
-// lineOf returns the number of the line, from 1, that contains the byte at the offset at.
-func lineOf(text []byte, at int) int {
-	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }
 
 // read reads text in its format. The start of the first line that is neither blank nor a comment shows the
@@ -193,31 +156,4 @@ func (f *File) readLines(text string) error {
 		}
 	}
 	return nil
-}
-
-// add adds e to the file, unless e repeats another entry. It fails if a different entry has the same name.
-func (f *File) add(e *Entry) error {
-	id := e.identity()
-	if f.known[id] {
-		f.Repeats++
-		return nil
-	}
-	f.known[id] = true
-	if line := f.named[e.Name]; e.Name != "" && line > 0 {
-		return wrong(e.Line, "give each a name of its own", "another target, of line %d, has the same name", line)
-	}
-	f.named[e.Name] = e.Line
-	f.Entries = append(f.Entries, e)
-	return nil
-}
-
-// identity returns a string that is equal for two entries of the same target. The order of settings does not
-// matter. URLs are compared as [connect.PageOf] returns them.
-func (e *Entry) identity() string {
-	page := fmt.Sprint(connect.PageOf(e.URL))
-	if e.Settings == nil && e.Command == nil && e.Name == "" {
-		return page
-	}
-	settings := slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) })
-	return fmt.Sprintf("%q %q %q %q", e.Name, page, e.Command, settings)
 }

@@ -3,26 +3,17 @@ package targets
 import (
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 )
 
-// Item is the part of a template that is replaced by the text of an entry.
-const Item = "{}"
-
 // A Template is a URL or a command that each entry fills.
 type Template struct {
-	args  []string // the arguments of a command; nil for a URL
-	lists bool     // several entries may fill the template at once
-
-	texts  []string // the parts of the URL around the fields, one more than fields
-	fields []string // the fields between texts; "" is the item
-	places []place  // the parts of the URL where the fields are
-	sample string   // the URL with a 0 for each field
-	dots   int      // the number of dot segments in the path of sample
+	url    Text   // without a source if the template is a command
+	args   []Text // the arguments of a command; nil for a URL
+	lists  bool   // several entries may fill the template at once
+	sample string // the URL with a 0 for each field
 }
 
 const escapedBrace = "a brace itself is written %7B"
@@ -31,70 +22,36 @@ const escapedBrace = "a brace itself is written %7B"
 // entries fill other texts. The error is an [*Error] that repeats at most a field. The caller checks whether a
 // filled URL can be requested.
 func ParseURL(s string, isSame bool) (*Template, error) {
-	t := &Template{}
-	for {
-		text, rest, found := strings.Cut(s, "{")
-		t.texts = append(t.texts, text)
-		if !found {
-			break
+	for _, braces := range regexp.MustCompile(`\{[^}]*\}?`).FindAllString(s, -1) {
+		name, isClosed := strings.CutSuffix(braces[1:], "}")
+		hint := escapedBrace
+		switch {
+		case !isClosed:
+			return nil, wrong(0, hint, "a { of the URL is not closed")
+		case holePattern().FindString(braces) == braces:
+			continue
+		case HasHole("{." + name + "}"):
+			hint = "did you mean {}, or {." + name + "} for a field of an entry that is an object?"
 		}
-		hole, after, closed := strings.Cut(rest, "}")
-		if !closed {
-			return nil, wrong(0, escapedBrace, "a { of the URL is not closed")
-		}
-		field, err := fieldOf(strings.TrimSpace(hole))
-		if err != nil {
-			return nil, err
-		}
-		t.fields, s = append(t.fields, field), after
+		return nil, wrong(0, hint, "braces may be empty, {}, or name a field of an entry, {.id}")
 	}
-	switch first := t.texts[0]; {
-	case len(t.fields) == 0 && isSame:
-	case len(t.fields) == 0:
+	t := &Template{url: newText("", address, s), sample: holePattern().ReplaceAllString(s, "0")}
+	switch first, _, hasHole := strings.Cut(s, "{"); {
+	case !hasHole && !isSame:
 		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",
 			"the URL has no {} or {.field}, so all targets would be the same")
-	case !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
+	case hasHole && !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
 		return nil, wrong(0, escapedBrace, "the scheme of the URL has a {")
+	case regexp.MustCompile(`%[^{]?\{`).MatchString(s):
+		return nil, wrong(0, escapedBrace, "the URL has a { within a character that is escaped with %%")
 	}
-	return t, t.locate()
-}
-
-// fieldOf returns the field that the text between braces names. It returns "" for the item.
-func fieldOf(hole string) (string, error) {
-	name := regexp.MustCompile(`^\.?[A-Za-z_][A-Za-z0-9_-]*$`)
-	switch {
-	case hole == "":
-		return "", nil
-	case !name.MatchString(hole):
-		return "", wrong(0, escapedBrace, "braces may be empty, {}, or name a field of an entry, {.id}")
-	case hole[0] != '.':
-		return "", wrong(0, "did you mean {}, or {."+hole+"} for a field of an entry that is an object?",
-			"braces may be empty, {}, or name a field of an entry, {.id}")
+	removed := 0 // bytes of the URL before a field that the sample does not have
+	for i := range t.url.holes {
+		h := &t.url.holes[i]
+		h.place = placeOf(t.sample, h.start-removed)
+		removed += h.end - h.start - 1
 	}
-	return hole[1:], nil
-}
-
-// locate sets the place of each field. It also escapes unsafe characters in the path of the template. Otherwise
-// [net/url.URL] would escape the whole path again, and an escaped slash in a value would become a slash.
-func (t *Template) locate() error {
-	start, end := pathOf(strings.Join(t.texts, "0"))
-	for i, text := range t.texts {
-		from, to := min(max(start, 0), len(text)), min(max(end, 0), len(text))
-		t.texts[i] = text[:from] + escapeUnsafe(text[from:to]) + text[to:]
-		start, end = start-len(text)-1, end-len(text)-1
-	}
-	t.sample = strings.Join(t.texts, "0")
-	t.dots = dotSegments(t.sample)
-	at := 0
-	for _, text := range t.texts[:len(t.fields)] {
-		at += len(text)
-		if splitsEscape(t.sample[:at]) {
-			return wrong(0, escapedBrace, "the URL has a { within a character that is escaped with %%")
-		}
-		t.places = append(t.places, placeOf(t.sample, at))
-		at++
-	}
-	return nil
+	return t, nil
 }
 
 // Fields returns the fields of the template, in their order. "" stands for the item. t may be nil, which has no
@@ -106,7 +63,7 @@ func (t *Template) Fields() []string {
 	case t.args != nil:
 		return []string{""}
 	}
-	return t.fields
+	return t.url.Fields()
 }
 
 // Batch prepares t for entries that are only keys, so that up to most entries fill t at once. The error is an
@@ -114,11 +71,11 @@ func (t *Template) Fields() []string {
 // the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
-	for i, field := range t.fields {
+	for _, h := range t.url.holes {
 		switch {
-		case field != "":
-			return wrong(0, "write {} for the entry itself", "here an entry is a key, and has no field for %s", hole(field))
-		case t.lists && t.places[i] != inPath && t.places[i] != inQuery:
+		case h.field != "":
+			return wrong(0, "write {} for the entry itself", "here an entry is a key, and has no field for %s", hole(h.field))
+		case t.lists && h.place != inPath && h.place != inQuery:
 			return wrong(0, "", "several entries do not fit into the host or the port")
 		}
 	}
@@ -147,28 +104,19 @@ func (t *Template) fill(values map[string][]string) (url string, command []strin
 // always one segment, and cannot leave its position in the path. A value in the query cannot add a parameter.
 // Only a field in the host or the port changes the host or the port. A field that is the whole host and port
 // takes "host", "host:port" and "[IPv6]:port".
+//
+// Unsafe bytes in the path of the template are escaped, too. Otherwise [net/url.URL] would escape the whole path
+// again, and an escaped slash in a value would become a slash.
 func (t *Template) fillURL(values map[string][]string) (string, error) {
-	var b strings.Builder
-	b.Grow(len(t.sample) + 16*len(t.fields))
-	for i, field := range t.fields {
-		b.WriteString(t.texts[i])
-		for j, text := range values[field] {
-			escaped, problem := t.places[i].escape(text)
-			if problem == "" && t.places[i] == inPath && strings.Contains(text, ".") &&
-				dotSegments(b.String()+escaped+strings.Join(t.texts[i+1:], "0")) > t.dots {
-				problem = "leads out of its place in the path"
-			}
-			if problem != "" {
-				return "", errors.New("in the URL, the text " + problem)
-			}
-			if j > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(escaped)
-		}
+	filled, err := t.url.fill(values)
+	if err == nil && dotSegments(filled) > dotSegments(t.sample) {
+		err = errors.New("leads out of its place in the path")
 	}
-	b.WriteString(t.texts[len(t.fields)])
-	return b.String(), nil
+	if err != nil {
+		return "", fmt.Errorf("in the URL, the text %w", err)
+	}
+	start, end := pathOf(filled)
+	return filled[:start] + escapeUnsafe(filled[start:end]) + filled[end:], nil
 }
 
 // ParseCommand returns a template for a command that entries fill. The error is an [*Error]. At least one of
@@ -191,7 +139,11 @@ func ParseCommand(args []string) (*Template, error) {
 		return nil, wrong(0, "put {} where the text of an entry belongs",
 			"no argument of the command has a {}, so all targets would be the same")
 	}
-	return &Template{args: args}, nil
+	t := &Template{}
+	for _, arg := range args {
+		t.args = append(t.args, newText("", argument, arg))
+	}
+	return t, nil
 }
 
 // fillCommand returns the arguments filled with items. Only [Item] is replaced; other braces stay. An argument
@@ -200,17 +152,17 @@ func ParseCommand(args []string) (*Template, error) {
 // flag.
 func (t *Template) fillCommand(items []string) (command []string, err error) {
 	for i, arg := range t.args {
-		texts := items
-		if arg != Item {
-			texts = []string{strings.Join(items, ",")}
+		parts := [][]string{items}
+		if arg.source == Item {
+			parts = slices.Collect(slices.Chunk(items, 1))
 		}
-		for _, text := range texts {
-			filled := strings.ReplaceAll(arg, Item, text)
-			isList := t.lists && arg != Item && filled != arg
+		for _, part := range parts {
+			filled, _ := arg.fill(map[string][]string{"": part}) // an item fits everywhere
+			isJoined := t.lists && arg.source != Item && arg.holes != nil
 			switch {
-			case isList && len(items) == 1 && strings.Contains(text, ","):
+			case isJoined && len(items) == 1 && strings.Contains(items[0], ","):
 				return nil, fmt.Errorf("argument %d of the command joins entries by commas, and this one holds a comma", i)
-			case strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-"):
+			case strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg.source, "-"):
 				return nil, fmt.Errorf("argument %d of the command begins with -, and would be read as a flag", i)
 			}
 			command = append(command, filled)
@@ -240,124 +192,4 @@ func isInScript(before string) bool {
 		found(`env`, words+`(?-i:-[i0v]*S|--s[plit]*(?:[-=\x00]|$))`) ||
 		found(`cmd`, words+`[^\x00]*/[ckr]`) ||
 		found(`powershell|pwsh`, `\x00`) && !found(`powershell|pwsh`, words+`[-/]f(?:i(?:le?)?)?\x00`)
-}
-
-// A place is a part of a URL that a value is put into.
-type place uint8
-
-const (
-	inPath      place = iota
-	inQuery           // in the query or the fragment
-	inHost            // in the host name, or in the user name or password before it
-	inPort            // in the port
-	inAuthority       // the field is the whole host and port
-)
-
-// placeOf returns the part of the URL u that contains the byte at the offset at.
-func placeOf(u string, at int) place {
-	start, end := pathOf(u)
-	switch {
-	case at >= end:
-		return inQuery
-	case at >= start:
-		return inPath
-	}
-	scheme := strings.Index(u, "://") + len("://")
-	before, after := u[scheme:at], u[at+1:start]
-	switch {
-	case before+after == "":
-		return inAuthority
-	case !strings.Contains(after, "@") && strings.Contains(before[strings.LastIndexAny(before, "@]")+1:], ":"):
-		return inPort
-	}
-	return inHost
-}
-
-// pathOf returns the offsets of the start and the end of the path in the URL u.
-func pathOf(u string) (start, end int) {
-	end = strings.IndexAny(u+"?", "?#")
-	scheme, rest, absolute := strings.Cut(u[:end], "://")
-	if !absolute || strings.Contains(scheme, "/") {
-		return 0, end
-	}
-	return end - len(rest) + strings.IndexByte(rest+"/", '/'), end
-}
-
-// escape returns text escaped for the place p, or the reason why text cannot be there.
-func (p place) escape(text string) (escaped, problem string) {
-	switch {
-	case text == "":
-		return "", "is empty"
-	case p == inQuery:
-		return url.QueryEscape(text), ""
-	case p == inHost && strings.ContainsFunc(text, notInHost):
-		return "", "is no part of a host name"
-	case p == inPort && strings.ContainsFunc(text, notDigit):
-		return "", "is no port"
-	case p == inAuthority && !isAuthority(text):
-		return "", "is no host, with or without a port"
-	case p != inPath:
-		return text, ""
-	}
-	return url.PathEscape(text), ""
-}
-
-// notInHost reports whether r cannot be in a host name.
-func notInHost(r rune) bool {
-	return r != '-' && r != '.' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && notDigit(r)
-}
-
-// notDigit reports whether r is not an ASCII digit.
-func notDigit(r rune) bool { return r < '0' || r > '9' }
-
-// isAuthority reports whether text, which is not empty, is a host, or a host and a port. An IPv6 address must be
-// in brackets.
-func isAuthority(text string) bool {
-	host, port, hasPort := strings.Cut(text, ":")
-	if address, rest, bracket := strings.Cut(strings.TrimPrefix(text, "["), "]"); text[0] == '[' && bracket {
-		ip, err := netip.ParseAddr(address)
-		if err != nil || !ip.Is6() || ip.Zone() != "" {
-			return false
-		}
-		host, port, hasPort = "ip", strings.TrimPrefix(rest, ":"), rest != ""
-		if hasPort && rest[0] != ':' {
-			return false
-		}
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); hasPort && err != nil {
-		return false
-	}
-	return host != "" && !strings.ContainsFunc(host, notInHost)
-}
-
-// dotSegments returns the number of segments "." and ".." in the path of the URL u. When the URL is resolved,
-// these segments are removed, and ".." removes the previous segment (RFC 3986 section 5.2.4).
-func dotSegments(u string) int {
-	start, end := pathOf(u)
-	n := 0
-	for segment := range strings.SplitSeq(u[start:end], "/") {
-		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {
-			n++
-		}
-	}
-	return n
-}
-
-// escapeUnsafe returns path after escaping the bytes that must not be in a path (RFC 3986 section 3.3).
-func escapeUnsafe(path string) string {
-	var b strings.Builder
-	for i := range len(path) {
-		if c := path[i]; c >= 0x80 || strings.IndexByte(" \"<>\\^`{|}", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// splitsEscape reports whether text ends within an escape such as "%2F".
-func splitsEscape(text string) bool {
-	i := strings.LastIndexByte(text, '%')
-	return i >= 0 && i > len(text)-3
 }

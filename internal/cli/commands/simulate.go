@@ -63,7 +63,7 @@ func (q *simulation) flags() argv.Flags {
 		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", Set: argv.Parsed(read.ParsePositive, func(q *simulation, v time.Duration) { q.waits.Base = v }), Usage: "the base of algorithms"},
 		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", Set: argv.Parsed(read.ParseCap, func(q *simulation, v time.Duration) { q.waits.MaxWait = v }), Usage: "the longest wait"},
 		{Name: "service", Value: "D-D", Default: "8ms-12ms", Set: argv.Parsed(parseService, func(q *simulation, v [2]time.Duration) { q.ServiceMin, q.ServiceMax = v[0], v[1] }), Usage: "queue: the time that serves one client"},
-		{Name: "seed", Value: "N", Default: "0", Set: argv.Parsed(argv.ParseUint64, func(q *simulation, v uint64) { q.Seed = v }), Usage: "the seed of the random numbers"},
+		{Name: "seed", Value: "N", Default: "0", Set: argv.Parsed(argv.ParseCount(0), func(q *simulation, v int) { q.Seed = uint64(v) }), Usage: "the seed of the random numbers"},
 	}, argv.Of(outputTable("write two charts, of work and of time"), func(q *simulation) *output { return &q.output }))
 }
 

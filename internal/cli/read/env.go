@@ -2,14 +2,20 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // An Env holds the parts of the process that the reading of a command line uses.
@@ -26,7 +32,7 @@ type Env struct {
 
 // NewEnv returns an Env with an empty cache of presets.
 func NewEnv(lookup func(name string) (value string, ok bool), streams *term.Streams) Env {
-	return Env{Lookup: lookup, Streams: streams, presets: newPresetCache()}
+	return Env{Lookup: lookup, Streams: streams, presets: &presetCache{make(map[string][]presets.Preset), make(map[string]*presets.Preset), make(map[compilation]compiledPreset)}}
 }
 
 // Getenv returns the value of an environment variable, or "" if it is not set.
@@ -96,4 +102,78 @@ func refuseStdinTwice(l *argv.Line) error {
 		return argv.Usagef("%s and %s would both read stdin", readers[0], readers[1]).Hint("put one of them into a file")
 	}
 	return nil
+}
+
+// MayShow returns a usage error for an expression that reads the environment, which may hold secrets, or that
+// reads no part of a response.
+func MayShow(e *expr.Expr) error {
+	switch {
+	case e.Reads("ENV"):
+		return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+	case !e.Reads():
+		return argv.Usagef("%s is the same for every answer", e)
+	}
+	return nil
+}
+
+// Values compiles texts, the expressions of a flag, and calls check with each expression.
+func (s *Run) Values(flag string, texts []string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
+	for _, text := range texts {
+		e, err := CompileValue(s.Line, flag, text)
+		if err != nil {
+			return nil, err
+		}
+		if err := check(e); err != nil {
+			return nil, BadExpression(s.Origin(flag), err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// CompileValue compiles text, a value of flag.
+func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
+	e, err := expr.CompileValue(text, expr.WithEnviron(l.LookupEnv))
+	if err != nil {
+		return nil, BadExpression(l.Origin(flag), err)
+	}
+	return e, nil
+}
+
+// Applies returns a usage error for an expression on variables that the kind of target never sets, since a
+// rule on such a variable would never change. element means that the expression is evaluated for each element
+// of --each.
+func Applies(x *expr.Expr, kind status.Kind, element bool) error {
+	of := map[bool]string{true: "element", false: "answer"}[element]
+	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
+		if !x.Reads(name) {
+			continue
+		}
+		if wrong, hint := argv.Advice("reads " + name + " " + kind.String() + " " + of); wrong != "" {
+			return argv.Usagef("%s", wrong).Hint("%s", hint)
+		}
+	}
+	return nil
+}
+
+// BadExpression returns a usage error that names the origin of the expression and wraps err.
+func BadExpression(origin string, err error) error {
+	if e, ok := errors.AsType[*expr.Error](err); ok {
+		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
+		e.Hint = cmp.Or(hint, e.Hint)
+		return argv.Usagef("%s, %w", origin, e) // e starts with its column
+	}
+	return argv.Usagef("%s: %w", origin, err)
+}
+
+// find returns the match of pattern in text and its groups, or nil. It compiles pattern at each call, since
+// most runs call it never.
+func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
+
+// located returns err with the prefix place, or err itself if place is "".
+func located(place string, err error) error {
+	if err == nil || place == "" {
+		return err
+	}
+	return argv.Usagef("%s%w", place, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/presets"
 )
 
 // The headings of the help.
@@ -77,7 +78,7 @@ func limits() argv.Flags {
 func several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Targets = v }), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
-		{Name: "each", Value: "EXPR", Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
+		{Name: "each", Value: "EXPR", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
 		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", Set: argv.Text(func(s *Run, v string) { s.HTTP.Next = v }), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
@@ -99,7 +100,7 @@ func several() argv.Flags {
 
 func ofURL() argv.Flags {
 	return argv.Flags{
-		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []argv.Candidate { return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") }, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: partOf("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "data-raw", Value: "DATA", Set: partOf("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
 		{Name: "data-binary", Value: "DATA", Set: partOf("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
@@ -173,8 +174,16 @@ func WithManual(flags argv.Flags) argv.Flags {
 	return flags
 }
 
-func offeredMethods() []argv.Candidate {
-	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+// OfferedPresets returns the candidates for completing --preset.
+func OfferedPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
+
+func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
+	for _, p := range slices.Concat(of...) {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			list = append(list, argv.Candidate{Word: name, About: p.API})
+		}
+	}
+	return list
 }
 
 // parseThreshold returns a number of equal verdicts in a row if text is a number. Otherwise it returns the

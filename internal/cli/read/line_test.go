@@ -23,7 +23,7 @@ func lineOf(t *testing.T, args ...string) (*Run, Env, error) {
 	if err = cmp.Or(r.Err, err); err != nil {
 		return r, env, err
 	}
-	r, err = env.Complete(r, kinds, func(_ *Run, read func() (*Run, error)) (*Run, error) { return read() })
+	r, err = env.Complete(r, kinds)
 	return r, env, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/words"
@@ -64,47 +63,38 @@ func kindOfURL(text string) (status.Kind, error) {
 	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
-// checkFor returns the check of settings with at least the rank least, for targets of the given kinds.
-func checkFor(kinds argv.Kinds, least argv.Rank) argv.Check {
-	word := "url"
+// resolved returns a copy of s with the settings that apply to targets of the given kinds. Settings of a lower rank
+// than least need not apply. The copy omits settings that are overridden, and environment variables that do not apply
+// to this kind of wait. inEntries means that entries of a targets file may set the flags that a setting needs.
+func (s *Run) resolved(kinds argv.Kinds, least argv.Rank, inEntries bool) (*Run, error) {
+	check := argv.Check{Kinds: kinds, Word: "url", Least: least, Limits: s.limits()}
 	if kinds == ofCommand {
-		word = "command"
+		check.Word = "command"
 	}
-	return argv.Check{Kinds: kinds, Word: word, Least: least}
-}
-
-// checked returns a checked copy of s. The copy omits settings that are overridden, and environment variables
-// that do not apply to this kind of wait.
-func (s *Run) checked(kinds argv.Kinds) (*Run, error) {
-	if err := s.refuseEach(); err != nil {
-		return nil, err
-	}
-	check := checkFor(kinds, argv.Variable)
-	check.Limits = s.limits()
-	if s.Targets != "" {
+	if inEntries {
 		check.Entries = s.Flags
 	}
 	settings, err := s.Resolved(check)
 	return s.With(settings, s.preset), err
 }
 
-// Complete returns a copy of s with the settings of its preset, checked for targets of the given kinds. It
-// calls inTime to read the files of presets.
-func (p Env) Complete(s *Run, kinds argv.Kinds, inTime func(s *Run, read func() (*Run, error)) (*Run, error)) (_ *Run, err error) {
-	s = s.With(s.Settings, nil)
-	if s.Preset != "" {
-		if s, err = inTime(s, func() (*Run, error) { return p.WithPreset(s, kinds, argv.Preset) }); err != nil {
+// Complete returns a copy of s with the settings of its preset, checked for targets of the given kinds. It reads
+// the files of presets.
+func (p Env) Complete(s *Run, kinds argv.Kinds) (*Run, error) {
+	s, err := p.WithPreset(s.With(s.Settings, nil), kinds, argv.Preset)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Operands); s.Each != "" && !s.IsCommand && n > 1 {
+		return nil, argv.Usagef("%s is about one list, and %d URLs are given", s.Origin("each"), n).Hint("one after the other: poll ... && poll ...")
+	}
+	if s.IsCommand {
+		if err := p.checkCommand(s); err != nil {
 			return nil, err
 		}
 	}
-	if !s.IsCommand {
-		return s.checked(kinds)
-	}
-	if err := p.checkCommand(s); err != nil {
-		return nil, err
-	}
-	checked, err := s.checked(kinds)
-	if err != nil {
+	checked, err := s.resolved(kinds, argv.Variable, s.Targets != "")
+	if err != nil && s.IsCommand {
 		err = cmp.Or(RefuseNoProgram(s.Operands), err)
 	}
 	return checked, err
@@ -157,24 +147,6 @@ func (s *Run) Misplaced() string {
 		}
 	}
 	return ""
-}
-
-// refuseURL returns a usage error for a URL with characters that are never sent deliberately. Examples are
-// white space, invisible characters, unexpanded shell variables, and braces for curl or --targets.
-func refuseURL(operand string) error {
-	isOdd := func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
-	}
-	_, rest, _ := strings.Cut(operand, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	if !strings.ContainsFunc(operand, isOdd) && !strings.HasSuffix(host, ":") {
-		return nil
-	}
-	wrong, hint := argv.Advice("address " + operand)
-	if wrong == "" {
-		return nil
-	}
-	return argv.Usagef("the URL %s", wrong).Hint("%s", hint)
 }
 
 // checkCommand returns a usage error for arguments that were probably not meant as a command: a subcommand,
@@ -248,28 +220,4 @@ func (p Env) adviceOn(program string) string {
 		return "did you mean the subcommand: poll " + meant
 	}
 	return "no directory in PATH has a program of that name; to wait for a file: poll -- test -e FILE; to run one: ./FILE"
-}
-
-// RefuseJoblog returns a usage error for --joblog -, since a job log must be a file.
-func (s *Run) RefuseJoblog() error {
-	if s.Joblog == "-" {
-		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
-	}
-	return nil
-}
-
-// refuseEach returns a usage error for --each without a response that may contain a list, or with several
-// URLs.
-func (s *Run) refuseEach() error {
-	each := s.Origin("each")
-	switch n := len(s.Operands); {
-	case s.Each == "":
-	case n == 0:
-		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
-	case !s.IsCommand && n > 1:
-		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
-	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
-		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/presets"
 )
 
@@ -252,4 +253,66 @@ func (p Env) presetDir() string {
 		}
 	}
 	return ""
+}
+
+// A presetCache holds the presets that a run has read, since thousands of entries of a targets file may name
+// the same preset.
+type presetCache struct {
+	files    map[string][]presets.Preset // by the path of the file
+	named    map[string]*presets.Preset  // by the value of --preset
+	compiled map[compilation]compiledPreset
+}
+
+// A compilation holds the arguments of [presets.Preset.Compile].
+type compilation struct {
+	preset    *presets.Preset
+	kind      status.Kind
+	ofElement bool
+}
+
+// A compiledPreset holds the results of [presets.Preset.Compile].
+type compiledPreset struct {
+	preset *status.Preset
+	unfit  []string
+}
+
+// compile returns the result of [presets.Preset.Compile] for args, from the cache if args were compiled
+// before.
+func (c *presetCache) compile(args compilation) (compiledPreset, error) {
+	if known, ok := c.compiled[args]; ok {
+		return known, nil
+	}
+	preset, unfit, err := args.preset.Compile(args.kind, args.ofElement)
+	c.compiled[args] = compiledPreset{preset, unfit}
+	return c.compiled[args], err
+}
+
+// unknownPreset returns the usage error for an unknown preset. Its hint lists presets with similar names or of
+// the same service. mine are the presets of the user's directory.
+func unknownPreset(origin, name string, mine []presets.Preset) error {
+	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if _, missing := os.Stat(name); missing == nil {
+		return err.Hint("to use the file of that name: --preset ./%s", name)
+	}
+	var names, related []string
+	list, isAWS := presets.All(), strings.HasPrefix(name, "aws:")
+	if isAWS {
+		list = presets.Waiters()
+	}
+	for _, c := range candidates(mine, list) {
+		names = append(names, c.Word)
+		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
+			related = append(related, c.Word)
+		}
+	}
+	switch group, _, isMember := strings.Cut(name, "/"); {
+	case isMember || isAWS:
+		return err.Meant(name, names).Hint("poll presets %s lists its members", group)
+	case related != nil:
+		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
+	}
+	if err.Meant(name, names); len(err.Hints) == 0 {
+		err.Hint("poll presets lists them")
+	}
+	return err
 }

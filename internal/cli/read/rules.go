@@ -22,21 +22,18 @@ func (r *Reader) readRules(t *Target) error {
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		name := verdict.RuleName()
-		compile := func(text string) (status.Rule, error) {
+		for _, text := range given[verdict] {
 			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.process.Lookup))
-			rule.Origin = "--" + name
-			return rule, err
-		}
-		fits := func(rule status.Rule) error {
-			err := Applies(rule.Expr, t.Kind, s.Each != "")
-			if err == nil && rule.Expr.Reads("event") && !s.HTTP.Stream {
-				err = argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
+			if err == nil {
+				if err = t.mayRead(rule.Expr); err != nil && r.isForOthers(t, s.Rank(name)) {
+					continue
+				}
 			}
-			return err
-		}
-		rules, err := compileAll(s.Origin(name), given[verdict], compile, fits, r.isForOthers(t, s.Rank(name)))
-		if err != nil {
-			return err
+			if err != nil {
+				return BadExpression(s.Origin(name), err)
+			}
+			rule.Origin = "--" + name
+			t.Poller.Rules.Own = append(t.Poller.Rules.Own, rule)
 		}
 		isAtList := func(text string) bool {
 			return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") && !strings.Contains(text, "$json")
@@ -44,7 +41,6 @@ func (r *Reader) readRules(t *Target) error {
 		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
 			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
-		t.Poller.Rules.Own = append(t.Poller.Rules.Own, rules...)
 	}
 	t.readGone()
 	if err := r.readDetail(t); err != nil {
@@ -66,14 +62,22 @@ func (p Env) ReadRulesOf(t *Target) error {
 	return cmp.Or(readAccept(t), r.readRules(t))
 }
 
+// mayRead returns a usage error for a condition on variables that targets of this kind never set.
+func (t *Target) mayRead(condition *expr.Expr) error {
+	if condition.Reads("event") && !t.Run.HTTP.Stream && t.Kind == status.KindHTTP {
+		return argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
+	}
+	return Applies(condition, t.Kind, t.Run.Each != "")
+}
+
 // readDetail compiles --detail, whose values are added to the reason of a verdict.
 func (r *Reader) readDetail(t *Target) (err error) {
 	s := t.Run
-	compile := func(text string) (*expr.Expr, error) {
-		return expr.CompileValue(text, expr.WithEnviron(r.process.Lookup))
+	if r.isForOthers(t, s.Rank("detail")) {
+		return nil
 	}
 	fits := func(x *expr.Expr) error { return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != "")) }
-	t.Poller.Rules.Detail, err = compileAll(s.Origin("detail"), s.Detail, compile, fits, r.isForOthers(t, s.Rank("detail")))
+	t.Poller.Rules.Detail, err = s.Values("detail", s.Detail, fits)
 	return err
 }
 

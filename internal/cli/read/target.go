@@ -203,10 +203,7 @@ func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setti
 			return nil, err
 		}
 	}
-	check := checkFor(bitOf(kind), argv.Entry)
-	check.Entries = s.Flags
-	given, err = s.Resolved(check)
-	return s.With(given, s.preset), err
+	return s.resolved(bitOf(kind), argv.Entry, true)
 }
 
 // nameOf returns a unique name of t: its configured name, or else its URL or program. A repeated name gets a
@@ -326,10 +323,6 @@ func (r *Reader) refuseUnused() error {
 		}
 	}
 	learns := slices.ContainsFunc(r.Targets, func(t *Target) bool { return t.Learns != nil })
-	check := checkFor(kinds, argv.Typed)
-	if learns {
-		check.Entries = r.run.Flags
-	}
-	_, err := r.run.Resolved(check)
+	_, err := r.run.resolved(kinds, argv.Typed, learns)
 	return err
 }

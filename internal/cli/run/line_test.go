@@ -21,7 +21,7 @@ func waitOf(tb testing.TB, stdin string, args ...string) *wait {
 	}
 	kinds, err := read.Classify(s.Line)
 	if err = cmp.Or(s.Err, err); err == nil {
-		s, err = env.Complete(s, kinds, func(_ *read.Run, read func() (*read.Run, error)) (*read.Run, error) { return read() })
+		s, err = env.Complete(s, kinds)
 	}
 	if err != nil {
 		tb.Fatal(err)

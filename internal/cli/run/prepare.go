@@ -73,7 +73,7 @@ const leastPreparing = 250 * time.Millisecond
 // read reads and checks all settings before the first attempt, so that nothing is attempted after an error.
 func (w *wait) read(ctx context.Context) error {
 	s := w.spec
-	if err := cmp.Or(w.readThen(), s.RefuseJoblog()); err != nil {
+	if err := w.readThen(); err != nil {
 		return err
 	}
 	if w.process.Streams.OutClosed && len(s.Then) == 0 { // with a following program, stdout belongs to that program
@@ -245,7 +245,7 @@ func warnings(s *read.Run) []string {
 
 // nothingToWaitFor returns a usage error for a command line without a target, else nil.
 func nothingToWaitFor(s *read.Run) error {
-	if len(s.Operands) > 0 || s.IsSeveral() {
+	if len(s.Operands) > 0 || s.Targets != "" && s.Each == "" {
 		return nil
 	}
 	if len(s.Pid) > 0 {

@@ -135,3 +135,75 @@ func (f *Flag) values(current string, start int) Completion {
 	}
 	return c
 }
+
+// Help returns text, the help of a subcommand, after replacing its line {flags} by the flags.
+func (c *Command) Help(text string) string {
+	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
+}
+
+// Synopsis returns the name and the operands of the subcommand.
+func (c *Command) Synopsis() string { return strings.TrimSpace(c.Name + " " + c.Operands) }
+
+// Row returns the line for the subcommand in the list of subcommands.
+func (c *Command) Row() string { return fmt.Sprintf("  %-25s %s\n", c.Synopsis(), c.Summary) }
+
+// Help returns the flags under their headings, in the order of the table. Flags without a heading have the
+// heading other. Hidden flags are left out.
+func (fs Flags) Help(other string) (text string) {
+	last := ""
+	for _, f := range fs {
+		if f.Hidden {
+			continue
+		}
+		if f.Group == "" {
+			f.Group = other
+		}
+		if f.Group != last {
+			last = f.Group
+			text += "\n" + last + ":\n"
+		}
+		text += f.Row()
+	}
+	return text
+}
+
+// names returns the short names of the flag and its long name, with their dashes. Long aliases are left out.
+func (f *Flag) names() []string {
+	var names []string
+	for _, alias := range f.Aliases {
+		if len(alias) == 1 {
+			names = append(names, "-"+alias)
+		}
+	}
+	return append(names, "--"+f.Name)
+}
+
+// Row returns the line for the flag in help.
+func (f *Flag) Row() string { return fmt.Sprintf("  %-24s %s\n", f.Form(), f.explained()) }
+
+// Form returns the names and the placeholder of the flag: "-X, --request METHOD".
+func (f *Flag) Form() string { return strings.TrimSpace(strings.Join(f.names(), ", ") + " " + f.Value) }
+
+// explained returns the help text of the flag, with its default in brackets.
+func (f *Flag) explained() string {
+	if f.Default == "" {
+		return f.Usage
+	}
+	return f.Usage + " [" + f.Default + "]"
+}
+
+// Sentences returns the description of the flag for the manual, in whole sentences. Each line has one sentence
+// or More.
+func (f *Flag) Sentences() string {
+	text := strings.TrimSuffix(strings.ToUpper(f.Usage[:1])+f.Usage[1:], ".") + "."
+	if n := len(f.Words); n > 0 && !strings.Contains(f.Usage, f.Words[n-1]) {
+		text += "\nOne of " + strings.Join(f.Words, ", ") + "."
+	}
+	if f.More != "" {
+		text += "\n" + f.More
+	}
+	if f.Default != "" {
+		text += "\nDefault: " + f.Default + "."
+	}
+	return text
+}
