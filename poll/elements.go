@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -102,7 +101,7 @@ func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string
 		return nil, "an object without members is where a list was"
 	}
 	for _, h := range r.holders(page) { // such as the errors of GraphQL next to a member that is null
-		if why := document.Failure(h.Bytes()); why != "" {
+		if why := meaning.FailedMember(h.Bytes()); why != "" {
 			return nil, "the list is empty, and there is " + h.path + why
 		}
 	}
@@ -142,7 +141,7 @@ func valueAt(page *expr.Doc, path string) (v expr.Value) {
 // readHolder sets partial, next and maybe from h, if they are not set. h belongs to page n, and so does header. Pages count
 // from 1. held is the number of elements on all pages. isLast reports whether page n is the last page.
 func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLast bool) {
-	page := document.ReadPage(h.Bytes(), header)
+	page := meaning.ReadPage(h.Bytes(), header)
 	if path, total := page.Total(); total > held {
 		r.partial = cmp.Or(r.partial, fmt.Sprintf("%s counts %d in all", h.pathOf(path), total))
 	}

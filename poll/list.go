@@ -203,7 +203,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	}
 	v := l.lead.verdict(ctx, o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
-		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, meaning.Statement(&o)), nil
+		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o)), nil
 	}
 	return v
 }

@@ -48,5 +48,5 @@ func (p TCP) Check(ctx context.Context, _ Attempt) Report {
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
-	return Report{Observation: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}, Failure: request.Connect(ctx, dial, p.Address)}}
+	return Report{Observation: status.Observation{Kind: status.KindTCP, Protocol: meaning.Plain{}, Failure: request.Connect(ctx, dial, p.Address)}}
 }

@@ -48,6 +48,10 @@ type Meaning struct {
 	// no effect.
 	WhyNotHere string
 
+	// NextPage names the part of the response that announces a further page of a list; "" without such a part.
+	// isWhole is true if the response is the element itself, and not a list. Nil means that there is one page.
+	NextPage func(isWhole bool) string
+
 	// Once is true if the attempt cannot be repeated: an ERROR is final.
 	Once bool
 	// DeadEnd is the reason why no attempt can follow a response without a final verdict; "" if an attempt can

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -117,8 +116,9 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 		objects = []*expr.Doc{expr.Unreadable(none)}
 	}
 	all, v := e.judgeAll(o, p, objects, none != "")
-	if !decided && v.Status == Success && p.Object != nil && o.Within == nil {
-		if next := e.nextPage(o, objects[0]); next != "" {
+	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && e.meaning.NextPage != nil {
+		isWhole := len(bytes.TrimSpace(objects[0].Bytes())) == len(bytes.TrimSpace(env.Doc.Bytes()))
+		if next := e.meaning.NextPage(isWhole); next != "" {
 			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", Results: e.results}, true
 		}
 	}
@@ -136,18 +136,6 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	e.results = append(e.results, v.Results...)
 	v.Objects, v.Results, v.Reason = e.objects, e.results, cmp.Or(e.words, v.Reason)
 	return v, v.Status != None
-}
-
-// nextPage names the part of a response that shows that the response is one page of several; "" without such a
-// part. An object that is the whole response is not a page, whatever names its members have.
-func (e *evaluation) nextPage(o *Observation, object *expr.Doc) string {
-	if _, found := document.NextLink(o.Header["Link"]); found {
-		return "its Link"
-	}
-	if len(bytes.TrimSpace(object.Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes())) {
-		return ""
-	}
-	return document.ReadPage(o.Body, o.Header).Next(1)
 }
 
 // judgeAll evaluates each object. It returns the objects with the gravest status first, and the gravest verdict.

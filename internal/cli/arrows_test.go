@@ -13,14 +13,11 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// The leaves have neither flags nor output, and import no package of the module.
-const (
-	leaf     = "internal/words"
-	document = "internal/document"
-)
+// A leaf has neither flags nor output, and imports no package of the module.
+const leaf = "internal/words"
 
 // leaves are the packages under internal/ that the public packages and poll/internal may import.
-var leaves = []string{leaf, "internal/connect", document}
+var leaves = []string{leaf, "internal/connect"}
 
 // floors lists the packages from the top to the bottom, in the order of CONTRIBUTING.md. Each package has the
 // list of the packages that it may import.
@@ -43,21 +40,20 @@ var floors = []struct {
 	{"internal/system", nil},
 	{"adapters/internal/jobs", []string{"poll", "backoff"}}, // for the tests of the adapters
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "internal/connect", "backoff"}},
-	{"poll", []string{"poll/internal/coach", "poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/request", "poll/internal/process", "poll/internal/pace", leaf, "internal/connect", document, "status", "status/expr", "backoff"}},
-	{"poll/internal/request", []string{"poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/stream", leaf, "internal/connect", document, "status", "status/expr"}},
+	{"poll", []string{"poll/internal/coach", "poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/request", "poll/internal/process", "poll/internal/pace", leaf, "internal/connect", "status", "status/expr", "backoff"}},
+	{"poll/internal/request", []string{"poll/internal/ratelimit", "poll/internal/meaning", "poll/internal/stream", leaf, "internal/connect", "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/meaning", "poll/internal/stream", leaf, "internal/connect", "status"}},
 	{"poll/internal/pace", nil},
 	{"poll/internal/ratelimit", []string{"poll/internal/meaning", "status"}},
-	{"poll/internal/coach", []string{"poll/internal/meaning", document, leaf, "status", "status/expr"}},
-	{"poll/internal/meaning", []string{document, leaf, "status", "status/expr"}},
+	{"poll/internal/coach", []string{"poll/internal/meaning", leaf, "status", "status/expr"}},
+	{"poll/internal/meaning", []string{leaf, "status", "status/expr"}},
 	{"poll/internal/stream", nil},
 	{"status/presets", []string{"status", "status/expr"}},
-	{"status", []string{"status/expr", document, leaf}},
+	{"status", []string{"status/expr", leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff", leaf}},
 	{"backoff/simulate", []string{"backoff", leaf}},
 	{"backoff", []string{leaf}},
-	{document, nil},
 	{leaf, nil},
 	{"internal/connect", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it

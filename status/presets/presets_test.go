@@ -14,7 +14,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -431,7 +430,8 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		}
 	}
 	page := expr.NewDoc(list.Answer)
-	if kind == status.KindHTTP && flagOf(line, "--next") == "" && document.ReadPage(list.Answer, nil).Next(1) != "" {
+	whole := poll.Recorded(status.Observation{Code: new(200), Body: list.Answer})
+	if kind == status.KindHTTP && flagOf(line, "--next") == "" && whole.Protocol.Meaning(&whole).NextPage(false) != "" {
 		t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
 	}
 	elements, _, problem := each.Elements(page)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -138,7 +137,7 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	said := meaning.Reported(o)
 	path, isFlag := said.Wrong.Path, said.Wrong.Raw == "true" || said.Wrong.Raw == "false"
 	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
-	goesOn := said.State.Stage == document.Open || said.Sign.Path != ""
+	goesOn := said.State.Stage == meaning.Open || said.Sign.Path != ""
 	if !o.Good() || path == "" || isFlag || goesOn || slices.ContainsFunc(t.counts, isRead) {
 		return nil
 	}

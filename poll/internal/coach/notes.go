@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
@@ -34,7 +33,7 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 	if met.Rule.Preset == "" {
 		notes = contradictions(o, met)
 	}
-	_, hasNext := document.NextLink(o.Header["Link"])
+	_, hasNext := meaning.NextLink(o.Header["Link"])
 	if hasNext && o.Within == nil && (met.Rule.Expr.Reads("[]") || met.OfObject) { // RFC 8288, section 3.3
 		notes, v.Advice.Code = append(notes, "the answer is one page of more, as its Link says"), status.AdviceEach
 	}
@@ -56,10 +55,10 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 		return nil
 	}
 	said := meaning.Reported(o)
-	for _, s := range []document.Statement{said.State, said.Sign, said.Wrong} {
-		if s.Stage >= document.Open {
+	for _, s := range []meaning.Statement{said.State, said.Sign, said.Wrong} {
+		if s.Stage >= meaning.Open {
 			v.Advice.Code = status.AdviceDone
-			return []string{meaning.Say(s) + ", and any good answer is a SUCCESS, since no condition says what is done"}
+			return []string{s.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
 		}
 	}
 	return nil
@@ -76,10 +75,10 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	condition, said := met.Rule.Expr, meaning.Reported(o)
 	s, name := said.State, said.State.Path
 	switch {
-	case s.Stage == document.Failed:
+	case s.Stage == meaning.Failed:
 		name = strings.Trim(s.Raw, `"`)
-	case s.Stage == document.Open && (!condition.Reads(".", "body", "stdout") || !met.Affirmed()):
-	case s.Stage == document.Open, s.Stage == document.Unknown:
+	case s.Stage == meaning.Open && (!condition.Reads(".", "body", "stdout") || !met.Affirmed()):
+	case s.Stage == meaning.Open, s.Stage == meaning.Unknown:
 		return nil
 	default:
 		s, name = said.Wrong, said.Wrong.Path
@@ -87,5 +86,5 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	if strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)) {
 		return nil
 	}
-	return []string{meaning.Say(s) + ", and " + condition.String() + " is true all the same"}
+	return []string{s.String() + ", and " + condition.String() + " is true all the same"}
 }

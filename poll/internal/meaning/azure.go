@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -29,8 +28,8 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	switch {
 	case isSuccess && m.Allow&status.AllowSuccess == 0:
 		v.Status = status.NotReady
-	case isSuccess && said.Wrong.Stage != document.Unknown:
-		v.Status, v.Reason = status.Error, withDetail(o, Say(said.State)+" with an error", said.State)
+	case isSuccess && said.Wrong.Stage != Unknown:
+		v.Status, v.Reason = status.Error, withDetail(o, said.State.String()+" with an error", said.State)
 	}
 	m.Holds = status.HoldsAlways
 	if v.Status == status.NotReady {

@@ -34,6 +34,7 @@ func (Command) Succeeded(o *status.Observation) bool {
 // exit code only.
 func (Command) Meaning(o *status.Observation) status.Meaning {
 	m := status.Plain(o, noFailure)
+	m.NextPage = nextPage(o)
 	switch {
 	case o.Failure != nil:
 	case o.Exit == nil && !o.Message:
@@ -69,7 +70,7 @@ func exitText(o *status.Observation, stderr []byte) string {
 	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // a document rather than a plain line
 		s := Reported(o).State
 		if s.Path != "" {
-			line = Say(s)
+			line = s.String()
 		}
 		line = strings.TrimPrefix(withDetail(o, line, s), ": ")
 	} else if line == "" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/status"
 )
 
@@ -45,7 +44,7 @@ type HTTP struct {
 
 	// Monitor is the kind of URL that returned the response.
 	Monitor Monitor
-	// Earlier is the last [Statement] of an earlier response from the followed URLs, or "".
+	// Earlier is the last [Stated] of an earlier response from the followed URLs, or "".
 	Earlier string
 	// Accepted is true if an earlier response from the followed URL was a 202.
 	Accepted bool
@@ -137,7 +136,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 
 // conclusions returns the part of the meaning that selects the rules.
 func (h HTTP) conclusions(o *status.Observation) status.Meaning {
-	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, Once: o.Start}
+	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, NextPage: nextPage(o), Once: o.Start}
 	isRefused := h.RefusedForLoad(o)
 	if o.Code != nil {
 		m.Reason = h.words(*o.Code)
@@ -233,11 +232,11 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 
 // followAdvice returns the advice to set --follow, with up to three URLs from the response.
 func (h HTTP) followAdvice(o *status.Observation) status.Advice {
-	urls := document.URLs(o.Body, "")
+	urls := urlsIn(o.Body, "")
 	if o.Header.Get("Location") != "" {
 		urls = append(urls, "'$header.Location'")
 	}
-	if id := document.ID(o.Body); len(urls) == 0 && id != "" {
+	if id := idIn(o.Body); len(urls) == 0 && id != "" {
 		urls = append(urls, "'/PATH/{"+id+"}'")
 	}
 	return status.Advice{Code: status.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}

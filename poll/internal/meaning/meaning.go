@@ -44,8 +44,8 @@ func Recorded(o status.Observation) status.Observation {
 		o.Protocol = HTTP{}
 	case o.Exit != nil, o.Kind == status.KindCommand:
 		o.Protocol = Command{}
-	case o.Kind == status.KindTCP:
-		o.Protocol = TCP{}
+	default:
+		o.Protocol = Plain{}
 	}
 	return o
 }
@@ -68,11 +68,19 @@ func notReady(reason string) status.Verdict {
 	return status.Verdict{Status: status.NotReady, Reason: reason}
 }
 
-// TCP is the protocol of TCP connections.
-type TCP struct{}
+// Plain is the protocol of TCP connections and of custom probes.
+type Plain struct{}
 
-// Succeeded returns true: a failed connection has a Failure.
-func (TCP) Succeeded(*status.Observation) bool { return true }
+// Succeeded returns true: an attempt that has failed has a Failure.
+func (Plain) Succeeded(*status.Observation) bool { return true }
 
-// Meaning returns the meaning of a connection or a failure. A connection is SUCCESS.
-func (TCP) Meaning(o *status.Observation) status.Meaning { return status.Plain(o, "connected") }
+// Meaning returns the meaning of a connection, a document or a failure. Without a Failure it is SUCCESS.
+func (Plain) Meaning(o *status.Observation) status.Meaning {
+	reason := noFailure
+	if o.Kind == status.KindTCP {
+		reason = "connected"
+	}
+	m := status.Plain(o, reason)
+	m.NextPage = nextPage(o)
+	return m
+}

@@ -7,58 +7,53 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Statement returns the state of the operation in the document of a successful HTTP response, such as `.state
+// Stated returns the state of the operation in the document of a successful HTTP response, such as `.state
 // is "running"`. It returns "" without a known state.
-func Statement(o *status.Observation) string {
+func Stated(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
-		if s := Reported(o).State; s.Stage != document.Unknown {
-			return Say(s)
+		if s := Reported(o).State; s.Stage != Unknown {
+			return s.String()
 		}
 	}
 	return ""
 }
 
 // Reported returns the report on an operation from the document of a response.
-func Reported(o *status.Observation) document.Report {
+func Reported(o *status.Observation) Report {
 	code := 0
 	if o.Code != nil {
 		code = *o.Code
 	}
-	return document.Read(status.Environment(o).Doc.Bytes(), code)
+	return read(status.Environment(o).Doc.Bytes(), code)
 }
-
-// Say returns s as text, such as `.state is "running"`.
-func Say(s document.Statement) string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
 // followed returns the verdict for a successful response from a followed URL. The document decides, since many
 // APIs return the operation itself from that URL, done or not. isNamed means that rules match the documents of
 // running operations, so an unknown state counts as final.
-func (h HTTP) followed(o *status.Observation, said document.Report, isNamed bool) status.Verdict {
+func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.Verdict {
 	s := said.State
-	isOpen := s.Stage >= document.Open || s.Stage == document.Unknown && said.Sign.Stage != document.Unknown
+	isOpen := s.Stage >= Open || s.Stage == Unknown && said.Sign.Stage != Unknown
 	switch {
 	case h.Monitor == MonitorSeeOther && !isOpen: // the redirect led to the result
 		return status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
-	case s.Stage == document.Unknown && said.Sign.Stage != document.Unknown:
-		return notReady(Say(said.Sign))
-	case s.Stage == document.Unknown:
+	case s.Stage == Unknown && said.Sign.Stage != Unknown:
+		return notReady(said.Sign.String())
+	case s.Stage == Unknown:
 		return h.unstated(o, said, isNamed)
-	case s.Stage == document.Failed:
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s)}
-	case s.Stage == document.Done && said.Wrong.Stage != document.Unknown:
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, Say(s), s, said.Wrong)}
-	case s.Stage == document.Done, s.Stage == document.Odd && h.Monitor != MonitorAzure && isNamed:
-		return status.Verdict{Status: status.Success, Reason: Say(s)}
-	case s.Stage == document.Open && (s.Raw == "true" || s.Raw == "false"):
-		return notReady(Say(s))
+	case s.Stage == Failed:
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s)}
+	case s.Stage == Done && said.Wrong.Stage != Unknown:
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s, said.Wrong)}
+	case s.Stage == Done, s.Stage == Odd && h.Monitor != MonitorAzure && isNamed:
+		return status.Verdict{Status: status.Success, Reason: s.String()}
+	case s.Stage == Open && (s.Raw == "true" || s.Raw == "false"):
+		return notReady(s.String())
 	}
-	v := notReady(Say(s) + ", which is no known final state: a condition can say what is")
+	v := notReady(s.String() + ", which is no known final state: a condition can say what is")
 	v.Advice = status.Advice{Code: status.AdviceFinalStates, Text: s.Final()}
 	return v
 }
@@ -66,20 +61,20 @@ func (h HTTP) followed(o *status.Observation, said document.Report, isNamed bool
 // unstated returns the verdict for a document without a state of the operation. A created object, or the page
 // after a 303, is the result if no fact contradicts that: a maintenance page has no state, too. A status
 // document must name a state. Undecided verdicts have the zero Status, see [status.Meaning].
-func (h HTTP) unstated(o *status.Observation, said document.Report, isNamed bool) status.Verdict {
+func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
 	success := status.Verdict{Status: status.Success, Reason: words}
 	stateless := words + " without a state"
 	if said.Other.Path != "" {
-		stateless = Say(said.Other) + ", which may be about something else"
+		stateless = said.Other.String() + ", which may be about something else"
 	}
 	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
 	isJSON := json.Valid(text)
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page is a valid result
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
-	isWrong := isJSON && said.Wrong.Stage != document.Unknown
+	isWrong := isJSON && said.Wrong.Stage != Unknown
 	// The URL returned 202 while the operation ran. A 200 with a result then means the end of the operation.
 	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
 	switch {
@@ -108,8 +103,9 @@ func (h HTTP) unstated(o *status.Observation, said document.Report, isNamed bool
 }
 
 // withDetail returns words with the document's message. It searches next to state, then elsewhere in the
-// document. Without a message it adds the statements in wrong.
-func withDetail(o *status.Observation, words string, state document.Statement, wrong ...document.Statement) string {
+//
+//	Without a message it adds the statements in wrong.
+func withDetail(o *status.Observation, words string, state Statement, wrong ...Statement) string {
 	env := status.Environment(o)
 	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
 	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
@@ -119,18 +115,18 @@ func withDetail(o *status.Observation, words string, state document.Statement, w
 			continue
 		}
 		detail := status.FirstText([]*expr.Expr{x}, env)
-		isReply := document.Read([]byte(detail), 0).State.Stage == document.Done // such as "success"
+		isReply := read([]byte(detail), 0).State.Stage == Done // such as "success"
 		if detail != "" && !isReply {
 			return words + ": " + detail
 		}
 	}
 	for _, s := range wrong {
-		words += ", but " + Say(s)
+		words += ", but " + s.String()
 	}
 	return words
 }
 
-// Paths of error messages: next to the state, and elsewhere in the document.
+// Paths of error messages: next to the state, and elsewhere in the
 const (
 	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error.detail AROUND.error " +
 		"AROUND.errorMessage AROUND.error_message AROUND.message AROUND.reason AROUND.diagnostics "
@@ -155,12 +151,12 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	case !o.Good():
 		return false
 	}
-	said := document.Read(o.Body, code) // the document of the element, not of its list
-	isEnd := []document.Stage{document.Done, document.Failed}
+	said := read(o.Body, code) // the document of the element, not of its list
+	isEnd := []Stage{Done, Failed}
 	switch stage := said.State.Stage; {
-	case stage == document.Open:
+	case stage == Open:
 		return false
-	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && said.Wrong.Stage != document.Unknown):
+	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && said.Wrong.Stage != Unknown):
 		return true
 	}
 	return slices.ContainsFunc(v.Results, func(one status.Result) bool {

@@ -275,8 +275,8 @@ func TestClassify(t *testing.T) {
 		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), behind(meaning.MonitorResult)), want: status.NotReady, reason: `"queued"`},
 		"behind Location, 200":                     {o: with(answered(200, "rows"), behind(meaning.MonitorLocation)), want: status.Success},
 
-		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
-		"connected":                        {o: status.Observation{Kind: status.KindTCP, Protocol: meaning.TCP{}}, want: status.Success},
+		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Protocol: meaning.Plain{}, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
+		"connected":                        {o: status.Observation{Kind: status.KindTCP, Protocol: meaning.Plain{}}, want: status.Success},
 
 		"custom":                       {o: custom("", nil), want: status.Success, reason: "the probe reports no failure"},
 		"custom, condition":            {rules: []string{done}, o: custom(`{"state":"done"}`, nil), want: status.Success, reason: `.state is "done"`},

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -93,7 +92,7 @@ func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem er
 // isOpen reports whether the document of a response reports an unfinished operation. The Location of
 // such a 200 is followed, too: ACME returns a Location after an order is finalized (RFC 8555 section 7.4).
 func isOpen(a *answer) bool {
-	return document.Read(expr.NewDoc(a.Body).Bytes(), a.code).State.Stage == document.Open
+	return meaning.Reported(&a.Observation).State.Stage == meaning.Open
 }
 
 // hasProvisioningState reports whether a is an Azure resource, or has the form of an Azure resource: its document has a

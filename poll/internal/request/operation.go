@@ -193,7 +193,7 @@ func (s *step) observe(ctx context.Context, got *answer) seen {
 // function changes the position of s.
 func (s *step) observeFollowed(o *seen, got *answer) {
 	// The body of a 202 is not the requested document.
-	if statement := meaning.Statement(&o.Observation); statement != "" && got.code != http.StatusAccepted {
+	if statement := meaning.Stated(&o.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.Statement = statement
 	}
 	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)

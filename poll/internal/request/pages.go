@@ -9,8 +9,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pollcli/poll/internal/document"
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -195,7 +195,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 		return location{}, nil
 	}
 	// A page is not the last page if its document or its header names a further page.
-	if member := document.ReadPage(a.Body, a.Header).Next(n); member != "" {
+	if member := meaning.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = status.AdviceNext
@@ -213,7 +213,7 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
-	target, found := document.NextLink(a.Header["Link"])
+	target, found := meaning.NextLink(a.Header["Link"])
 	if !found {
 		return location{}, &safeError{cause: errLastPage}
 	}

@@ -25,7 +25,7 @@ type Position struct {
 	// Monitor is the kind of the followed URL At. Accepted is true if At has returned a 202.
 	Monitor  meaning.Monitor `json:"monitor,omitempty"`
 	Accepted bool            `json:"accepted,omitempty"`
-	// Statement is the last meaning.Statement of a response from a followed URL, or "".
+	// Statement is the last meaning.Stated of a response from a followed URL, or "".
 	Statement string `json:"statement,omitempty"`
 	// Named is the Location in the response to the start request. It has no URL without a Location. The result of the
 	// operation may be there.

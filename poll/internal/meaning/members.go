@@ -1,16 +1,14 @@
-// Package document reads the members by which JSON documents of many APIs describe themselves: how far an
-// operation is, whether it failed, and whether a list has another page.
-package document
+package meaning
 
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A member is a name of a JSON object with its value, or a header field.
@@ -40,28 +38,22 @@ func membersOf(object []byte) (all []member) {
 	return all
 }
 
-// pattern returns a function that compiles source at its first call, and returns the same expression at every
-// call. Most commands need few of these expressions. The function panics if source is invalid.
-func pattern(source string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
-}
-
 // urlMember matches the name of a member, a space and its raw value, if the name means a URL and the value is a
 // URL or an absolute path.
-var urlMember = pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
+var urlMember = words.Pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 
 // otherURL matches the path of a member whose URL leads to a page for people, an input or a notification.
-var otherURL = pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
+var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
-// URLs returns the paths of the members of text that hold a URL, each in single quotes and starting with path.
+// urlsIn returns the paths of the members of text that hold a URL, each in single quotes and starting with path.
 // It reads the document and three levels of objects below. URLs that otherURL matches are left out.
-func URLs(text []byte, path string) (paths []string) {
+func urlsIn(text []byte, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name
 		if isURL := urlMember().MatchString(m.name + " " + string(m.raw)); isURL && !otherURL().MatchString(at) {
 			paths = append(paths, "'"+at+"'")
 		} else if !isURL && strings.Count(path, ".") < 3 {
-			paths = append(paths, URLs(m.raw, at)...)
+			paths = append(paths, urlsIn(m.raw, at)...)
 		}
 	}
 	return paths
@@ -69,11 +61,11 @@ func URLs(text []byte, path string) (paths []string) {
 
 // idMember matches the name of a member, a space and its raw value, if the member holds the identifier of an
 // operation.
-var idMember = pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
+var idMember = words.Pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
 
-// ID returns the path of the member of object that holds the identifier of an operation. It prefers ".id" and
+// idIn returns the path of the member of object that holds the identifier of an operation. It prefers ".id" and
 // otherwise takes the last name in alphabetical order, such as ".job_id". It returns "" without such a member.
-func ID(object []byte) (path string) {
+func idIn(object []byte) (path string) {
 	for _, m := range membersOf(object) {
 		if idMember().MatchString(m.name+" "+string(m.raw)) && !strings.EqualFold(path, ".id") {
 			path = "." + m.name

@@ -1,4 +1,4 @@
-package document
+package meaning
 
 import (
 	"bytes"
@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Stage is the progress of an operation as a document reports it. If several members report a stage, the last
@@ -32,6 +35,9 @@ type Statement struct {
 	Path  string // ".state"
 	Raw   string // the value of the member, as JSON
 }
+
+// String returns s as text, such as `.state is "running"`.
+func (s Statement) String() string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
 // Final returns a condition that the user may complete to name the final state, such as .state=="...". The condition
 // contains a number, boolean or list unchanged. Text and null become "...", and an object
@@ -60,11 +66,11 @@ type Report struct {
 	IsResult                  bool
 }
 
-// Read returns the statements of text, a response with the status code or exit code code. It reads a state at
+// read returns the statements of text, a response with the status code or exit code code. It reads a state at
 // the top level or in one envelope. A deeper state, or a state in any other object, never reports success. A
 // single word, with or without quotes, is the state if its meaning is known. Any other text without an object or
 // a list has the zero Report.
-func Read(text []byte, code int) Report {
+func read(text []byte, code int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
@@ -238,9 +244,9 @@ func (s Statement) isReply() bool {
 //go:embed operation.txt
 var operationText string
 
-// words is the content of operation.txt: the stages of words, the rows of members, and the kinds of envelopes.
+// A glossary is the content of operation.txt: the stages of words, the rows of members, and the kinds of envelopes.
 // The keys are names as flattened returns them.
-type words struct {
+type glossary struct {
 	word    map[string]Stage
 	members map[string][]row
 	around  map[string]string
@@ -255,9 +261,9 @@ type row struct {
 }
 
 // vocabulary returns the content of operation.txt, parsed at the first call.
-var vocabulary = sync.OnceValue(func() *words {
+var vocabulary = sync.OnceValue(func() *glossary {
 	stages := map[string]Stage{"done": Done, "open": Open, "failed": Failed}
-	v := &words{map[string]Stage{}, map[string][]row{}, map[string]string{}}
+	v := &glossary{map[string]Stage{}, map[string][]row{}, map[string]string{}}
 	for line := range strings.Lines(operationText) {
 		head, names, _ := strings.Cut(line, ": ")
 		heads := append(strings.Fields(head), "", "", "", "")
@@ -276,7 +282,7 @@ var vocabulary = sync.OnceValue(func() *words {
 })
 
 // rows returns the rows for members called name, with or without a leading "is".
-func (v *words) rows(name string) []row {
+func (v *glossary) rows(name string) []row {
 	return v.members[strings.TrimPrefix(flattened(name), "is")]
 }
 
@@ -292,7 +298,7 @@ func stageOf(text string) Stage {
 }
 
 // oddWord matches a JSON string that is one word. Other strings, such as a URL, are a result of the operation.
-var oddWord = pattern(`^"[\pL_-]+"$`)
+var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
 // isFor reports whether the value raw, which means stage, meets the test of the row. A test without a case below
 // is the value itself.
@@ -319,4 +325,22 @@ func (r row) isFor(raw string, stage Stage) bool {
 		return err == nil && n < 100
 	}
 	return raw == r.test
+}
+
+// isDoubtful reports whether m makes it doubtful that a document is the result of an operation. A member with
+// the name of a status code is doubtful if its number is neither 0 nor from 200 to 299. Any other member is
+// doubtful if its value is a string with a word for an open or failed state. A string with a slash is not
+// doubtful, since it may be a URL.
+func (m member) isDoubtful() bool {
+	text := string(m.raw)
+	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
+		n, err := strconv.Atoi(strings.Trim(text, `"`))
+		return err == nil && n != 0 && n/100 != 2
+	}
+	isURL := strings.Contains(text, "/")
+	parts := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	return text[0] == '"' && len(text) <= maxWord && !isURL && slices.ContainsFunc(append(parts, text), func(word string) bool {
+		stage := stageOf(word)
+		return stage == Open || stage == Failed
+	})
 }

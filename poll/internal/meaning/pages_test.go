@@ -1,10 +1,11 @@
-package document_test
+package meaning_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/document"
+	"github.com/pollcli/poll/poll/internal/meaning"
 )
 
 func TestNextPage(t *testing.T) {
@@ -89,7 +90,7 @@ func TestNextPage(t *testing.T) {
 		`{"nodes":[],"pageInfo":{"endCursor":"x"}}`:                                  ".pageInfo.endCursor",
 		`{"nodes":[],"pageInfo":{"endCursor":"x","hasNextPage":false}}`:              "",
 	} {
-		if have := document.ReadPage([]byte(text), nil).Next(1); have != want {
+		if have := meaning.ReadPage([]byte(text), nil).Next(1); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}
@@ -119,7 +120,7 @@ func TestHeaderOfAPage(t *testing.T) {
 		{http.Header{"Link": {`</a>; rel="prev"`, `</b>; rel="next"`}}, "Link", 0},
 		{http.Header{"X-Total-Count": {"1", "500"}, "X-Has-More": {"false", "true"}}, "X-Has-More", 500},
 	} {
-		page := document.ReadPage([]byte(`[{"id":1}]`), test.header)
+		page := meaning.ReadPage([]byte(`[{"id":1}]`), test.header)
 		if _, total := page.Total(); page.Next(1) != test.next || total != test.total {
 			t.Errorf("%v: have %q and %d in all, want %q and %d", test.header, page.Next(1), total, test.next, test.total)
 		}
@@ -151,7 +152,7 @@ func TestMaybe(t *testing.T) {
 		{``, http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Rate-Limit-Remaining": {"4999"}, "X-Cache-Hits": {"7"}, "X-Nextjs-Cache": {"HIT"},
 			"X-Nextcloud-Id": {"7"}, "X-Retry-Count": {"7"}, "X-Next-Reset": {"900"}, "X-Next-Update": {"Sun, 29 Nov 2026 10:00:00 GMT"}}, ""},
 	} {
-		if have := document.ReadPage([]byte(test.body), test.header).Maybe(2); have != test.want {
+		if have := meaning.ReadPage([]byte(test.body), test.header).Maybe(2); have != test.want {
 			t.Errorf("%s, %v: have %q, want %q", test.body, test.header, have, test.want)
 		}
 	}
@@ -167,8 +168,36 @@ func TestFailure(t *testing.T) {
 		`{"jobs":[],"last":{"status":"failed"}}`:        "",
 		`[]`:                                            "",
 	} {
-		if have := document.Failure([]byte(text)); have != want {
+		if have := meaning.FailedMember([]byte(text)); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
+		}
+	}
+}
+
+func TestNextLink(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		fields string // separated by line breaks
+		want   string // "-" for none
+	}{
+		{`<?page=2>; REL=NEXT`, "?page=2"},
+		{`<?page=2>; rel="prev next"`, "?page=2"},
+		{`<?page=2>; title="next"; rel=next`, "?page=2"},
+		{`<?page=2>; rel=next; title="a, <b>; rel=prev"`, "?page=2"},
+		{`<?a=1,2;b>; rel=next`, "?a=1,2;b"},
+		{`<1>; rel=prev, <2>; rel=next`, "2"},
+		{"<1>; title=\"x, <9>; rel=next\"; rel=prev\n , ,<2>;;; rel=next", "2"},
+		{`<1>; title="\"; rel=next"; rel=prev, <2>; rel=next`, "2"},
+		{`junk, <2>; rel=next`, "2"},
+
+		{`<2>; rel=nextish`, "-"},
+		{`<2>; rel=prev; rel=next`, "-"}, // RFC 8288 section 3.3: the first rel counts
+		{`<2>; rel=next; anchor="#x"`, "-"},
+		{`<2>; anchor=x; rel=next`, "-"},
+	} {
+		target, found := meaning.NextLink(strings.Split(test.fields, "\n"))
+		if want := test.want != "-"; found != want || found && target != test.want {
+			t.Errorf("%s: have %q %t, want %q", test.fields, target, found, test.want)
 		}
 	}
 }

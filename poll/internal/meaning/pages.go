@@ -1,7 +1,8 @@
-package document
+package meaning
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"maps"
@@ -10,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status"
 )
 
 //go:embed pages.txt
@@ -128,8 +132,8 @@ func (p Page) Next(read int) (path string) {
 // linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, as
 // OpenStack, MongoDB Atlas and FHIR write it.
 var (
-	linksName    = pattern(`links?$`)
-	nextRelation = pattern(`"rel(?:ation)?"\s*:\s*"next"`)
+	linksName    = words.Pattern(`links?$`)
+	nextRelation = words.Pattern(`"rel(?:ation)?"\s*:\s*"next"`)
 )
 
 // counted returns the path of the member with the number of pages, if this page is not the last. Both the number
@@ -210,16 +214,63 @@ func (p Page) Maybe(elements int) string {
 
 // nameWords matches each word of a name. date matches a JSON string that starts with a date.
 var (
-	nameWords = pattern(`[A-Z]*[a-z]+|[A-Z]+`)
-	date      = pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
+	nameWords = words.Pattern(`[A-Z]*[a-z]+|[A-Z]+`)
+	date      = words.Pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
 )
 
-// Failure returns the path of the member by which document reports a failure at its top level. It returns ""
+// nextPage returns the NextPage of [status.Meaning]. An object that is the whole response is not a page, whatever
+// names its members have, unless the response has a link to another page.
+func nextPage(o *status.Observation) func(isWhole bool) string {
+	return func(isWhole bool) string {
+		if _, found := NextLink(o.Header["Link"]); found {
+			return "its Link"
+		} else if isWhole {
+			return ""
+		}
+		return ReadPage(o.Body, o.Header).Next(1)
+	}
+}
+
+// FailedMember returns the path of the member by which document reports a failure at its top level. It returns ""
 // without such a member.
-func Failure(document []byte) (member string) {
+func FailedMember(document []byte) (member string) {
 	r := reading{}
 	if r.value(document, "", 0, top); r.said[top][state].Stage == Failed {
 		return r.said[top][state].Path
 	}
 	return r.said[top][wrong].Path
 }
+
+// NextLink returns the target of the first link to the next page. fields are the values of the Link header. The
+// target may be relative.
+func NextLink(fields []string) (target string, found bool) {
+	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
+		if isNext(link[2]) {
+			return link[1], true
+		}
+	}
+	return "", false
+}
+
+// isNext reports whether params, the parameters of a link, contain the relation type "next". The first rel
+// parameter counts (RFC 8288 section 3.3). A link with an anchor parameter describes another resource than the
+// response, so isNext returns false.
+func isNext(params string) bool {
+	rel := ""
+	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
+		switch strings.ToLower(p[1]) {
+		case "rel":
+			rel = cmp.Or(rel, p[2]+p[3])
+		case "anchor":
+			return false
+		}
+	}
+	return slices.Contains(strings.Fields(strings.ToLower(rel)), "next")
+}
+
+var (
+	// webLinks matches each link in Link header values, with its target and its parameters (RFC 8288 section 3).
+	// webParams matches each parameter of a link.
+	webLinks  = words.Pattern(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
+	webParams = words.Pattern(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
+)
