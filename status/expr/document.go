@@ -149,31 +149,28 @@ func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 // readLines reads several documents that begin on lines of their own. For a malformed document it
 // describes the first flaw.
 func (d *Doc) readLines() {
-	decoder, at := json.NewDecoder(strings.NewReader(d.text)), 0
-	var err error
+	decoder := json.NewDecoder(strings.NewReader(d.text))
 	for end := 0; ; end = int(decoder.InputOffset()) {
-		at = len(d.text) - len(strings.TrimLeft(d.text[end:], " \t\r\n"))
 		var raw json.RawMessage
-		if err = decoder.Decode(&raw); err != nil || end > 0 && !strings.Contains(d.text[end:at], "\n") {
-			break
+		at, err := len(d.text)-len(strings.TrimLeft(d.text[end:], " \t\r\n")), decoder.Decode(&raw)
+		switch wrong, isSyntax := errors.AsType[*json.SyntaxError](err); {
+		case err == nil && (end == 0 || strings.Contains(d.text[end:at], "\n")):
+			d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
+			continue
+		case err == io.EOF && d.lines != nil:
+			d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
+			return
+		case err == io.EOF:
+			d.problem = emptyBody
+			return
+		case isSyntax: // a malformed constant is a flaw from its start
+			at = max(at, len(strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn")))
+		case err != nil:
+			at = len(d.text)
 		}
-		d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
-	}
-	wrong, isSyntax := errors.AsType[*json.SyntaxError](err)
-	switch {
-	case err == io.EOF && d.lines != nil:
-		d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
+		d.problem, d.lines = d.flaw(at), nil
 		return
-	case err == io.EOF:
-		d.problem = emptyBody
-		return
-	case isSyntax:
-		word := strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn") // the start of a malformed constant
-		at = max(at, len(word))
-	case err != nil:
-		at = len(d.text)
 	}
-	d.problem, d.lines = d.flaw(at), nil
 }
 
 // flaw returns the problem of a text that is not JSON at an offset.

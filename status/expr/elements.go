@@ -201,11 +201,6 @@ func (p *parser) rejectOne(q *path) {
 // String returns the source of the expression.
 func (x *Each) String() string { return x.src }
 
-// Has reports whether the source of a path is one of the alternatives of the expression.
-func (x *Each) Has(source string) bool {
-	return slices.ContainsFunc(x.paths, func(q *path) bool { return x.src[q.from:q.to] == source })
-}
-
 // Elements returns the elements in the order of the response. Each is a document that is a part of the response
 // unless the expression makes new lists. A null where a list should be is an empty list, since some servers write
 // empty lists so. For "..", an empty response is an empty list. If there is no list, Elements returns no elements,

@@ -52,7 +52,6 @@ func compile(src string, isCondition bool, opts []Option) (*Expr, error) {
 		if isCondition {
 			p.condition(x.root)
 		}
-		x.root.noteReads(false, p.note)
 	})
 	if err != nil {
 		err.hintAtJQ()

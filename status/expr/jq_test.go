@@ -68,9 +68,9 @@ func refused(t *testing.T, name string, formats ...string) {
 func TestBuiltinsAsFields(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{
-		".items | .first == 1", ".first|length == 1", "first|length == 1", "items|first == 1", "first.state == 1", "last.state == 1", "values.first == 1",
-		"error == null", "now > 1", "empty", "items.first == 1", "items.#(first==1)", "items.#(a|first==1)", "items|count == 1",
-		"any(.items[]; values)", "error and now", "items|state == 1",
+		".items | .first == 1", ".first|length == 1", "first|length == 1", "first.state == 1", "last.state == 1", "values.first == 1",
+		"error == null", "now > 1", "empty", "items.first == 1", "items.#(first==1)",
+		"any(.items[]; values)", "error and now",
 	} {
 		if _, err := expr.Compile(src); err != nil {
 			t.Errorf("%s: %v", src, err)

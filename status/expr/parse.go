@@ -19,10 +19,10 @@ func (p *parser) node(op op, from int, kids ...*node) *node {
 }
 
 func (p *parser) pipe() *node {
-	from, piped := p.pos, p.piped
+	from, piped, inner := p.pos, p.piped, p.inner
 	n := p.alternative()
 	for p.accept("|") {
-		p.piped = true
+		p.piped, p.inner = true, true
 		right := p.alternative()
 		switch {
 		case right.ofDot:
@@ -33,7 +33,7 @@ func (p *parser) pipe() *node {
 			n = p.node(opPipe, from, n, right)
 		}
 	}
-	p.piped = piped
+	p.piped, p.inner = piped, inner
 	return n
 }
 
@@ -195,9 +195,9 @@ func (p *parser) condition(n *node) {
 func (p *parser) startsBarePath(i int) bool {
 	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
-	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
+	isPath := next == '.' || next == '[' || next == '#' || next == '\\' // such as true.x
 	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
-	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
+	return isName || c == '#' || c == '@'
 }
 
 // startsPath reports whether a path begins at offset i.
@@ -296,6 +296,7 @@ func (p *parser) pathNode(path *path) *node {
 	if word != "" && len(path.steps) == 1 {
 		p.check("field", word, path.from)
 	}
+	p.notePath(path)
 	return p.leaf(&node{op: opPath, from: path.from, path: path})
 }
 
@@ -316,6 +317,7 @@ func (p *parser) wordNode() *node {
 	}
 	n := p.leaf(&node{op: opCall, from: from, name: word})
 	if isOneOf(word, quantifiers) {
+		p.note("[]")
 		n.kids = []*node{dotNode(from, step{kind: stepEach, from: from, to: from}), dotNode(from)}
 	}
 	return n
@@ -336,6 +338,7 @@ func (p *parser) call(from int, name string) *node {
 		p.rejectIf(x.path.isList(), "list", x.text(p.src), start)
 		n.kids = []*node{x}
 	default:
+		p.notePath(new(path))
 		for more := true; more; more = isOneOf(name, " test IN ") && (p.accept(",") || p.accept(";")) {
 			n.kids = append(n.kids, p.argument(name))
 		}
@@ -400,7 +403,14 @@ func (p *parser) quantifier(n *node) {
 			p.pos = start
 		}
 	}
+	p.note("[]")
+	if !hasList {
+		p.notePath(list.path)
+	}
+	inner := p.inner
+	p.inner = true
 	condition := p.pipe()
+	p.inner = inner
 	isAlone := !hasList && (p.at(p.pos) == ';' || n.name == "count")
 	p.rejectIf(isAlone, "no list", n.name+" "+condition.text(p.src), start)
 	n.kids = []*node{list, condition}

@@ -1,12 +1,9 @@
 package expr
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -39,9 +36,8 @@ type step struct {
 	kind     stepKind
 	from, to int
 
-	key     string // stepField: the name; stepModifier: the name and the argument
+	key     string // the name of a stepField or a stepModifier
 	indexes bool   // stepField: .0, which is an index or a key
-	pattern string // stepField: the name, if it has wildcards
 	n       int    // stepIndex
 	query   *query // stepFirst, stepAll
 	sub     []step // stepMap, stepAll: the steps that each element takes
@@ -51,9 +47,8 @@ type step struct {
 func (p *path) isList() (list bool) {
 	for i := range p.steps {
 		s := &p.steps[i]
-		name, _, _ := strings.Cut(s.key, ":")
-		keeps := s.kind == stepModifier && isOneOf(name, " reverse flatten this valid ")
-		makes := s.kind == stepModifier && isOneOf(name, " keys values group ")
+		keeps := s.kind == stepModifier && isOneOf(s.key, " reverse flatten this valid ")
+		makes := s.kind == stepModifier && isOneOf(s.key, " keys values group ")
 		list = s.kind == stepMap || s.kind == stepAll || makes || list && keeps
 	}
 	return list
@@ -71,7 +66,7 @@ func (p *path) before(s *step, src string) string {
 
 // firstWord returns the name at the beginning of a bare path, "" for another path.
 func (p *path) firstWord() string {
-	if !p.bare || p.steps[0].kind != stepField || p.steps[0].pattern != "" || p.steps[0].indexes {
+	if !p.bare || p.steps[0].kind != stepField || p.steps[0].indexes {
 		return ""
 	}
 	return p.steps[0].key
@@ -82,10 +77,10 @@ func (p *path) isError() bool {
 	return p.root == "" && len(p.steps) > 0 && p.steps[0].kind == stepField && isOneOf(p.steps[0].key, " error errors ")
 }
 
-// Forms of steps. In a path without a dot a name may hold wildcards.
+// Forms of steps. In a path without a dot a digit may follow a hyphen.
 var (
 	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
-	stepWild = words.Pattern(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
+	bareName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL\pNd_]|\\.))*`)
 	escaped  = words.Pattern(`\\(.)`)
 
 	wholeNumber = words.Pattern(`^-?\d+`)
@@ -116,7 +111,7 @@ func (p *parser) path() *path {
 	default:
 		next := p.at(p.pos + 1)
 		p.rejectIf(isDigit(next), "dot", rest, p.pos)
-		if !p.startsStep(false, p.pos+1) && next != '$' && !isQuote(next) {
+		if !p.startsStep(p.pos+1) && next != '$' && !isQuote(next) {
 			p.pos++ // the dot alone
 		}
 	}
@@ -137,9 +132,9 @@ func (p *parser) variable(q *path) {
 }
 
 // startsStep reports whether a name or a step of gjson begins at offset i.
-func (p *parser) startsStep(bare bool, i int) bool {
+func (p *parser) startsStep(i int) bool {
 	c := p.at(i)
-	return c == '#' || c == '@' || bare && (c == '*' || c == '?') || isDigit(c) || p.startsName(i)
+	return c == '#' || c == '@' || isDigit(c) || p.startsName(i)
 }
 
 // steps reads the steps after some first ones. A pipe or a bracket ends inner steps, which each element
@@ -148,7 +143,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	for {
 		switch from := p.pos; p.at(from) {
 		case '.':
-			steps = joined(steps, p.dotted(q))
+			steps = append(steps, p.dotted(q))
 		case '[':
 			isCount := len(steps) > 0 && steps[len(steps)-1].kind == stepCount
 			p.rejectIf(isCount, "dot", "#[", from)
@@ -157,7 +152,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 			}
 			steps = append(steps, p.brackets())
 		case '|':
-			if inner || !p.isTight(q) {
+			if inner || !p.isTight() {
 				return steps
 			}
 			p.pos++
@@ -173,19 +168,6 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	}
 }
 
-// joined appends a step that follows a dot. It appends a field to the pattern of a name with wildcards: if a key
-// does not have the field, gjson tries the next key.
-func joined(steps []step, s step) []step {
-	if len(steps) > 0 && s.kind == stepField {
-		if last := &steps[len(steps)-1]; last.pattern != "" {
-			last.pattern += "." + cmp.Or(s.pattern, gjson.Escape(s.key))
-			last.to = s.to
-			return steps
-		}
-	}
-	return append(steps, s)
-}
-
 // dotted reads a dot and a step.
 func (p *parser) dotted(q *path) step {
 	from := p.pos
@@ -194,19 +176,14 @@ func (p *parser) dotted(q *path) step {
 		key := p.quoted()
 		return step{from: from + 1, to: p.pos, key: key}
 	}
-	p.rejectIf(!p.startsStep(q.bare, p.pos), "dot", p.src[from:], p.pos)
+	p.rejectIf(!p.startsStep(p.pos), "dot", p.src[from:], p.pos)
 	return p.step(q)
 }
 
-// isTight reports whether the | at the position belongs to the path: no space follows, and no function.
-func (p *parser) isTight(q *path) bool {
-	next := p.pos + 1
-	c, word := p.at(next), p.word(next)
-	if c == '#' || c == '@' || c == '\\' || isDigit(c) {
-		return true
-	}
-	isFunction := isOneOf(word, reserved) || isOneOf(word, testFunctions) || p.at(next+len(word)) == '('
-	return q.bare && (c == '*' || p.startsName(next) && !isFunction)
+// isTight reports whether the | at the position belongs to the path: a step of gjson follows without a space.
+func (p *parser) isTight() bool {
+	c := p.at(p.pos + 1)
+	return c == '#' || c == '@' || c == '\\' || isDigit(c)
 }
 
 // step reads a name or a step of gjson, with its inner steps.
@@ -230,7 +207,12 @@ func (p *parser) step(q *path) (s step) {
 		p.rejectIf(strings.Trim(s.key, "0123456789") != "", "key", s.key, p.pos)
 		p.pos += len(s.key)
 	default:
-		s.key, s.pattern = p.field(q)
+		form := stepName
+		if q.bare {
+			form = bareName
+		}
+		s.key = escaped().ReplaceAllString(p.match(form), "$1")
+		p.rejectIf(p.pos == s.from, "dot", "", s.from)
 	}
 	s.to = p.pos
 	if s.kind == stepCount || s.kind == stepAll {
@@ -243,22 +225,6 @@ func (p *parser) step(q *path) (s step) {
 		}
 	}
 	return s
-}
-
-// field reads the name of a field. The pattern is "" for a name without wildcards.
-func (p *parser) field(q *path) (key, pattern string) {
-	form := stepName
-	if q.bare {
-		form = stepWild
-	}
-	at := p.pos
-	name := p.match(form)
-	p.rejectIf(name == "", "dot", "", at)
-	if strings.ContainsAny(escaped().ReplaceAllString(name, ""), "*?") {
-		p.rejectIf(strings.Contains(name, `\`), "wildcard", name, at) // gjson takes \* for *
-		pattern = name
-	}
-	return escaped().ReplaceAllString(name, "$1"), pattern
 }
 
 // brackets reads [n], ["key"] or [].
@@ -281,19 +247,12 @@ func (p *parser) brackets() step {
 // modifiers are the modifiers of gjson that are known to do no harm.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
-// modifier reads @name and its argument, an object after a colon. It returns both without the @.
+// modifier reads @name. It returns the name.
 func (p *parser) modifier() string {
-	from := p.pos
-	name := p.word(from + 1)
+	name := p.word(p.pos + 1)
+	p.rejectIf(!isOneOf(name, modifiers) || p.at(p.pos+len(name)+1) == ':', "modifier", name, p.pos)
 	p.pos += len("@" + name)
-	p.rejectIf(!isOneOf(name, modifiers), "modifier", name, from)
-	if p.at(p.pos) == ':' {
-		argument := p.pos + 1
-		end := max(argument, strings.IndexByte(p.src[p.pos:], '}')+p.pos+1)
-		p.rejectIf(!isJSON(p.src[argument:end]), "modifier", name, argument)
-		p.pos = end
-	}
-	return p.src[from+1 : p.pos]
+	return name
 }
 
 // A query is the #(...) of gjson. As in gjson, the number 3 equals the text "3". Unlike in gjson, a number that is
@@ -315,7 +274,7 @@ func (p *parser) query() *query {
 	open, q := p.pos, &query{}
 	p.pos = p.space(open + 1)
 	from := p.pos
-	if p.startsStep(true, from) {
+	if p.startsStep(from) {
 		q.path = &path{from: from, bare: true}
 		q.path.steps = p.steps(q.path, []step{p.step(q.path)}, false)
 		p.skip()

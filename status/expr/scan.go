@@ -41,6 +41,7 @@ type parser struct {
 	environ func(name string) (value string, ok bool)
 
 	piped bool     // on the right side of a pipe, where bare functions may stand
+	inner bool     // where "." is not the document: on the right side of a pipe, and in the condition of any, all and count
 	list  bool     // the expression leads to elements, where .. alone is the list of the documents
 	reads []string // see Expr.Reads
 }
@@ -106,6 +107,23 @@ func (p *parser) note(names ...string) {
 	p.reads = append(p.reads, names...)
 	if slices.Contains(names, "output") {
 		p.reads = append(p.reads, "stdout", "stderr")
+	}
+}
+
+// notePath adds the names for a path.
+func (p *parser) notePath(path *path) {
+	switch {
+	case path.root == "json" || path.root == "..":
+		p.note(".", "other members", "json")
+	case path.root == "element":
+		p.note(".", "other members", "object", "element")
+	case path.root != "":
+		p.note(path.root)
+	case p.inner:
+	case path.isError():
+		p.note(".", "error members", "object")
+	default:
+		p.note(".", "other members", "object")
 	}
 }
 

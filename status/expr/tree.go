@@ -70,42 +70,6 @@ func (n *node) isFunction() bool {
 	return n.op == opCall && n.name != "exists" && !isOneOf(n.name, quantifiers)
 }
 
-// noteReads calls note with the names of [Expr.Reads] that the node reads. A node is inner if "." is not the
-// document there.
-func (n *node) noteReads(inner bool, note func(names ...string)) {
-	isQuantifier := n.op == opCall && isOneOf(n.name, quantifiers)
-	switch {
-	case n.op == opPath:
-		n.path.noteReads(inner, note)
-	case isQuantifier && !inner:
-		note("[]", ".", "other members")
-	case isQuantifier:
-		note("[]")
-	case n.op == opCall && n.name != "exists":
-		(&path{}).noteReads(inner, note)
-	}
-	for i, kid := range n.kids {
-		isLast := i == len(n.kids)-1
-		kid.noteReads(inner || isLast && (isQuantifier || n.op == opPipe), note)
-	}
-}
-
-func (p *path) noteReads(inner bool, note func(names ...string)) {
-	switch {
-	case p.root == "json" || p.root == "..":
-		note(".", "other members", "json")
-	case p.root == "element":
-		note(".", "other members", "object", "element")
-	case p.root != "":
-		note(p.root)
-	case inner:
-	case p.isError():
-		note(".", "error members", "object")
-	default:
-		note(".", "other members", "object")
-	}
-}
-
 // requires returns the only texts that the value of a path may be if the node is true. See [Expr.Requires].
 func (n *node) requires(path, src string) (texts []string) {
 	switch {

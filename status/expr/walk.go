@@ -149,28 +149,23 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 	case v.isNull():
 		return missing()
 	case s.kind == stepField && (v.kind == kindObject || v.kind == kindArray && s.indexes):
-		return e.field(v, s, before)
+		found := e.member(v, s.key)
+		if found.kind == kindMissing && v.kind == kindObject && !v.hidden && e.hints != nil {
+			e.hints.addMember(s.key, before, e.dotName(), e.each(v))
+		}
+		return found
 	case s.kind == stepField:
 		return typeError(before, v, "has no field "+use)
-	case v.kind == kindArray:
-		return e.ofList(p, v, s)
-	case v.kind == kindObject && s.kind != stepIndex:
-		use += " needs a list; put @values before it for the values of the object"
-		return typeError(before, v, use)
+	case v.kind != kindArray:
+		return typeError(before, v, use+" needs a list")
+	case s.kind == stepCount:
+		return integer(e.count(v))
+	case s.kind == stepIndex && s.n < 0: // from the end
+		return e.member(v, strconv.Itoa(s.n+e.count(v)))
+	case s.kind == stepIndex:
+		return e.member(v, strconv.Itoa(s.n))
 	}
-	return typeError(before, v, use+" needs a list")
-}
-
-// field returns the field of an object, or the element of a list, that a step names.
-func (e *evaluator) field(v value, s *step, before string) value {
-	if s.pattern != "" {
-		return fromResult(gjson.Get(v.raw, s.pattern))
-	}
-	found := e.member(v, s.key)
-	if found.kind == kindMissing && v.kind == kindObject && !v.hidden && e.hints != nil {
-		e.hints.addMember(s.key, before, e.dotName(), e.each(v))
-	}
-	return found
+	return e.selected(p, v, s)
 }
 
 // dotName returns a name for ".".
@@ -182,21 +177,6 @@ func (e *evaluator) dotName() string {
 		return "the element"
 	}
 	return "the document"
-}
-
-// ofList evaluates a step from a list.
-func (e *evaluator) ofList(p *path, v value, s *step) value {
-	switch s.kind {
-	case stepCount:
-		return integer(e.count(v))
-	case stepIndex:
-		n := s.n
-		if n < 0 { // from the end
-			n += e.count(v)
-		}
-		return e.member(v, strconv.Itoa(n))
-	}
-	return e.selected(p, v, s)
 }
 
 // selected evaluates the step #(...), #(...)# or #.x. As in gjson, a list leaves out elements without x.
@@ -228,7 +208,8 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 	return first
 }
 
-// selects reports whether a query holds for an element, and whether the element has the tested member.
+// selects reports whether a query holds for an element, as in gjson, and whether the element has the tested member.
+// Unlike in gjson, text is not compared with numbers or booleans.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
@@ -237,33 +218,27 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
-	return q.holds(v), v.kind > kindMissing || v.ground == onValue || q.tilde
-}
-
-// holds reports whether a query holds for the value that its path leads to, as in gjson. Unlike in gjson, text is
-// not compared with numbers or booleans.
-func (q *query) holds(v value) bool {
+	tests = v.kind > kindMissing || v.ground == onValue || q.tilde
 	_, err := strconv.ParseFloat(q.want, 64)
 	isBool := q.want == "true" || q.want == "false"
 	member := ""
 	switch {
 	case q.sign == "":
-		return v.kind > kindMissing
+		return v.kind > kindMissing, tests
 	case !q.tilde && (v.kind == kindNumber && err != nil || v.kind == kindBool && !isBool):
-		return q.sign == "!="
+		return q.sign == "!=", tests
 	case v.kind > kindMissing:
 		member = `"a":` + v.json()
 	}
-	return gjson.Get("[{"+member+"}]", "#(a"+q.test+")").Exists()
+	return gjson.Get("[{"+member+"}]", "#(a"+q.test+")").Exists(), tests
 }
 
 // maxResult is the largest value, in bytes, that a modifier or tostring may be applied to. Some
 // need fifty times that memory.
 const maxResult = 4 << 20
 
-// modified applies a modifier of gjson, with its argument, to a known value. If that fails, problem is the reason.
-func modified(v value, modifier string) (result value, problem string) {
-	name, _, _ := strings.Cut(modifier, ":")
+// modified applies a modifier of gjson to a known value. If that fails, problem is the reason.
+func modified(v value, name string) (result value, problem string) {
 	raw := v.json()
 	switch {
 	case v.kind == kindNull && name == "tostr":
@@ -277,7 +252,7 @@ func modified(v value, modifier string) (result value, problem string) {
 	case len(raw) > maxResult:
 		return v, "needs a smaller value"
 	}
-	raw = gjson.Get(raw, "@"+modifier).Raw
+	raw = gjson.Get(raw, "@"+name).Raw
 	if !isJSON(raw) { // some modifiers do not make JSON: @join writes {"a":1,}
 		return v, "makes no JSON of it"
 	}

@@ -180,8 +180,7 @@ func (r *Reader) readPreset(t *Target) error {
 
 // isObject reports whether path is one of the object paths of a preset.
 func isObject(objects, path string) bool {
-	paths, err := expr.CompileObjects(objects)
-	return err == nil && paths.Has(path)
+	return slices.ContainsFunc(strings.Split(objects, "//"), func(one string) bool { return strings.TrimSpace(one) == path })
 }
 
 // hasSuccess reports whether --until, --preset or --gone is set.
