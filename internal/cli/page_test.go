@@ -1,12 +1,7 @@
 package cli
 
 import (
-	"regexp"
-	"strings"
 	"testing"
-
-	"github.com/pollcli/poll/docs"
-	"github.com/pollcli/poll/internal/ui/term"
 )
 
 func TestFolded(t *testing.T) {
@@ -42,29 +37,5 @@ func TestFolded_tabs(t *testing.T) {
 	t.Parallel()
 	if have, want := folded("\t\n", 18), "\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
-	}
-}
-
-// Folding keeps all words of a page. No line of a paragraph is longer than the terminal, unless the line
-// cannot be broken.
-func TestFolded_pages(t *testing.T) {
-	t.Parallel()
-	fence := regexp.MustCompile("(?m)^ *```.*$")
-	words := strings.NewReplacer(" ", "", "\n", "")
-	entries, _ := docs.Pages.ReadDir(".")
-	for _, entry := range entries {
-		page, _ := docs.Pages.ReadFile(entry.Name())
-		for _, columns := range []int{30, 79} {
-			text := folded(string(page), columns)
-			if words.Replace(text) != words.Replace(fence.ReplaceAllString(string(page), "")) {
-				t.Errorf("%s at %d columns has lost or gained text", entry.Name(), columns)
-			}
-			for line := range strings.Lines(text) {
-				isLong := term.Width(strings.TrimSpace(line)) > columns && strings.Count(strings.TrimSpace(line), " ") > 1
-				if isCode := strings.Contains(string(page), "\n"+line); isLong && !isCode {
-					t.Errorf("%s at %d columns: %q", entry.Name(), columns, line)
-				}
-			}
-		}
 	}
 }

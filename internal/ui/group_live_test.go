@@ -44,8 +44,8 @@ func TestGroupLive_list(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 100, 30)
-		r := New(Config{Streams: m.streams(), Targets: 2, Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute}})
-		list := newRecording(jobURL, 0, 0).wait(8*time.Minute, nil).attempt(notReady("HTTP 503"), httpAnswer(503, "busy")).wait(time.Second, nil).events
+		r := New(Config{Streams: m.streams(), Targets: 2, Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute, age: 8 * time.Minute}})
+		list := newRecording(jobURL, 0, 0).wait(time.Second, nil).attempt(notReady("HTTP 503"), httpAnswer(503, "busy")).wait(time.Second, nil).events
 		element := list[2]
 		element.N, element.Target, element.Verdict = 1, "41", notReady(queued[0])
 		replay(r, append(list[:3:3], element, list[3]), nil)

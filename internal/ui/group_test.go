@@ -196,23 +196,6 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// Few targets are all named, whatever their reasons are.
-func TestGroupClosing_few(t *testing.T) {
-	t.Parallel()
-	var runs [][]poll.Event
-	for i := range mostTold {
-		reason := "the same"
-		if i%3 == 0 {
-			reason = strings.Repeat(string(rune('a'+i)), 3)
-		}
-		runs = append(runs, jobRun(fmt.Sprintf("job-%d", i), 1, []string{reason}, timedOut))
-	}
-	have := show(together(poll.Summary{Ending: poll.TimedOut, Need: mostTold}, runs...), Config{Targets: mostTold, Goal: allOf(mostTold), Timeout: 10 * time.Second})
-	if n := strings.Count(have, "job-"); n != mostTold {
-		t.Errorf("%d of %d targets are named once:\n%s", n, mostTold, have)
-	}
-}
-
 // What has failed is named first. Those that were cancelled are one group, whatever numbers their last answers had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()

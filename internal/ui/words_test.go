@@ -10,36 +10,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// What the library advises is told in words that name poll's flags.
-func TestAdviceNamesFlags(t *testing.T) {
-	t.Parallel()
-	for code, want := range map[status.AdviceCode]string{
-		status.AdviceTrust: "--cacert", status.AdviceFollow: "--follow none", status.AdviceFinalStates: `--until '.state=="..."'`,
-		status.AdviceNext: "--next EXPR", status.AdviceEach: "--each EXPR", status.AdviceDone: "--until EXPR", status.AdviceKey: "--id EXPR",
-		status.AdviceExpect: "--expect N",
-	} {
-		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Advice: status.Advice{Code: code, Text: `.state=="..."`}}}
-		if have := strings.Join(grounds(&o, ""), "; "); !strings.Contains(have, want) {
-			t.Errorf("%d: have %q, want %q in it", code, have, want)
-		}
-	}
-}
-
-// A start whose answer names what credentials are not sent to did not fail for
-// good: what allows it is offered.
-func TestInsteadOfAnUntrustedLead(t *testing.T) {
-	t.Parallel()
-	for _, untrusted := range []bool{false, true} {
-		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Start: true}}
-		if untrusted {
-			o.Observation.Advice.Code = status.AdviceUntrusted
-		}
-		if have := instead(&o); strings.Contains(have, "--location-trusted") != untrusted {
-			t.Errorf("untrusted: %v: have %q", untrusted, have)
-		}
-	}
-}
-
 // A wait can continue after each error response, except where credentials are missing.
 func TestInsteadOfAnError(t *testing.T) {
 	t.Parallel()

@@ -62,13 +62,6 @@ func (p *plan) drawStream() {
 	}
 }
 
-// isSound reports whether such streams can be.
-func (s *streaming) isSound(p *plan) bool {
-	isKind := contentTypes[s.Kind] != "" && (s.Kind == "events" || s.Ends == "" && !s.Named && !s.IDs && s.Retry == 0)
-	isAlone := p.List == nil && !p.Gone && p.Ops[0].Method == "" && !p.Share && !p.Unless && !p.Line.Twice
-	return isKind && isAlone && p.Probe != byTCP && (p.Probe == "" || s.Kind == "lines" && s.Beat == 0) && !(s.Named && p.presetName() != "")
-}
-
 // ofState returns a condition for the header field with the state, or for the events about the operation.
 func (p *plan) ofState(condition string) string {
 	if p.Head {
