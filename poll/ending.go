@@ -3,7 +3,6 @@ package poll
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,19 +12,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// unrunnable returns CannotRun if the program cannot be run, Failed if the start request must not be sent, and
-// otherwise "". With an ending there was no attempt.
-func (w *wait) unrunnable() Ending {
-	f := w.last.observation.Failure
-	switch {
-	case w.unsent:
-		return Failed
-	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
-		return CannotRun
-	}
-	return ""
-}
-
 // stopped returns HintTooLong if the origin is closed until after the deadline. Otherwise it returns the ending
 // by the run, or "".
 func (w *wait) stopped() Ending {
@@ -33,28 +19,6 @@ func (w *wait) stopped() Ending {
 		return HintTooLong
 	}
 	return w.run.stopped()
-}
-
-// stopped returns the ending of targets that the caller or the goal of the group has stopped, or "".
-func (r *run) stopped() Ending {
-	err := r.caller.Err()
-	switch {
-	case r.broken() != nil:
-		return Failed
-	case err != nil && (r.stepping || !errors.Is(err, context.DeadlineExceeded)):
-		return Interrupted
-	case errors.Is(context.Cause(r.ctx), Cancelled):
-		return Cancelled
-	}
-	return ""
-}
-
-// broken returns the [Permanent] cause with which the caller canceled the context; nil without such a cause.
-func (r *run) broken() error {
-	if cause := context.Cause(r.caller); isPermanent(cause) {
-		return cause
-	}
-	return nil
 }
 
 // ending returns the ending of the wait after an attempt, "" if the wait continues.

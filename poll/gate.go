@@ -1,12 +1,19 @@
 package poll
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/status"
 )
 
 const (
@@ -22,85 +29,79 @@ const (
 // A gate limits how many attempts are made at once. An attempt passes three limits, in this order: the room of its
 // origin, the limiter, and the workers of all origins.
 type gate struct {
-	places  map[string]*place
+	origins map[string]*origin
 	workers *semaphore.Weighted
 	slow    *semaphore.Weighted // the attempts that have become slow
 }
 
 func newGate(parallel int) gate {
 	return gate{
-		places:  make(map[string]*place),
+		origins: make(map[string]*origin),
 		workers: semaphore.NewWeighted(int64(parallel)),
 		slow:    semaphore.NewWeighted(maxSlow * int64(parallel)),
 	}
 }
 
-// A place is the origin of attempts: the origin of a URL, or a program. Attempts at one place share its limits.
-type place struct {
-	name    string
-	most    int // how many attempts it gets at once, 0 for no limit
-	room    *semaphore.Weighted
-	line    line
-	sources int       // how many sources come here next
-	opens   time.Time // the latest time of opening that was reported
+// An origin is the origin of a URL, or a program. Attempts at one origin share its limits.
+type origin struct {
+	name  string
+	most  int // how many attempts it gets at once, 0 for no limit
+	room  *semaphore.Weighted
+	line  line
+	waits int       // how many waits have their next attempt here
+	opens time.Time // the latest time of opening that was reported
 }
 
-// placeOf returns the place of the next attempt of a wait.
-func (l *loop) placeOf(w *wait) *place {
+// originOf returns the origin of the next attempt of a wait.
+func (l *loop) originOf(w *wait) *origin {
 	name := w.planned.Origin
-	p := l.places[name]
-	if p == nil {
-		p = &place{name: name}
+	o := l.origins[name]
+	if o == nil {
+		o = &origin{name: name}
 		if name != "" && l.ParallelPlace != nil {
-			p.most = max(0, l.ParallelPlace(name))
+			o.most = max(0, l.ParallelPlace(name))
 		}
-		room := int64(p.most)
-		if room == 0 {
-			room = math.MaxInt64
-		}
-		p.room = semaphore.NewWeighted(room)
-		l.places[name] = p
+		o.room = semaphore.NewWeighted(cmp.Or(int64(o.most), math.MaxInt64))
+		l.origins[name] = o
 	}
-	return p
+	return o
 }
 
-// enter waits until an attempt may start, and returns the function that ends its time in the gate. It reports
-// false if the run or the wait of the source ends first, or if a step would have to wait.
-func (l *loop) enter(s *source) (leave func(), ok bool) {
-	ctx, cancel := s.wait.context(0)
-	defer cancel()
-	p, isOwn := s.place, s.wait.p.Limiter != nil // the other sources of the place do not wait for a limiter of its own
-	if isOwn && !l.awaitSlot(ctx, s) || p.room.Acquire(ctx, 1) != nil {
-		return nil, false
+// enter waits until an attempt may start, at most until ctx is done. It returns the function that ends the time of the attempt
+// in the gate, and the pace of its requests. It reports false if the run or the wait ends first, or if a step would have to
+// wait.
+func (l *loop) enter(ctx context.Context, w *wait) (leave func(), pace *paced, ok bool) {
+	o, isOwn := w.origin, w.p.Limiter != nil // the other waits of the origin do not wait for a limiter of its own
+	if isOwn && !l.awaitSlot(ctx, w) || o.room.Acquire(ctx, 1) != nil {
+		return nil, nil, false
 	}
-	if isOwn || l.awaitSlot(ctx, s) {
+	if isOwn || l.awaitSlot(ctx, w) {
 		if stop, err := l.work(ctx); err == nil {
 			return sync.OnceFunc(func() {
 				stop()
-				p.room.Release(1)
-			}), true
+				o.room.Release(1)
+			}), newPaced(w), true
 		}
 	}
-	p.room.Release(1)
-	return nil, false
+	o.room.Release(1)
+	return nil, nil, false
 }
 
-// awaitSlot waits until the limiter lets a request go to the origin of a source. It reports false as enter does, and
+// awaitSlot waits until the limiter lets a request go to the origin of a wait. It reports false as enter does, and
 // if the origin is closed until after the deadline.
-func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
-	w := s.wait
-	for s.limiter != nil && s.place.name != "" {
+func (l *loop) awaitSlot(ctx context.Context, w *wait) bool {
+	for w.limiter != nil && w.origin.name != "" {
 		var had time.Time
 		if w.Reserved {
 			had = w.Due
 		}
 		var closed string
-		w.Due, closed = s.limiter.Next(s.place.name, had)
+		w.Due, closed = w.limiter.Next(w.origin.name, had)
 		w.Reserved = true
 		if !w.Due.After(time.Now()) {
 			break
 		}
-		if ctx.Err() != nil || !l.hold(s, closed, time.Now()) || l.stepping {
+		if ctx.Err() != nil || !l.hold(w, closed, time.Now()) || l.stepping {
 			return false
 		}
 		sleepUntil(ctx, w.Due)
@@ -110,22 +111,23 @@ func (l *loop) awaitSlot(ctx context.Context, s *source) bool {
 
 // hold emits that an attempt which is due has to wait for the limiter, or because its origin is closed for a reason. It
 // reports false if the origin is closed until after the deadline.
-func (l *loop) hold(s *source, closed string, now time.Time) bool {
+func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 	defer l.lock()()
-	w, p, by := s.wait, s.place, HeldByRate
-	if closed != "" {
-		by = HeldByGate
-		if w.Due.After(p.opens) {
-			p.opens = w.Due.Add(clockSpread)
+	e := w.event(EventWait, now)
+	e.HeldBy = HeldByRate
+	if o := w.origin; closed != "" {
+		e.HeldBy = HeldByGate
+		if w.Due.After(o.opens) {
+			o.opens = w.Due.Add(clockSpread)
 			l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-				Place: &Place{Name: p.name, ClosedUntil: w.Due, Reason: closed}})
+				Place: &Place{Name: o.name, ClosedUntil: w.Due, Reason: closed}})
 		}
 		if w.isDeadline(w.Due) {
-			s.endClosed(closedFor(p.name, w.Due.Sub(now), closed))
+			w.endClosed(closedFor(o.name, w.Due.Sub(now), closed))
 			return false
 		}
 	}
-	l.emitWait(w, by, now)
+	l.emit(e)
 	return true
 }
 
@@ -136,27 +138,152 @@ func (g *gate) work(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	var mu sync.Mutex
+	mu.Lock()
+	defer mu.Unlock()
 	held := g.workers // nil once the attempt has ended
-	attempt, end := context.WithCancel(context.Background())
-	slow := time.AfterFunc(slowAfter, func() {
-		if g.slow.Acquire(attempt, 1) != nil {
-			return
-		}
+	var slow *time.Timer
+	slow = time.AfterFunc(slowAfter, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if held == nil {
-			g.slow.Release(1)
-			return
+		switch {
+		case held == nil:
+		case g.slow.TryAcquire(1):
+			held.Release(1)
+			held = g.slow
+		default:
+			slow.Reset(slowAfter)
 		}
-		held.Release(1)
-		held = g.slow
 	})
 	return func() {
-		end()
-		slow.Stop()
 		mu.Lock()
 		defer mu.Unlock()
+		slow.Stop()
 		held.Release(1)
 		held = nil
 	}, nil
+}
+
+// A paced attempt spaces its requests: each request takes a slot of the limiter. The gate has taken the slot of the
+// first request to the origin of the attempt.
+type paced struct {
+	w       *wait
+	clock   *clock                    // of the attempt, nil for no limit
+	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
+	visited sync.Map                  // the origins of the requests of this attempt
+}
+
+// newPaced returns the pace of the requests of an attempt; nil without a limiter. A probe without an origin may
+// send requests, too.
+func newPaced(w *wait) *paced {
+	if w.limiter == nil {
+		return nil
+	}
+	p := &paced{w: w}
+	p.sent.Store(new(time.Now()))
+	return p
+}
+
+// noteClosed handles an attempt that ended since an origin is closed. If the origin is closed until after the deadline, the
+// targets end. Otherwise the time until it opens is the hint of o.
+func (p *paced) noteClosed(o *status.Observation) {
+	if !o.Stopped() {
+		return
+	}
+	if c, ok := o.Failure.Err.(*closing); ok && p.w.isDeadline(time.Now().Add(c.Wait)) {
+		p.w.endClosed(o.Failure.Reason)
+	} else if ok {
+		o.Hint = &c.Hint
+	}
+}
+
+// Wait waits until a request may be sent to place, an origin. The first request to the attempt's own origin does not
+// wait. Wait fails at the end of ctx, and at once if the origin is closed until after the deadline. It also fails if a
+// redirect leads to an origin that is closed for longer than slowAfter: the waiting attempt would block the other targets of
+// its own origin. An attempt that has sent a request to that origin before, as for another page of a list, waits.
+func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
+	_, again := p.visited.LoadOrStore(place, true)
+	if place == p.w.origin.name && !again {
+		return nil
+	}
+	defer p.clock.hold()()
+	ends := p.w.planned.isHTTP && !again
+	var slot time.Time
+	for {
+		var closed string
+		slot, closed = p.w.limiter.Next(place, slot)
+		switch wait := time.Until(slot); {
+		case ctx.Err() != nil:
+			return meaning.Stopped(ctx, ErrAttemptTimeout.Error())
+		case wait <= 0:
+			p.sent.Store(new(time.Now()))
+			return nil
+		case closed != "" && (p.w.isDeadline(time.Now().Add(wait)) || ends && wait > slowAfter):
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
+		default:
+			sleepUntil(ctx, slot)
+		}
+	}
+}
+
+// Done reports the response to a request to the limiter. It returns whether the request was refused
+// for load and may be sent again before the deadline.
+func (p *paced) Done(place string, o status.Observation) (again bool) {
+	v := status.Verdict{}
+	if !o.Good() {
+		v = p.w.p.Rules.Classify(p.w.run.ctx, o)
+	}
+	p.feedBack(place, &o, v)
+	return v.Status == status.Throttled && (o.Hint == nil || !p.w.isDeadline(time.Now().Add(o.Hint.Wait)))
+}
+
+// feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
+// a redirect led to another host, for the origin of the request. It returns the time for which the origin is
+// closed, nil if the origin is open.
+func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
+	h := meaning.Of(o)
+	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
+	if o.Stopped() || !refused && o.Quota == nil {
+		return nil
+	}
+	f := Feedback{Sent: *p.sent.Load(), Refused: refused, Reason: "nothing remains of its rate limit"}
+	if refused {
+		f.Reason = v.Reason
+		if o.Hint != nil {
+			f.Wait, f.Reason = o.Hint.Wait, o.Hint.Source
+		}
+	}
+	if o.Quota != nil {
+		f.Remaining, f.Reset = o.Quota.Remaining, o.Quota.Reset
+	}
+	if h.Elsewhere || place == h.Origin {
+		place = ""
+	}
+	for _, name := range []string{h.Origin, place} {
+		if name != "" {
+			p.w.limiter.Done(name, f)
+		}
+	}
+	closed := &limit{Place: cmp.Or(h.Origin, place), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
+	if closed.Place == "" || closed.Wait <= 0 {
+		return nil
+	}
+	return closed
+}
+
+// A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
+// origin that is closed for long.
+type closing struct{ status.Hint }
+
+func (c *closing) Error() string { return "the origin is closed" }
+
+// closedFor returns the reason why an origin gets no request.
+func closedFor(place string, wait time.Duration, reason string) string {
+	return fmt.Sprintf("%s is closed for %s (%s)", place, words.Short(wait), reason)
+}
+
+// endClosed notes that all targets end, since an origin is closed until after their deadline.
+func (w *wait) endClosed(why string) {
+	for _, w := range w.all() {
+		w.closedPastDeadline = why
+	}
 }

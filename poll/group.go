@@ -43,10 +43,24 @@ type Group struct {
 	Limiter Limiter
 
 	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own Timeout applies in
-	// addition. A target's own Start and Rand replace the fields of the group.
+	// addition. A target's own Start replaces the Start of the group. Each target without a Rand of its own gets a source
+	// that is seeded from Rand, in the order of the targets. The same Rand thus leads to the same waits of each target.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
+}
+
+// validate returns an error if a number has no meaning.
+func (g *Group) validate() error {
+	switch {
+	case g.AtLeast < 0:
+		return errors.New("a negative AtLeast has no meaning")
+	case !(g.Percent >= 0 && g.Percent <= 100): // nor NaN
+		return fmt.Errorf("a Percent of %v is not between 0 and 100", g.Percent)
+	case g.Parallel < 0:
+		return errors.New("a negative Parallel has no meaning")
+	}
+	return nil
 }
 
 // A Summary is the result of a [Group].
@@ -131,7 +145,8 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 // until it is 100 events behind, with one exception: a start request is sent only after the consumer has
 // received its EventStart, and the group continues only after the consumer has received the EventAttempt of the
 // start. Breaking out of the iteration ends the group, and drops the remaining events. Before the first attempt
-// all targets are read, and all their probes checked.
+// all targets are read, and all their probes checked. Probes, schedules and the functions of a Poller run on goroutines of
+// the group, so a panic in one of them ends the process.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		events, seen, gone := make(chan *Event, maxEvents), make(chan struct{}), make(chan struct{})
@@ -151,6 +166,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 				return false
 			}
 		})
+		l.invalid = g.validate()
 		release := l.start(targets)
 		go func() {
 			defer close(events)

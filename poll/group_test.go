@@ -124,14 +124,14 @@ func TestGroupSpacesAttempts(t *testing.T) {
 	elsewhere := placed{place: "q", ProbeFunc: busy.ProbeFunc}
 	var targets []poll.Poller
 	for i := range 5 {
-		p := poll.Poller{Target: fmt.Sprint(i), Probe: busy, Immediate: true}
+		p := poll.Poller{Target: fmt.Sprint(i), Probe: busy, Immediate: true, Rand: rand.New(still{})}
 		if i == 2 {
 			p.Schedule = backoff.Fixed(time.Minute)
 		}
 		targets = append(targets, p)
 	}
-	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 4 * time.Second, Immediate: true})
-	g := poll.Group{Limiter: &poll.Pacer{PerSecond: 1, Rand: rand.New(still{})}, Rand: rand.New(still{})}
+	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 4 * time.Second, Immediate: true, Rand: rand.New(still{})})
+	g := poll.Group{Limiter: &poll.Pacer{PerSecond: 1, Rand: rand.New(still{})}}
 	have := groupTimeline(t, g, targets...)
 	wantTimeline(t, ends(have), `
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
@@ -491,4 +491,35 @@ func TestPercentOfMany(t *testing.T) {
 			}
 		}
 	})
+}
+
+// With the same seed each target of a group has the same waits, in whatever order the attempts end.
+func TestGroup_seed(t *testing.T) {
+	t.Parallel()
+	waits := func(slow int) (all [3]string) {
+		var targets []poll.Poller
+		for i := range all {
+			probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+				if i == slow {
+					time.Sleep(5 * time.Second)
+				}
+				return poll.Observe(ctx, nil, errors.New("not done"))
+			})
+			targets = append(targets, poll.Poller{Probe: probe, Schedule: backoff.Full(backoff.Fixed(time.Second)), MaxAttempts: 5})
+		}
+		synctest.Test(t, func(t *testing.T) {
+			g := poll.Group{Rand: rand.New(rand.NewPCG(1, 2))}
+			for e := range g.Events(t.Context(), slices.Values(targets)) {
+				if e.Kind == poll.EventWait {
+					all[e.N-1] += e.Wait.String() + " "
+				}
+			}
+		})
+		return all
+	}
+	if first, second := waits(0), waits(2); first != second {
+		t.Errorf("with a slow target 1: %s\nwith a slow target 3: %s", first, second)
+	} else if first[0] == first[1] {
+		t.Errorf("two targets have the same waits: %s", first)
+	}
 }

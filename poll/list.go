@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ type Elements struct {
 	Narrow func(keys []string) Probe
 }
 
-// A list belongs to a source whose responses hold the states of several operations. The wait lead sets the
+// A list belongs to a wait whose responses hold the states of several operations. This wait, the lead, sets the
 // schedule and evaluates each response as a whole. Each element that is a target has a wait that evaluates the
 // element.
 type list struct {
@@ -62,24 +63,45 @@ type list struct {
 	lead   *wait
 	reader listReader
 
-	members          map[string]*element // by key, also those that have ended
-	waiting          []*wait             // the waits of elements that have not ended, in order of appearance
-	completeAnswers  int                 // the number of complete responses so far
-	shownCount       int                 // how many members these responses have held
-	least            int                 // the least number of members, as far as it is known
-	asked            int                 // how many elements the probe requests
-	lastComplete     bool                // the last response was complete
-	firstUnconfirmed int                 // the number of the first complete response with an unconfirmed SUCCESS, 0 without such a response
-	countedMissing   int                 // the last result of missing that the loop has counted
+	members        map[string]*element // by key, also those that have ended
+	waiting        []*wait             // the waits of elements that have not ended, in order of appearance
+	responses      int                 // the number of complete responses so far
+	unconfirmed    int                 // how many of the last of them in a row have left SUCCESS of an element to be confirmed
+	least          int                 // the least number of members, as far as it is known
+	lastComplete   bool                // the last response was complete
+	countedMissing int                 // the last result of missing that the loop has counted
 }
 
 // An element is the record of an element that is a target, or was a target.
 type element struct {
-	current       *listed    // in the complete response that is being evaluated
-	lastAnswer    int        // the number of the last complete response with the element, 0 without such a response
-	shown         bool       // a response has held the element, perhaps in an earlier run
-	lastJudged    *judgement // the last evaluation of the element, or of its absence
-	changedAnswer int        // the number of the last complete response that changed lastJudged
+	current *listed     // in the complete response that is being evaluated
+	seen    int         // the number of the last complete response with the element, 0 without such a response
+	shown   bool        // a response has held the element, perhaps in an earlier run
+	last    *conclusion // about the element or its absence, from the last complete response
+	changed int         // the number of the last complete response that changed the conclusion
+}
+
+// newList makes a wait the lead of a list. The known elements are its first members. atLeast is AtLeast of the group.
+func newList(lead *wait, atLeast int) *list {
+	l := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
+	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}
+	lead.classify, lead.list = l.classify, l
+	keys, listed := l.Known, lead.Listed
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(l.Past))
+	}
+	for _, key := range keys {
+		if l.members[key] == nil { // a key may be named twice
+			l.join(key)
+		}
+	}
+	if l.least = len(l.members); l.Known == nil {
+		l.least = max(l.Expect, atLeast, 0)
+	}
+	if !l.isCounted() {
+		lead.Listed = l.listedBefore(listed)
+	}
+	return l
 }
 
 // listedBefore returns the time since which earlier runs saw the same elements, zero if it is unknown. listed is
@@ -113,47 +135,44 @@ func (l *list) join(key string) *element {
 	if past, ok := l.Past[key]; ok {
 		p.Past = &past
 	}
-	if l.completeAnswers > 1 {
+	if l.responses > 1 {
 		p.Start = time.Now()
 	}
 	w := newWait(l.lead.run, p)
 	w.lead = l.lead
 	w.deadline, w.budget, w.coach = l.lead.deadline, l.lead.budget, l.lead.coach
 	w.Began = earliest(w.Began, w.Start)
-	w.Attempts += min(l.completeAnswers, 1)
+	w.Attempts += min(l.responses, 1)
 	w.element = &element{shown: w.Shown || w.Ended()}
-	if w.element.shown {
-		l.shownCount++
-	}
 	l.members[p.Target] = w.element
 	l.waiting = append(l.waiting, w)
 	l.lead.Listed = time.Time{}
 	return w.element
 }
 
-// narrow makes the probe request only the elements that have not ended, if there is a Narrow.
-func (l *list) narrow() {
-	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // a start request is not sent again
+// narrow makes the probe request only the elements that have not ended, if there is a Narrow. asked is how many elements the
+// probe requests.
+func (l *list) narrow(asked int) {
+	if l.Narrow == nil || len(l.waiting) == asked || l.lead.Sent > 0 { // a start request is not sent again
 		return
 	}
 	keys := make([]string, len(l.waiting))
 	for i, w := range l.waiting {
 		keys[i] = w.p.Target
 	}
-	l.asked = len(keys)
 	l.lead.use(cmp.Or(l.Narrow(keys), Probe(impossible{err: errNoProbe})))
 }
 
 // isNews reports whether the last response was complete and changed the element of w: then the element has an
 // EventAttempt.
 func (l *list) isNews(w *wait) bool {
-	return l.lastComplete && w.element.changedAnswer == l.completeAnswers
+	return l.lastComplete && w.element.changed == l.responses
 }
 
 // classify evaluates a response as a whole and, if the response is complete, for each element. It returns the
 // verdict of the list, which is never SUCCESS.
-func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
-	o := answer.observation
+func (l *list) classify(ctx context.Context, response *conclusion) status.Verdict {
+	o := response.observation
 	if !l.lead.p.Rules.Admits(o) {
 		return l.whole(ctx, *o, "")
 	}
@@ -188,9 +207,14 @@ func (l *list) classify(ctx context.Context, answer *judgement) status.Verdict {
 		v.Advice.Code = status.AdviceExpect
 	}
 	for _, w := range l.waiting {
-		if l.judge(ctx, answer, w, last); w.Status == status.Throttled {
+		if l.evaluate(ctx, response, w, last); w.Status == status.Throttled {
 			v.Status, v.Rule, v.Reason = status.Throttled, w.last.verdict.Rule, w.Reason
 		}
+	}
+	// The number belongs to the list: with numbers of its elements, the schedule would restart for each element that is
+	// done.
+	if l.unconfirmed++; !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
+		l.unconfirmed = 0
 	}
 	return v
 }
@@ -210,7 +234,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 
 // note records the elements that a complete response holds, and makes new elements targets.
 func (l *list) note(found []listed) {
-	l.completeAnswers++
+	l.responses++
 	l.lastComplete = true
 	keys := uint32(1) // 0 means unknown
 	for i := range found {
@@ -220,10 +244,9 @@ func (l *list) note(found []listed) {
 			e = l.join(found[i].id)
 		}
 		if !e.shown {
-			e.shown, e.changedAnswer = true, l.completeAnswers
-			l.shownCount++
+			e.shown, e.changed = true, l.responses
 		}
-		e.lastAnswer, e.current = l.completeAnswers, &found[i]
+		e.seen, e.current = l.responses, &found[i]
 	}
 	if l.lead.Keys != 0 && l.lead.Keys != keys {
 		l.lead.Listed = time.Time{}
@@ -231,24 +254,24 @@ func (l *list) note(found []listed) {
 	l.lead.Keys = keys
 }
 
-// judge evaluates the rules of w on its element in a complete response. last is the last page of the response,
+// evaluate evaluates the rules of w on its element in a complete response. last is the last page of the response,
 // which holds the element if no earlier page does.
-func (l *list) judge(ctx context.Context, answer *judgement, w *wait, last *expr.Doc) {
-	e, o := w.element, l.view(answer.observation, w, last)
+func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last *expr.Doc) {
+	e, o := w.element, l.view(response.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
 	v := w.verdict(ctx, o)
 	l.lead.coach.Add(&o, &v)
-	if e.lastJudged == nil || changed || e.lastJudged.verdict.Status != v.Status || e.lastJudged.verdict.Reason != v.Reason {
+	if e.last == nil || changed || e.last.verdict.Status != v.Status || e.last.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
-		e.lastJudged, e.changedAnswer = &judgement{observation: &seen}, l.completeAnswers
+		e.last, e.changed = &conclusion{observation: &seen}, l.responses
 	}
-	e.lastJudged.verdict, e.lastJudged.begun, e.lastJudged.took = v, answer.begun, answer.took
-	w.record(e.lastJudged)
+	e.last.verdict, e.last.begun, e.last.took = v, response.begun, response.took
+	w.record(e.last)
 }
 
 // view returns the observation of the element of w in a complete response.
-func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
-	o, e := *answer, w.element
+func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) status.Observation {
+	o, e := *response, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
@@ -257,7 +280,7 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 		w.Absent = 0
 	}
 	switch {
-	case e.lastAnswer == l.completeAnswers:
+	case e.seen == l.responses:
 		o.Body, o.Within, o.Presence = e.current.body(), e.current.doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
@@ -279,8 +302,14 @@ func (l *list) missing() int {
 
 // progress returns the number of elements so far, and why there may be more, for people.
 func (l *list) progress(o *status.Observation) string {
-	seen := words.Count(l.shownCount, "element")
-	if l.shownCount < l.least {
+	shown := 0
+	for _, e := range l.members {
+		if e.shown {
+			shown++
+		}
+	}
+	seen := words.Count(shown, "element")
+	if shown < l.least {
 		seen += fmt.Sprintf(", %d expected", l.least)
 	}
 	if o.Doubt != "" {
@@ -330,7 +359,7 @@ func (l *list) confirms() bool {
 
 // listing returns the part of the plan for the next attempt that depends on the list.
 func (l *list) listing(now time.Time) listing {
-	of := listing{streak: l.confirmStreak(), hold: l.lead.toHold(now)}
+	of := listing{streak: l.unconfirmed, hold: l.lead.toHold(now)}
 	if l.confirms() {
 		of.confirmAt = l.lead.Listed.Add(confirmDelay)
 	}
@@ -338,20 +367,6 @@ func (l *list) listing(now time.Time) listing {
 		of.hold = max(of.hold, w.toHold(now))
 	}
 	return of
-}
-
-// confirmStreak returns the number of consecutive complete responses with some element whose SUCCESS still has
-// to be confirmed. The number belongs to the list: with numbers of its elements, the schedule would restart for
-// each element that is done.
-func (l *list) confirmStreak() int {
-	if !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
-		l.firstUnconfirmed = 0
-		return 0
-	}
-	if l.firstUnconfirmed == 0 {
-		l.firstUnconfirmed = l.completeAnswers
-	}
-	return l.completeAnswers - l.firstUnconfirmed + 1
 }
 
 // mayHaveMore reports whether the list may hold targets that are not known yet.

@@ -339,6 +339,7 @@ func TestListEnds(t *testing.T) {
 				if test.change != nil {
 					test.change(&p)
 				}
+				p.Rand = g.Rand
 				lines, s := told(g, p)
 				want := test.want
 				if want != "" {

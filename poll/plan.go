@@ -1,11 +1,15 @@
 package poll
 
 import (
+	"cmp"
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status"
 )
 
 const (
@@ -19,6 +23,16 @@ const (
 	// same hint from returning at the same moment.
 	hintSpread = 0.1
 )
+
+// A standing is where a wait stands: its state, its settings and its last attempt. Its methods depend on nothing
+// else except the time, and next on the jitter of Rand.
+type standing struct {
+	State
+	p        Poller        // with its defaults
+	deadline time.Time     // zero = none
+	others   time.Duration // how long the last attempts of all other waits take
+	last     *conclusion   // the last attempt
+}
 
 // A listing is the part of a plan that depends on a list. The zero value belongs to a wait without a list.
 type listing struct {
@@ -168,7 +182,7 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 
 // reserve returns the time to reserve for one more attempt if left is the time before the deadline. It is twice
 // the median duration of an attempt, or twice the last duration if that is longer, and at least 50 ms. The time
-// for the last attempts of all other sources is added. It is at most half of left, so that a slow probe still
+// for the last attempts of all other waits is added. It is at most half of left, so that a slow probe still
 // gets several attempts. If half is too short for one such attempt, the result is larger.
 func (s *standing) reserve(left time.Duration) time.Duration {
 	median, most := max(s.median(), s.Took[s.Attempts%len(s.Took)]), left/2
@@ -181,10 +195,108 @@ func (s *standing) reserve(left time.Duration) time.Duration {
 	return min(max(minReserve, 2*median)+s.others, most)
 }
 
-// earliest returns the earlier of two times. A zero time does not count; the result is zero if both are zero.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
+// median returns the median duration of an attempt, 0 before the first measurement.
+func (s *State) median() time.Duration {
+	sorted := s.Took
+	slices.Sort(sorted[:])
+	first, _ := slices.BinarySearch(sorted[:], 1)
+	if first == len(sorted) {
+		return 0
 	}
-	return a
+	return sorted[(first+len(sorted))/2]
+}
+
+// measure keeps how long an attempt took, for the time that is reserved for a last attempt. For a stream took is the time
+// to the first message.
+func (s *standing) measure(took time.Duration, c *conclusion) {
+	o, median := c.observation, s.median()
+	switch {
+	case o.Stopped(), c.verdict.Abandoned:
+		if took > median { // the reserved time was too short, and a later run needs more
+			s.Took = [len(s.Took)]time.Duration{took}
+		}
+	case o.Failure != nil && errors.Is(o.Failure.Err, ErrAttemptTimeout):
+	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil || s.p.Elements != nil && !o.Good()):
+		// A refusal takes less time than a whole response, and so does a failed connection or a failure of one page.
+	default:
+		s.Took[s.Attempts%len(s.Took)] = max(took, 1) // 0 is an unused entry
+	}
+}
+
+// endingOf returns how a wait ends after an attempt, "" if it continues. stopped is how the caller, the goal or a closed
+// origin ends it. If several endings apply, the first of these counts: the verdict, stopped, the hint, the attempts, the
+// deadline.
+func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
+	switch how := cmp.Or(s.endingByVerdict(), stopped); {
+	case how != "":
+		return how
+	case s.hintTooLong(now):
+		return HintTooLong
+	case s.p.MaxAttempts > 0 && s.Attempts >= s.p.MaxAttempts:
+		return AttemptsExhausted
+	case !s.deadline.IsZero() && s.deadline.Sub(now) < minReserve:
+		return TimedOut
+	}
+	return ""
+}
+
+// endingByVerdict returns how the last verdict ends a wait, "" if the wait continues.
+func (s *standing) endingByVerdict() Ending {
+	switch {
+	case !s.decided():
+		return ""
+	case s.Status == status.Error:
+		return Failed
+	case s.Status == status.Success:
+		return Succeeded
+	}
+	return ""
+}
+
+// decided reports whether the verdict ends the wait.
+func (s *standing) decided() bool {
+	t := s.threshold()
+	return t.Times > 0 && s.Streak >= t.Times && s.held() >= t.For
+}
+
+// held returns how long the last verdict has held: from the first response with the verdict to the start of the
+// last attempt. Changes during the last attempt cannot be observed.
+func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
+
+// threshold returns how much of the last verdict ends the wait; zero if that verdict never ends a wait.
+func (s *standing) threshold() Threshold {
+	switch v := &s.last.verdict; {
+	case v.Final:
+		return Threshold{Times: 1}
+	case v.Status == status.Success:
+		return s.p.SuccessThreshold
+	case v.Status == status.Error:
+		return s.p.ErrorThreshold
+	}
+	return Threshold{}
+}
+
+// isThrottled reports whether the last response was THROTTLED. The end of a stream is not, even with a hint.
+func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
+
+// isRefused reports whether the last attempt was THROTTLED and named no wait.
+func (s *standing) isRefused() bool { return s.isThrottled() && s.Hint == nil }
+
+// hintTooLong reports whether a THROTTLED response requests a wait that does not fit before the deadline.
+func (s *standing) hintTooLong(now time.Time) bool {
+	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
+}
+
+// isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
+func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
+
+// isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
+func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
+
+// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
+func (s *standing) toHold(now time.Time) time.Duration {
+	if s.Streak == 0 {
+		return 0
+	}
+	return s.threshold().For - now.Sub(s.Since)
 }

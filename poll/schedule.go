@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// A schedule keeps the due times of the sources of a group. A source that is due lines up at its origin, and gets a
-// goroutine for one attempt when its turn comes. So a source that sleeps costs no goroutine. The sources of an origin have
+// A schedule keeps the due times of the waits of a group. A wait that is due lines up at its origin, and gets a
+// goroutine for one attempt when its turn comes. So a wait that sleeps costs no goroutine. The waits of an origin have
 // their turns in the order of their due times.
 type schedule struct {
 	agenda agenda
-	polled int            // how many sources are not over
 	woken  chan struct{}  // has a value if the agenda has a new first entry
 	turns  sync.WaitGroup // the goroutines of attempts
 }
 
-// A line is where sources that are due wait for their turn. The gate takes one source of a line at a time.
+// A line is where waits that are due stand until their turn. The gate takes one wait of a line at a time.
 type line struct {
-	sources []*source
-	isBusy  bool // one source is in the gate
+	waits  []*wait
+	isBusy bool // one wait is in the gate
 }
 
 // drive waits for the targets of a group, and ends the targets that are left.
@@ -42,77 +41,75 @@ func (l *loop) drive() {
 	l.turns.Wait()
 }
 
-// openAll opens all sources, and plans their first attempts.
+// openAll opens all waits, and plans their first attempts.
 func (l *loop) openAll() {
 	defer l.lock()()
-	for _, s := range l.sources {
-		l.open(s)
+	for _, w := range l.waits {
+		l.open(w)
 	}
-	for _, s := range l.sources {
-		l.plan(s)
-		if !s.over && !s.wait.deadline.Equal(l.deadline) {
-			l.wakeAt(s, s.wait.deadline)
+	for _, w := range l.waits {
+		l.plan(w)
+		if !w.over && !w.deadline.Equal(l.deadline) {
+			l.wakeAt(w, w.deadline)
 		}
 	}
 	l.decide()
 }
 
-// plan plans the next attempt of a source, unless all its targets have ended.
-func (l *loop) plan(s *source) {
-	s.isBusy = false
-	if s.over || l.isOver() {
-		l.rest(s)
+// plan plans the next attempt of a wait, unless all its targets have ended.
+func (l *loop) plan(w *wait) {
+	w.isBusy = false
+	if w.over || l.isOver() {
+		l.rest(w)
 		return
 	}
-	now, w := time.Now(), s.wait
-	l.moveTo(s, l.placeOf(w))
-	w.others = l.timeForOthers(s)
-	s.plan(now)
-	l.emitWait(w, "", now)
-	l.wakeAt(s, w.Due)
+	now := time.Now()
+	w.leaveOrigin()
+	w.origin = l.originOf(w)
+	w.origin.waits++
+	w.others = l.timeForOthers(w)
+	w.plan(now)
+	l.emit(w.event(EventWait, now))
+	l.wakeAt(w, w.Due)
 }
 
-// rest ends a source that makes no more attempts.
-func (l *loop) rest(s *source) {
-	l.end(s)
-	l.moveTo(s, nil)
-	s.wait = nil // of thousands that have ended nothing is kept
+// rest ends a wait that makes no more attempts. Of thousands that have ended nothing is kept.
+func (l *loop) rest(w *wait) {
+	l.end(w)
+	w.leaveOrigin()
+	l.waits[w.order] = nil
+	*w = wait{over: true}
 }
 
-// endResting ends the sources that make no attempt.
+// endResting ends the waits that make no attempt.
 func (l *loop) endResting() {
 	defer l.lock()()
-	for _, s := range l.sources {
-		if !s.isBusy {
-			l.rest(s)
+	for _, w := range l.waits {
+		if w != nil && !w.isBusy {
+			l.rest(w)
 		}
 	}
 }
 
-// moveTo counts a source at the origin of its next attempt. A source that is over has no origin.
-func (l *loop) moveTo(s *source, p *place) {
-	if s.place != nil {
-		s.place.sources--
-		l.polled--
-	}
-	if s.place = p; p != nil {
-		p.sources++
-		l.polled++
+// leaveOrigin removes a wait from the count of its origin.
+func (w *wait) leaveOrigin() {
+	if w.origin != nil {
+		w.origin.waits--
 	}
 }
 
-// timeForOthers returns the time that one attempt of each other source takes if all take as long as the attempts of s. All
-// sources share the workers, and the sources of an origin share its room.
-func (l *loop) timeForOthers(s *source) time.Duration {
-	took := s.wait.median()
-	others := time.Duration(l.polled-1) * took / time.Duration(l.Parallel)
-	if s.place.most > 0 {
-		others = max(others, time.Duration(s.place.sources-1)*took/time.Duration(s.place.most))
+// timeForOthers returns the time that one attempt of each other wait takes if all take as long as the attempts of w. All
+// waits share the workers, and the waits of an origin share its room.
+func (l *loop) timeForOthers(w *wait) time.Duration {
+	took := w.median()
+	others := time.Duration(l.unfinished-1) * took / time.Duration(l.Parallel)
+	if w.origin.most > 0 {
+		others = max(others, time.Duration(w.origin.waits-1)*took/time.Duration(w.origin.most))
 	}
 	return others
 }
 
-// lineUpDue sends the sources that are due into their lines, and ends the sources whose deadline has come. It returns the
+// lineUpDue sends the waits that are due into their lines, and ends the waits whose deadline has come. It returns the
 // time until the next appointment; ok is false without a further appointment.
 func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	defer l.lock()()
@@ -121,15 +118,15 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 		if wait := l.agenda[0].at.Sub(now); wait > 0 {
 			return wait, true
 		}
-		s := heap.Pop(&l.agenda).(appointment).source
+		w := heap.Pop(&l.agenda).(appointment).wait
 		switch {
-		case s.over || s.isBusy: // an attempt that is under way ends at the deadline by itself
-		case s.wait.isDeadline(now):
-			l.rest(s)
+		case w.over || w.isBusy: // an attempt that is under way ends at the deadline by itself
+		case w.isDeadline(now):
+			l.rest(w)
 			l.decide()
 		default:
-			line := l.lineOf(s)
-			if line.sources = append(line.sources, s); !line.isBusy {
+			line := l.lineOf(w)
+			if line.waits = append(line.waits, w); !line.isBusy {
 				l.admit(line)
 			}
 		}
@@ -137,53 +134,53 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// lineOf returns the line of a source: the line of its origin, or its own line if the source has a limiter of its own. Other
-// sources do not wait for such a limiter.
-func (l *loop) lineOf(s *source) *line {
-	if s.wait.p.Limiter != nil {
-		return &s.own
+// lineOf returns the line of a wait: the line of its origin, or its own line if the wait has a limiter of its own. Other
+// waits do not wait for such a limiter.
+func (l *loop) lineOf(w *wait) *line {
+	if w.p.Limiter != nil {
+		return &w.own
 	}
-	return &s.place.line
+	return &w.origin.line
 }
 
-// admit starts the turn of the first source in a line. The turn of the next source starts once the first source is
+// admit starts the turn of the first wait in a line. The turn of the next wait starts once the first wait is
 // through the gate.
 func (l *loop) admit(line *line) {
 	line.isBusy = false
-	for len(line.sources) > 0 && !line.isBusy && !l.isOver() {
-		s := line.sources[0]
-		line.sources = line.sources[1:]
-		if s.over { // at its deadline
+	for len(line.waits) > 0 && !line.isBusy && !l.isOver() {
+		w := line.waits[0]
+		line.waits = line.waits[1:]
+		if w.over { // at its deadline
 			continue
 		}
-		line.isBusy, s.isBusy = true, true
+		line.isBusy, w.isBusy = true, true
 		l.turns.Go(func() {
-			defer l.next(s) // also if the probe ends its goroutine
-			l.turn(s, func() { l.admit(line) })
+			defer l.next(w) // also if the probe ends its goroutine
+			l.turn(w, func() { l.admit(line) })
 		})
 	}
 }
 
-// next plans the next attempt of a source after its turn.
-func (l *loop) next(s *source) {
+// next plans the next attempt of a wait after its turn.
+func (l *loop) next(w *wait) {
 	defer l.lock()()
-	l.plan(s)
+	l.plan(w)
 	l.decide()
 }
 
-// An agenda is a heap of appointments (container/heap). Equal times have the order of their sources.
+// An agenda is a heap of appointments (container/heap). Equal times have the order of their waits.
 type agenda []appointment
 
-// An appointment is the due time of a source, or its deadline.
+// An appointment is the due time of a wait, or its deadline.
 type appointment struct {
-	at     time.Time
-	source *source
+	at   time.Time
+	wait *wait
 }
 
 func (a agenda) Len() int { return len(a) }
 
 func (a agenda) Less(i, j int) bool {
-	return cmp.Or(a[i].at.Compare(a[j].at), cmp.Compare(a[i].source.order, a[j].source.order)) < 0
+	return cmp.Or(a[i].at.Compare(a[j].at), cmp.Compare(a[i].wait.order, a[j].wait.order)) < 0
 }
 
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
@@ -200,9 +197,9 @@ func (a *agenda) Pop() any {
 }
 
 // wakeAt adds an appointment.
-func (l *loop) wakeAt(s *source, at time.Time) {
-	heap.Push(&l.agenda, appointment{at, s})
-	if l.agenda[0].source != s {
+func (l *loop) wakeAt(w *wait, at time.Time) {
+	heap.Push(&l.agenda, appointment{at, w})
+	if l.agenda[0].wait != w {
 		return
 	}
 	select {

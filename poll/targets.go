@@ -1,23 +1,38 @@
 package poll
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
-	"maps"
+	"math"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
-// add adds the source of a wait.
-func (l *loop) add(w *wait) *source {
-	limiter := w.p.Limiter
-	if limiter == nil {
-		limiter = l.Limiter
+// A score counts the targets of a group and their ends.
+type score struct {
+	Summary
+	unfinished int // waits that are not over
+	live       int // targets that have not ended
+	failed     int // targets, and lists, that have ended without success
+	growing    int // the lists that may find more targets
+	missing    int // how many more targets the lists should have
+}
+
+// add adds a wait for a target or for a list.
+func (l *loop) add(w *wait) {
+	if w.p.Elements != nil && !l.single {
+		l.prepareList(w)
+	} else {
+		l.number(w)
 	}
-	w.Limit.restore(limiter)
-	s := &source{wait: w, list: w.list, limiter: limiter, order: len(l.sources)}
-	l.sources = append(l.sources, s)
-	return s
+	w.Limit.restore(w.limiter)
+	w.order = len(l.waits)
+	l.waits = append(l.waits, w)
+	l.unfinished++
 }
 
 // number makes w a target, and sets its number.
@@ -28,50 +43,79 @@ func (l *loop) number(w *wait) {
 	}
 }
 
-// concludeWaits emits the verdict of an attempt, and ends each target that needs no further attempt.
-func (l *loop) concludeWaits(s *source) {
+// unrunnable returns CannotRun if the program cannot be run, Failed if the start request must not be sent, and
+// otherwise "". With an ending there was no attempt.
+func (w *wait) unrunnable() Ending {
+	f := w.last.observation.Failure
+	switch {
+	case w.unsent:
+		return Failed
+	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
+		return CannotRun
+	}
+	return ""
+}
+
+// concludeTargets emits the verdict of an attempt, and ends each target that needs no further attempt.
+func (l *loop) concludeTargets(w *wait) {
 	now := time.Now()
-	l.endSome(s, func(w *wait) Ending {
-		how := w.unrunnable()
-		if how != "" {
-			w.Attempts--
-			return how
-		}
-		isNews := s.list == nil || s.list.isNews(w)
+	l.endSome(w, func(w *wait) Ending {
+		isNews := w.lead == nil || w.lead.list.isNews(w)
 		if isNews {
 			e := w.event(EventAttempt, now)
 			e.ofStart = w.Sent == w.Attempts && w.Sent > 0
 			l.emit(e)
 		}
-		if how = w.ending(now); how == "" && !l.single && isNews {
+		how := w.ending(now)
+		if how == "" && !l.single && isNews {
 			w.slim()
 		}
 		return how
 	})
 }
 
-// endSome ends each target of a source for which ending returns an Ending. The remaining targets continue.
-func (l *loop) endSome(s *source, ending func(*wait) Ending) {
+// keptBody is the number of body bytes that a group keeps of a response that did not end a wait. The outcome
+// needs no more bytes of the last response.
+const keptBody = 8 << 10
+
+// slim drops the parts of the last observation that the outcome does not need. Emitted events keep these parts.
+func (w *wait) slim() {
+	o := *w.last.observation
+	o.Header, o.Remarks, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
+	}
+	w.last.observation = &o
+}
+
+// endSome ends each target of a wait for which ending returns an Ending. The remaining targets continue.
+func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 	isEnd := func(w *wait) bool {
 		how := ending(w)
 		if how != "" {
 			l.live--
-			l.tellEnd(w, how)
+			l.emitEnd(w, how)
 		}
 		return how != ""
 	}
-	if s.list == nil {
-		s.over = isEnd(s.wait)
-		return
+	if w.list != nil {
+		w.list.waiting = slices.DeleteFunc(w.list.waiting, isEnd)
+	} else if isEnd(w) {
+		l.finish(w)
 	}
-	s.list.waiting = slices.DeleteFunc(s.list.waiting, isEnd)
+}
+
+// finish notes that all targets of a wait have ended.
+func (l *loop) finish(w *wait) {
+	w.over = true
+	l.unfinished--
 }
 
 // maxFailures is how many failures of a group are named.
 const maxFailures = 3
 
-// tellEnd counts the end of a target or list, and emits the EventEnd.
-func (l *loop) tellEnd(w *wait, how Ending) {
+// emitEnd counts the end of a target or list, and emits the EventEnd.
+func (l *loop) emitEnd(w *wait, how Ending) {
 	o := w.outcome(how)
 	o.Unfinished = w.isUnfinished()
 	o.State = w.keptAtEnd(how, o)
@@ -87,42 +131,16 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// addList adds the source of a list. The lead sets the schedule of the source.
-func (l *loop) addList(lead *wait) {
-	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
-	list.reader = listReader{each: list.Each, keys: list.Keys, wants: list.wants}
-	keys, listed := list.Known, lead.Listed
-	if keys == nil {
-		if l.Percent > 0 && list.Expect <= 0 {
-			l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs its Known or Expect"))
-		}
-		keys = slices.Sorted(maps.Keys(list.Past))
-		list.least = max(list.Expect, l.AtLeast, 0)
+// prepareList makes a wait the lead of a list, and the known elements its targets.
+func (l *loop) prepareList(lead *wait) {
+	list := newList(lead, l.AtLeast)
+	if !list.isCounted() && l.Percent > 0 {
+		l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs its Known or Expect"))
+	}
+	if list.Known == nil {
 		l.growing++
 	}
-	for _, key := range keys {
-		if list.members[key] == nil { // a key may be named twice
-			list.join(key)
-		}
-	}
-	if list.Known != nil {
-		list.least = len(list.members)
-	}
-	if list.Known == nil && list.Expect <= 0 {
-		lead.Listed = list.listedBefore(listed)
-	}
-	list.asked = len(list.waiting)
 	l.numberNew(list)
-	lead.classify, lead.list = list.classify, list
-	l.add(lead)
-	l.lists++
-}
-
-// openList starts a list. It ends the list at once if earlier runs ended all known elements.
-func (l *loop) openList(s *source) {
-	if s.list.narrow(); len(s.list.waiting) == 0 && s.list.Known != nil {
-		l.endList(s, "")
-	}
 }
 
 // numberNew gives numbers to the new targets of a list, and updates the count of missing targets.
@@ -139,19 +157,15 @@ func (l *loop) numberNew(list *list) {
 
 // concludeList emits the verdict of an attempt at a list. It ends each target that needs no further attempt, and
 // the list itself once no target is left to wait for.
-func (l *loop) concludeList(s *source) {
-	list, lead, now := s.list, s.wait, time.Now()
-	if how := lead.unrunnable(); how != "" {
-		lead.Attempts--
-		l.endList(s, how)
-		return
-	}
+func (l *loop) concludeList(lead *wait) {
+	list, now := lead.list, time.Now()
+	asked := len(list.waiting)
 	l.numberNew(list)
 	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
 	if hopeless && list.lastComplete { // the response is complete: its finished elements end by it
-		l.concludeWaits(s)
+		l.concludeTargets(lead)
 	}
 	if !list.lastComplete || hopeless {
 		for _, w := range list.waiting {
@@ -159,41 +173,91 @@ func (l *loop) concludeList(s *source) {
 		}
 	}
 	if !hopeless {
-		l.concludeWaits(s)
+		l.concludeTargets(lead)
 	}
 	switch {
 	case !hopeless && list.checkComplete(lead.LastLook || how == TimedOut):
-		l.endList(s, "")
+		l.endList(lead, "")
 	case how != "":
-		l.endList(s, how)
+		l.endList(lead, how)
 	default:
-		list.narrow()
+		list.narrow(asked)
 	}
 }
 
 // endList ends a list, and its remaining targets. how is "" if the list is complete. The end of the list itself
 // is reported only if the list may have missed targets.
-func (l *loop) endList(s *source, how Ending) {
-	list := s.list
+func (l *loop) endList(lead *wait, how Ending) {
+	list := lead.list
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
-		l.tellEnd(list.lead, how)
+		l.emitEnd(lead, how)
 	}
 	if maybe := list.reader.maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
 		l.Notes = append(l.Notes, maybe+", so the list may have a further page")
 	}
-	l.endSome(s, func(*wait) Ending { return how })
-	s.over = true
-	l.lists--
+	l.endSome(lead, func(*wait) Ending { return how })
 	if list.Known == nil {
 		l.growing--
 	}
+	l.finish(lead)
 }
 
-// endAll ends all targets of a source.
-func (l *loop) endAll(s *source, how Ending) {
-	if s.list != nil {
-		l.endList(s, how)
+// endAll ends all targets of a wait.
+func (l *loop) endAll(w *wait, how Ending) {
+	if w.list != nil {
+		l.endList(w, how)
 		return
 	}
-	l.endSome(s, func(*wait) Ending { return how })
+	l.endSome(w, func(*wait) Ending { return how })
+}
+
+// decide ends the run if all targets have ended, or once the goal of the group was reached or is out of reach.
+func (l *loop) decide() {
+	switch have, need := l.Endings[Succeeded], l.needed(); {
+	case l.unfinished == 0:
+		l.cancel(errOver)
+	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
+		l.cancel(errReached)
+	case l.Attempts == 0 && l.growing == 0 && need > l.Targets+l.missing: // known before the first attempt
+		l.cancel(errOutOfReach)
+	case !l.FailFast:
+	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
+		l.cancel(errOutOfReach)
+	}
+}
+
+// needed returns how many targets have to succeed, 0 for all.
+func (l *loop) needed() int {
+	if l.Percent <= 0 {
+		return l.AtLeast
+	}
+	return int(math.Ceil(l.Percent*float64(l.Targets+l.missing)/100 - 1e-9)) // 4.4% of 750 are 33, and not 33.000000000000007
+}
+
+// goal returns the last event.
+func (l *loop) goal() Event {
+	now, s := time.Now(), l.Summary
+	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
+	needsAll := l.needed() <= 0
+	if s.Need = l.needed(); needsAll {
+		s.Need = s.Targets + l.missing
+	}
+	isOpen := l.Percent > 0 && l.missing > 0 // a share of an unknown number
+	if len(l.waits) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
+		s.Ending = gravest(s.Endings)
+	}
+	if s.Ending == Interrupted || s.Ending == TimedOut {
+		s.Cause = context.Cause(l.caller)
+	}
+	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Summary: &s}
+}
+
+// gravest returns the ending of a group whose goal was not reached.
+func gravest(endings map[Ending]int) Ending {
+	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
+		if endings[e] > 0 {
+			return e
+		}
+	}
+	return Failed
 }

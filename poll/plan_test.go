@@ -19,7 +19,7 @@ func (zeros) Uint64() uint64 { return 0 }
 
 // standingAt returns where a wait by a schedule of 10 s stands after three attempts, the last of which ended with a verdict.
 func standingAt(verdict status.Status) *standing {
-	last := &judgement{observation: &status.Observation{}, verdict: status.Verdict{Status: verdict}, begun: begun.Add(20 * time.Second)}
+	last := &conclusion{observation: &status.Observation{}, verdict: status.Verdict{Status: verdict}, begun: begun.Add(20 * time.Second)}
 	return &standing{
 		State: State{Start: begun, Began: begun, Attempts: 3, Status: verdict, Streak: 1, Since: begun.Add(20 * time.Second), Last: begun.Add(20 * time.Second)},
 		p:     Poller{Schedule: backoff.Fixed(10 * time.Second), Throttled: backoff.Fixed(30 * time.Second), SuccessThreshold: Threshold{Times: 1}, ErrorThreshold: Threshold{Times: 1}, Rand: rand.New(zeros{})},
@@ -58,7 +58,7 @@ func TestNext(t *testing.T) {
 		{"a verdict that has to hold", status.Success, func(s *standing) {}, listing{hold: 4 * time.Second, streak: 1}, "4s"},
 		{"a list to confirm", status.NotReady, func(*standing) {}, listing{confirmAt: now.Add(2 * time.Second)}, "2s"},
 		{"the plan of an earlier run", status.NotReady, func(s *standing) { s.Due = now.Add(7 * time.Second) }, listing{}, "7s"},
-		{"the time since an earlier run", status.NotReady, func(s *standing) { s.last = &judgement{}; s.Last = now.Add(-4 * time.Second) }, listing{}, "6s"},
+		{"the time since an earlier run", status.NotReady, func(s *standing) { s.last = &conclusion{}; s.Last = now.Add(-4 * time.Second) }, listing{}, "6s"},
 		{"the first attempt", status.None, func(s *standing) { s.Attempts, s.p.Immediate, s.p.InitialDelay = 0, true, 2*time.Second }, listing{}, "2s"},
 		{"a start", status.None, func(s *standing) { s.Attempts, s.Began = 0, time.Time{} }, listing{}, "0s"},
 		{"two in a row that need time", status.NotReady, func(s *standing) {
@@ -139,7 +139,7 @@ func TestConclude(t *testing.T) {
 		if test.before == status.None {
 			s.Streak = 0
 		}
-		s = conclude(s, &judgement{observation: &test.o, verdict: test.v}, test.isBetween, begun.Add(time.Minute))
+		s = conclude(s, &conclusion{observation: &test.o, verdict: test.v}, test.isBetween, begun.Add(time.Minute))
 		if have := fmt.Sprintf("%s %d since %s", s.Status, s.Streak, s.Since.Sub(begun)); have != test.want {
 			t.Errorf("%s: have %s, want %s", test.name, have, test.want)
 		}

@@ -3,21 +3,20 @@ package poll
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
+	"fmt"
 	"hash/crc32"
 	"maps"
+	"net/http"
+	"slices"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/coach"
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/ratelimit"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
 )
 
-// A judgement is an attempt that has ended, with its verdict.
-type judgement struct {
+// A conclusion is an attempt that has ended, or a message, with its verdict.
+type conclusion struct {
 	observation *status.Observation
 	verdict     status.Verdict
 	begun       time.Time // when the attempt started or, for a response from a cache, the earliest time when it was made
@@ -29,10 +28,13 @@ type judgement struct {
 // freshFor is the time for which an operation may not be visible after its start: a 404 is NOT_READY then.
 const freshFor = 10 * time.Second
 
-// answered evaluates the observation of an attempt, and updates the State.
-func (w *wait) answered(o status.Observation, took time.Duration) {
+// evaluateResponse evaluates the observation of an attempt, and updates the State.
+func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
+	if w.stream.isUncounted {
+		w.count(w.complete)
+	}
 	if w.unsent {
-		w.last = &judgement{observation: &o}
+		w.last = &conclusion{observation: &o}
 		return
 	}
 	o = meaning.Recorded(o)
@@ -46,14 +48,18 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.last.took = took
 	} else {
 		ctx, cancel := w.context(w.p.AttemptTimeout)
-		w.judge(ctx, &o, took)
+		w.evaluate(ctx, &o, took)
 		cancel()
 	}
 	w.Last = time.Now()
 	if w.isRefused() {
 		w.Refusals++
 	}
-	w.heard(took)
+	if w.stream.messages > 0 && took > w.Previous {
+		// The schedule restarts. Shorter streams do not restart it, so that a server that ends each stream at once gets fewer
+		// and fewer requests.
+		w.Anew, w.Previous = w.Attempts, 0
+	}
 	w.Starting = w.Starting && w.isStartLost()
 	if w.Began.IsZero() {
 		// The attempt was to start the operation. After the response the schedule restarts.
@@ -74,7 +80,7 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	}
 	w.ignored = "" // the note is about the last response
 	v := x.Eval(status.Environment(o)).Value()
-	if v.Type == "null" || !v.Exists() && !failsOnValue(x, o) {
+	if v.Type == "null" || !v.Exists() {
 		return
 	}
 	wait, ok := ratelimit.Parse(v.Text(), now)
@@ -83,18 +89,6 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
 		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
 	}
-}
-
-// failsOnValue reports whether x could not be evaluated because of a member of the document, as .ms / 1000 if
-// .ms is a string. A program in jq also fails on a missing member, but it fails on an empty object for the same
-// reason.
-func failsOnValue(x *expr.Expr, o *status.Observation) bool {
-	env := status.Environment(o)
-	r := x.Eval(env)
-	env.Doc = expr.NewDoc([]byte("{}"))
-	isUnknown := r.Value().Type != "missing" && !r.Missing() && !r.Abandoned()
-	var members map[string]json.RawMessage
-	return isUnknown && r.Value().Reason != x.Eval(env).Value().Reason && json.Unmarshal(o.Body, &members) == nil
 }
 
 // isStartLost reports whether the last attempt may have started the operation without a response.
@@ -113,50 +107,38 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 	w.noteChange(o, now)
 }
 
-// judge evaluates an observation, and records the verdict. took is the duration of the attempt, 0 for a message.
-func (w *wait) judge(ctx context.Context, o *status.Observation, took time.Duration) {
-	j := &judgement{observation: o, begun: time.Now().Add(-took), took: took}
+// evaluate evaluates an observation, and records the conclusion. took is the duration of the attempt, 0 for a message.
+func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Duration) {
+	c := &conclusion{observation: o, begun: time.Now().Add(-took), took: took, isHeld: o.Failure != nil && o.Failure.Err == errConfirm}
 	if isAged(o) {
-		j.begun = j.begun.Add(-meaning.Of(o).Age - time.Second) // the Age counts whole seconds
+		c.begun = c.begun.Add(-meaning.Of(o).Age - time.Second) // the Age counts whole seconds
 	}
-	v, outdated := &j.verdict, w.outdated(o, j.begun)
-	j.isOutdated, j.isHeld = outdated != "", o.Failure != nil && o.Failure.Err == errConfirm
+	v, outdated := &c.verdict, w.outdated(o, c.begun)
+	c.isOutdated = outdated != ""
 	switch {
 	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	case j.isOutdated:
+	case c.isOutdated:
 		*v = status.Verdict{Status: status.NotReady, Reason: outdated}
 	case w.classify != nil:
-		*v = w.classify(ctx, j)
+		*v = w.classify(ctx, c)
 	default:
 		*v = w.verdict(ctx, *o)
 	}
 	if o.Ended && v.Status == status.NotReady && w.complete.observation != nil && w.complete.observation.Message {
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
-	if o.Stopped() || v.Abandoned {
-		if took > w.median() && w.stream.messages == 0 { // the reserved time was too short, and a later run needs more
-			w.Took = [len(w.Took)]time.Duration{took}
+	if !isCut(c) {
+		w.noteMatch(v, o.Good())
+		if w.stream.isUncounted = o.Message && !w.stream.isShown && !v.Status.Ends(); !w.stream.isUncounted {
+			w.count(c)
 		}
-		w.record(j)
-		return
 	}
-	if v.Status == status.NotReady && v.Rule != "" {
-		w.noteMatch(v.Rule, o.Good())
-	}
-	w.stream.isUncounted = o.Message && !w.stream.isShown && !v.Status.Ends()
-	if !w.stream.isUncounted {
-		w.count(j)
-	}
-	w.record(j)
+	w.record(c)
 	if w.stream.messages > 0 { // a further attempt needs only the time to its first message
 		took = w.stream.firstAfter
 	}
-	// A refusal takes less time than a whole response, and so does a failed connection or a failure of one page.
-	isPart := took < w.median() && (v.Status == status.Throttled || o.Failure != nil || w.p.Elements != nil && !o.Good())
-	if !isPart && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is an unused entry
-	}
+	w.measure(took, c)
 }
 
 // verdict evaluates the rules.
@@ -168,7 +150,7 @@ func (w *wait) verdict(ctx context.Context, o status.Observation) status.Verdict
 
 // count adds j to the coach, and sets the hints about j. It takes several times as long as the verdict. So, if
 // messages come fast, only the last message is counted, and the messages that may end the wait.
-func (w *wait) count(j *judgement) {
+func (w *wait) count(j *conclusion) {
 	w.stream.isUncounted = false
 	w.coach.Add(j.observation, &j.verdict)
 	if hints := w.coach.FirstHints(); j.verdict.Status != status.Success {
@@ -177,18 +159,19 @@ func (w *wait) count(j *judgement) {
 }
 
 // noteMatch records that a rule for NOT_READY matched a response, which was successful or not.
-func (w *wait) noteMatch(rule string, isGood bool) {
-	if wasGood, isKnown := w.Matched[rule]; isKnown && (wasGood || !isGood) {
+func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
+	wasGood, isKnown := w.Matched[v.Rule]
+	if v.Status != status.NotReady || v.Rule == "" || isKnown && (wasGood || !isGood) {
 		return
 	}
 	matched := map[string]bool{} // a new map, since copies of the state share the old one
 	maps.Copy(matched, w.Matched)
-	matched[rule] = isGood
+	matched[v.Rule] = isGood
 	w.Matched = matched
 }
 
 // record makes j the last attempt.
-func (w *wait) record(j *judgement) {
+func (w *wait) record(j *conclusion) {
 	v := &j.verdict
 	if j.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
 		v.Status, v.Rule = status.NotReady, ""
@@ -201,6 +184,46 @@ func (w *wait) record(j *judgement) {
 	}
 	w.complete = j
 	w.wasPending = w.wasPending || !isBetween && j.observation.Failure == nil && w.Status != status.Success
+}
+
+// conclude returns the state after an attempt, or a message, that ended at now. isBetween means that the verdict
+// neither confirms nor breaks the verdicts before.
+func conclude(s State, j *conclusion, isBetween bool, now time.Time) State {
+	o, v := j.observation, j.verdict
+	s.Hint, s.Reason = o.Hint, v.Reason
+	switch {
+	case isBetween, isStreamEnd(j):
+		return s
+	case isCut(j) && s.Streak > 0 && s.Status.Ends(): // the next run confirms the verdicts of this run
+		return s
+	case isCut(j):
+		s.Status, s.Streak = v.Status, 0
+		return s
+	case v.Status != s.Status:
+		s.Streak = 0
+	}
+	if s.Streak == 0 || s.Since.IsZero() {
+		s.Since = now
+	}
+	s.Status = v.Status
+	s.Streak++
+	return s
+}
+
+// isCut reports whether an attempt shows nothing: the run ended before the response, or before the rules were evaluated.
+func isCut(j *conclusion) bool { return j.observation.Stopped() || j.verdict.Abandoned }
+
+// isStreamEnd reports whether an attempt is the end of a stream that decides nothing, so that the verdict of the messages
+// holds.
+func isStreamEnd(j *conclusion) bool {
+	return j.observation.Ended && j.verdict.Status == status.NotReady
+}
+
+// isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response
+// is outdated after a response that is SUCCESS or ERROR: neither ends the count.
+func (w *wait) isBetween(j *conclusion) bool {
+	isLine := w.stream.countsSeen && j.observation.Message && j.verdict.Rule == ""
+	return j.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || j.isOutdated && w.isUnconfirmed())
 }
 
 // noteChange sets how long the responses have been equal, and reports whether this response differs from the
@@ -221,40 +244,6 @@ func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	return changed
 }
 
-// forResult returns a wait for the result if the last attempt was SUCCESS and the result is in another document;
-// otherwise nil. The new wait continues the State. The rules are about the operation, so any successful response
-// is the result, and the verdict on the operation stays. The first request for the result belongs to the last
-// attempt.
-func (w *wait) forResult() *wait {
-	if w.result == nil || w.done != nil || w.Status != status.Success || !w.decided() {
-		return nil
-	}
-	second := *w
-	second.done = w.last
-	second.use(w.result)
-	second.p.Rules, second.p.SuccessThreshold = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}
-	second.classify, second.coach, second.Streak = second.classifyResult, new(coach.Coach), 0
-	second.complete = &judgement{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: second.unfetched()}}
-	return &second
-}
-
-// classifyResult returns the verdict on the operation if the response is successful, and otherwise the verdict
-// on the response with a reason that the result is missing.
-func (w *wait) classifyResult(ctx context.Context, result *judgement) status.Verdict {
-	v := w.p.Rules.Classify(ctx, *result.observation)
-	if v.Status == status.Success {
-		return w.done.verdict
-	}
-	v.Reason = w.unfetched() + ": " + v.Reason
-	return v
-}
-
-// unfetched returns the reason for a result that could not be fetched.
-func (w *wait) unfetched() string {
-	return "done, but its result could not be fetched: get " + w.planned.Name
-}
-
 const (
 	// eventEvery is the least time between two EventMessages, except for a first burst: messages may use up
 	// eventBurst in advance.
@@ -262,8 +251,8 @@ const (
 	eventBurst = 2 * time.Second
 )
 
-// tell evaluates a message, and reports whether the attempt has to end with this message.
-func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
+// evaluateMessage evaluates a message, and reports whether the attempt has to end with this message.
+func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enough bool) {
 	if w.classify != nil || w.stream.decided { // a list has no messages, and no message counts after the deciding one
 		return w.stream.decided
 	}
@@ -276,7 +265,7 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 	o.Message = true
 	w.annotate(&o, now, 0)
 	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst
-	w.judge(ctx, &o, 0)
+	w.evaluate(ctx, &o, 0)
 	if w.stream.decided = w.decided(); w.stream.decided {
 		if last := w.last.observation; w.Status == status.Success && last.Body == nil && last.Stderr != nil { // the line is the result
 			last.Body, last.Truncated = append(bytes.Clone(last.Stderr), '\n'), last.StderrCut
@@ -295,5 +284,60 @@ func (w *wait) tell(ctx context.Context, o status.Observation) (enough bool) {
 		return false
 	}
 	w.stream.nextEvent = now.Add(max(0, w.stream.nextEvent.Sub(now)) + eventEvery)
-	return !w.run.news(w.event(EventMessage, time.Now()))
+	return !w.run.emitMessage(w.event(EventMessage, time.Now()))
+}
+
+// An evidence is the time of a response by this machine's clock, and the newest Date of each origin up to then.
+// A later response counts only if it is not older: a cache may hold a copy from before.
+type evidence struct {
+	At    time.Time            `json:"at"`
+	Dates map[string]time.Time `json:"dates,omitempty"`
+}
+
+// outdated returns the reason if a response is older than the start, or than the response that it has to follow:
+// by its Age, or by the Date of the same server. It returns "" if the response counts. begun is the earliest time
+// at which the response can have been made. A server's clock is never compared with this machine's clock.
+func (w *wait) outdated(o *status.Observation, begun time.Time) string {
+	older := "a cache may have stored the response before an earlier response"
+	isStarting := w.Began.IsZero() // the start may have been redirected to a page that a cache has
+	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
+		older = "a cache may have stored the response before the start"
+	}
+	switch e, h := w.Evidence, meaning.Of(o); {
+	case o.Failure != nil, o.Start, h.RefusedForLoad(o), e == nil && !isStarting:
+	case isAged(o) && (isStarting || begun.Before(e.At)):
+		return fmt.Sprintf("%s: its Age is %d s", older, h.Age/time.Second)
+	case h.Date.IsZero():
+	case h.Date.Before(h.Started[h.Origin]), e != nil && h.Date.Before(e.Dates[h.Origin]):
+		return older + ", by its Date"
+	}
+	return ""
+}
+
+// isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
+func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
+
+// noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS or
+// ERROR, a complete list, or the absence of an element; or the response was a 202, which comes before the result.
+func (w *wait) noteEvidence() {
+	o := w.last.observation
+	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }
+	switch {
+	case o.Code == nil, w.last.isOutdated:
+	case *o.Code == http.StatusAccepted, !w.Listed.IsZero(), slices.ContainsFunc(w.all(), isOpen):
+		w.Evidence = w.evidence()
+	}
+}
+
+// evidence returns the time of the last attempt, with the Dates of its responses and of the evidence before.
+func (w *wait) evidence() *evidence {
+	h, e := meaning.Of(w.last.observation), &evidence{At: w.Last, Dates: make(map[string]time.Time)}
+	if w.Evidence != nil {
+		maps.Copy(e.Dates, w.Evidence.Dates)
+	}
+	maps.Copy(e.Dates, h.Started)
+	if h.Date.After(e.Dates[h.Origin]) {
+		e.Dates[h.Origin] = h.Date
+	}
+	return e
 }
