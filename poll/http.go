@@ -177,10 +177,12 @@ func (p httpProbe) Plan() Plan {
 func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	var attempt request.Attempt
 	if a.limits != nil {
-		if _, isSent := a.limits.started.LoadOrStore(p.StartOf(p.position), true); isSent && p.position.IsStart() {
+		attempt = a.limits.Attempt
+	}
+	if a.limits != nil && p.position.IsStart() {
+		if _, isSent := a.limits.started.LoadOrStore(p.StartOf(p.position), true); isSent {
 			return impossible{err: errNotWrapped}.Check(ctx, a)
 		}
-		attempt = a.limits.Attempt
 	}
 	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastLook, a.NoCache, a.Accept, a.tell()
 	reply := p.Operation.Check(ctx, attempt, p.position)

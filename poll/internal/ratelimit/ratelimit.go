@@ -45,15 +45,28 @@ func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
 	h.Age = time.Duration(age) * time.Second
-	r := reader{Observation: o, HTTP: h, received: now}
-	h.ShouldRetry = r.shouldRetry()
-	for _, h := range retryAfterHeaders {
-		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+	if hasLimits(o.Header) {
+		r := reader{Observation: o, HTTP: h, received: now}
+		h.ShouldRetry = r.shouldRetry()
+		for _, h := range retryAfterHeaders {
+			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+		}
+		o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	}
-	o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
+}
+
+// hasLimits reports whether a name in header may be one of the fields that Read reads. It saves the search for each of
+// these names in most responses.
+func hasLimits(header http.Header) bool {
+	for name := range header {
+		if strings.Contains(name, "Retry") || strings.Contains(name, "Rate") || strings.Contains(name, "Poll") {
+			return true
+		}
+	}
+	return false
 }
 
 // A reader reads the header of one response.

@@ -103,16 +103,17 @@ type dialing struct {
 
 // hooks returns the hooks through which package net reports the errors.
 func (d *dialing) hooks() *httptrace.ClientTrace {
-	add := func(err error) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if err != nil {
-			d.errs = append(d.errs, err)
-		}
-	}
 	return &httptrace.ClientTrace{
-		ConnectDone: func(_, _ string, err error) { add(err) },
-		DNSDone:     func(info httptrace.DNSDoneInfo) { add(info.Err) },
+		ConnectDone: func(_, _ string, err error) { d.add(err) },
+		DNSDone:     func(info httptrace.DNSDoneInfo) { d.add(info.Err) },
+	}
+}
+
+func (d *dialing) add(err error) {
+	if err != nil {
+		d.mu.Lock()
+		d.errs = append(d.errs, err)
+		d.mu.Unlock()
 	}
 }
 

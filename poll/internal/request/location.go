@@ -151,8 +151,11 @@ var (
 
 // urlName returns the scheme, host and path of u, without the parameters and the userinfo that the path may contain.
 func urlName(u *url.URL) string {
-	path := pathParameter().ReplaceAllString(u.EscapedPath(), "")
-	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
+	path := u.EscapedPath()
+	if strings.ContainsAny(path, ";@") { // most paths have neither
+		path = pathUserinfo().ReplaceAllString(pathParameter().ReplaceAllString(path, ""), "//")
+	}
+	return u.Scheme + "://" + u.Host + path
 }
 
 // shortest is the length in bytes of the shortest secret that redact removes. Shorter secrets would match ordinary words.
