@@ -147,8 +147,3 @@ func (c *client) describe(a *answer) {
 	}
 	a.Started = started
 }
-
-// A layer makes calls. The client sends the requests itself, every other layer calls its inner layer.
-type layer interface {
-	do(ctx context.Context, next call) *answer
-}

@@ -37,7 +37,7 @@ func TestRenewedSecrets(t *testing.T) {
 		return http.Header{"X-Key": {fmt.Sprintf("key-%d.", n)}, "Accept": {fmt.Sprint("any-", n)}}, nil
 	}})
 	for range maxRenewed + 1 {
-		renewed{c, c}.renew(t.Context(), call{at: c.given}, false)
+		c.renew(t.Context(), call{at: c.given}, false)
 	}
 	have := c.clean(errors.New("first-key key-0. key-1. key-64. any-64"), c.given.url)
 	if want := "*** key-0. *** *** any-64"; have != want {

@@ -10,22 +10,6 @@ import (
 	"time"
 )
 
-// layers returns the outermost layer of an operation. It wraps c in the layers that the request needs. next is nil if the
-// response is never paginated.
-func layers(c *client, next *pager) layer {
-	all := layer(c)
-	if next == nil && !c.Stream && !asksForPart(c.Header) {
-		all = &conditional{layer: all}
-	}
-	if c.Refresh != nil {
-		all = renewed{all, c}
-	}
-	if next != nil {
-		all = pages{all, c, next}
-	}
-	return all
-}
-
 // asksForPart reports whether the user's header requests a part of the response, or makes the request conditional.
 func asksForPart(header http.Header) bool {
 	for name := range header {
@@ -50,23 +34,17 @@ const (
 // maxKept is the length in bytes of the longest body that is kept for a 304. Thousands of targets may each keep a body.
 const maxKept = 1 << 20
 
-// A conditional is a layer that keeps the last answer, and makes the next request conditional. If the server confirms the
+// conditional is a layer that keeps the last answer, and makes the next request conditional. If the server confirms the
 // answer (304), the result is the kept answer.
-type conditional struct {
-	layer
-	looks int     // number of GET requests, conditional or not
-	kept  *answer // last answer with validators; nil for none
-}
-
-func (c *conditional) do(ctx context.Context, next call) *answer {
-	if next.method != http.MethodGet || next.body != nil {
-		return c.layer.do(ctx, next)
+func (c *client) conditional(ctx context.Context, next call) *answer {
+	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || asksForPart(c.Header) {
+		return c.do(ctx, next)
 	}
-	c.looks++
-	if !next.Last && c.looks%unconditionalEvery != 0 {
+	c.gets++
+	if !next.Last && c.gets%unconditionalEvery != 0 {
 		next.kept = c.kept
 	}
-	a := c.layer.do(ctx, next)
+	a := c.do(ctx, next)
 	if a.Failure != nil {
 		return a
 	}
@@ -126,19 +104,17 @@ func conditionsOn(header http.Header) http.Header {
 // repeats only values of recent requests.
 const maxRenewed = 64
 
-// A renewed is a layer that renews header fields by Refresh before each call. After a 401 it renews them once more, so
-// that the next attempt may succeed.
-type renewed struct {
-	layer
-	client *client
-}
-
-func (r renewed) do(ctx context.Context, next call) *answer {
-	_, remark := r.renew(ctx, next, false)
-	a := r.layer.do(ctx, next)
+// fresh is a layer that renews header fields by Refresh before each call. After a 401 it renews them once more, so that
+// the next attempt may succeed.
+func (c *client) fresh(ctx context.Context, next call) *answer {
+	if c.Refresh == nil {
+		return c.conditional(ctx, next)
+	}
+	_, remark := c.renew(ctx, next, false)
+	a := c.conditional(ctx, next)
 	a.remark(remark)
 	if a.code == http.StatusUnauthorized && !a.Good() {
-		a.Renewed, remark = r.renew(ctx, next, true)
+		a.Renewed, remark = c.renew(ctx, next, true)
 		a.remark(remark)
 	}
 	return a
@@ -146,8 +122,7 @@ func (r renewed) do(ctx context.Context, next call) *answer {
 
 // renew calls Refresh, and updates the client's header by the fields that have changed. refused is true after a 401. It
 // returns whether a field has changed. If Refresh fails, remark is the reason, otherwise "".
-func (r renewed) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
-	c := r.client
+func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {

@@ -22,7 +22,6 @@ import (
 type Operation struct {
 	mu     sync.Mutex
 	client *client
-	outer  layer // outermost layer
 	follow follow
 	first  phase // phase of the first attempt
 	second phase // phase after the first request, if its response names no URL to follow
@@ -39,8 +38,7 @@ func NewOperation(r Request) (*Operation, error) {
 	if o.follow, err = parseFollow(r.Follow, environ); err != nil {
 		return nil, err
 	}
-	next, err := parsePager(r.Next, environ)
-	o.outer = layers(c, next)
+	c.next, err = parsePager(r.Next, environ)
 	switch {
 	case isSafe(c.Method):
 		o.first, o.second = given, given
@@ -117,7 +115,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 		o.Failure.Advice.Code = status.AdviceFollow
 	case fetching:
 		a.Tell = nil // a result is not a stream
-		got := s.plain().do(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
+		got := c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
 		o = got.seen
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
 			o.Doubt = s.doubt(got)
@@ -146,7 +144,7 @@ func (s *step) look(ctx context.Context, a Attempt) seen {
 	if s.Phase == given || s.Phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
-	got := s.outer.do(ctx, next)
+	got := s.client.pages(ctx, next)
 	o := s.observe(ctx, got)
 	if s.Phase == unsent && !got.unsent && !o.refusedForLoad() {
 		s.Phase = given
@@ -270,7 +268,7 @@ func isHTML(a *answer) bool {
 // redirects have led to, because the redirecting server must not receive the request again.
 func (s *step) start(ctx context.Context, a Attempt) seen {
 	c := s.client
-	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
+	got := c.pages(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
 	for _, r := range got.asked.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // the response is the response to a GET
 			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following
@@ -350,14 +348,6 @@ func remarkRedirect(o *seen, got *answer) {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
 			"if it is the result or its status, look there", urlName(to.url)))
 	}
-}
-
-// plain returns the layer for requests that are neither paginated nor conditional.
-func (s *step) plain() layer {
-	if s.client.Refresh != nil {
-		return renewed{s.client, s.client}
-	}
-	return s.client
 }
 
 // result returns the position that returns the result of an operation, for the status document of the operation. It

@@ -25,22 +25,16 @@ const (
 // errLastPage means that a page names no next page. A [safeError] that wraps errLastPage names the missing value.
 var errLastPage = errors.New("is the last page")
 
-// A pages is a layer that adds the further pages of a list to the first page.
-type pages struct {
-	layer
-	client *client
-	next   *pager
-}
-
-func (p pages) do(ctx context.Context, next call) *answer {
-	whole := p.layer.do(ctx, next)
-	if next.single || whole.asked.start || !isPage(whole) {
+// pages is a layer that adds the further pages of a list to the first page.
+func (c *client) pages(ctx context.Context, next call) *answer {
+	whole := c.fresh(ctx, next)
+	if c.next == nil || next.single || whole.asked.start || !isPage(whole) {
 		return whole
 	}
 	seen := map[string]int{next.at.identity(): 1, whole.asked.at.identity(): 1}
-	last, room := whole, p.client.MaxBody
+	last, room := whole, c.MaxBody
 	for n := 1; !whole.Truncated; {
-		to, err := p.after(ctx, last, n, seen)
+		to, err := c.after(ctx, last, n, seen)
 		if err != nil {
 			return whole.without(failed(unread(ctx, err), call{}), n)
 		}
@@ -53,27 +47,27 @@ func (p pages) do(ctx context.Context, next call) *answer {
 			break
 		}
 		n++
-		last = p.ask(ctx, call{Attempt: next.Attempt, method: last.asked.method, body: last.asked.body, at: to, room: room})
+		last = c.page(ctx, call{Attempt: next.Attempt, method: last.asked.method, body: last.asked.body, at: to, room: room})
 		if !last.Good() {
 			return whole.without(last, n)
 		}
 		addPage(&whole.seen, last)
 		seen[to.identity()] = n
 	}
-	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", p.client.MaxBody))
+	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", c.MaxBody))
 	return whole
 }
 
 // after returns the location of the page after a, which is page n. It returns a location without a URL if a is the last
 // page. seen maps the identity of each page's location to the number of the page. A page that was already read is an
 // error, except if the list of a is empty and a names itself: then a is the last page.
-func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
-	to, err := p.next.after(ctx, p.client, a, n)
+func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
+	to, err := c.next.after(ctx, c, a, n)
 	if err != nil || to.url == nil {
 		return location{}, err
 	}
 	if len(a.asked.body) > 0 {
-		err = p.client.mayTakeBody(a.asked.at, to)
+		err = c.mayTakeBody(a.asked.at, to)
 	}
 	if earlier, loop := seen[to.identity()]; loop && earlier == n && emptyList().Match(a.Body) && !fullList().Match(a.Body) {
 		a.Complete = true // the position in the list stays the same, so no client can read more
@@ -87,14 +81,14 @@ func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int)
 	return to, err
 }
 
-// ask requests a page. It repeats the request while the server rejects it because of load, up to maxTries times and as far
+// page requests a page. It repeats the request while the server rejects it because of load, up to maxTries times and as far
 // as the Pace allows. A successful response that is not JSON is a failure.
-func (p pages) ask(ctx context.Context, next call) (a *answer) {
+func (c *client) page(ctx context.Context, next call) (a *answer) {
 	for range maxTries {
 		if f := next.wait(ctx, next.at); f != nil {
 			return failed(f, next)
 		}
-		a = p.layer.do(ctx, next)
+		a = c.fresh(ctx, next)
 		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.observation()) {
 			break
 		}

@@ -1,15 +1,14 @@
 // Package request makes the HTTP requests of a wait. It evaluates no rules.
 //
 // An [Operation] sends the requests of one wait: it starts an operation, and follows the URLs that responses name. A
-// [Position], a value, is the state of the operation. The calls of an Operation pass through layers. Each layer takes a
-// call and returns an answer. From the outside in:
+// [Position], a value, is the state of the operation. The calls of an Operation pass through layers. Each layer is a
+// method of [client] that takes a call, calls the next layer, and returns an answer. From the outside in:
 //
 //	pages        reads the further pages of a list
-//	renewed      renews header fields
+//	fresh        renews header fields
 //	conditional  makes requests conditional, so that the server can confirm a response that has not changed (304)
-//	client       sends requests, follows redirects, and sends credentials only to their origin
-//
-// [layers] leaves out the layers that a request does not need.
+//	do           follows redirects
+//	send         sends one request, and reads the response
 //
 // The files, from the top to the bottom; calls go down only:
 //
@@ -135,7 +134,7 @@ func isToken(s string) bool {
 	})
 }
 
-// A client is the innermost layer. It sends requests, follows redirects, and sends credentials only to their origin.
+// A client sends requests through layers, and sends credentials only to their origin.
 type client struct {
 	Request          // after complete; never changed
 	given   location // location of the URL in Request
@@ -145,7 +144,10 @@ type client struct {
 	stripped *http.Transport
 	strip    sync.Once
 
+	next    *pager      // the Next of Request; nil if a response is one page
 	header  http.Header // header of Request, with renewed fields
+	gets    int         // number of GET requests that could be conditional
+	kept    *answer     // last answer with validators; nil for none
 	memory  stream.Memory
 	from    string   // origin of memory.LastID
 	renewed []string // secret values that Refresh has returned, latest first
