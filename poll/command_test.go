@@ -229,8 +229,8 @@ func TestCommandInPath(t *testing.T) {
 	}
 	c := poll.Command{Args: []string{"odd-job"}}
 	failure, _ := errors.AsType[*status.Failure](c.Plan().Invalid)
-	if failure == nil || failure.Kind != status.FailureNotExecutable {
-		t.Errorf("only a plain file: have %+v, want NotExecutable", failure)
+	if failure == nil || failure.Kind != status.FailureNotFound {
+		t.Errorf("only a plain file: have %+v, want NotFound", failure)
 	}
 	writeProgram(t, filepath.Join(second, "odd-job"), "#!/bin/sh\necho second; echo $0\n")
 	if obs := complete(t, c); !strings.HasPrefix(string(obs.Body), "second\n") {

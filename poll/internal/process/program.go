@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -63,21 +62,12 @@ func (c Command) notLookedUp(name string, isPath bool, err error) (failure *stat
 		failure.Err = exec.ErrDot
 	case isPath && isDir(name):
 		failure = c.notExecutable("is a directory")
-	case errors.Is(err, fs.ErrPermission), !isPath && isFileInPath(name):
+	case errors.Is(err, fs.ErrPermission):
 		failure = c.notExecutable("permission denied")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
 		failure = c.notFound("")
 	}
 	return failure
-}
-
-// isFileInPath reports whether a directory in PATH has a regular file with this name. If exec.LookPath has failed and
-// isFileInPath is true, the file exists but is not executable.
-func isFileInPath(name string) bool {
-	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
-		return err == nil && info.Mode().IsRegular()
-	})
 }
 
 // notStarted returns the failure for the error err of starting the program at path.

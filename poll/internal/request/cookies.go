@@ -6,7 +6,6 @@ import (
 	"net/http/cookiejar"
 	"slices"
 	"strings"
-	"sync"
 )
 
 const (
@@ -22,7 +21,6 @@ const (
 // the origin that has set the cookie, even if the cookie has a Domain. A cookie from an untrusted location is not sent to
 // a trusted location of the same origin.
 type cookies struct {
-	mu   sync.Mutex
 	jars map[string]*cookiejar.Jar // by cookieKey
 	size int                       // total size of the values of Set-Cookie, in bytes
 }
@@ -36,8 +34,6 @@ func (c *cookies) keep(from location, values []string) {
 	if size == 0 || size > maxSetCookie {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.size += size; c.jars == nil || c.size > maxCookies {
 		c.jars, c.size = make(map[string]*cookiejar.Jar), size
 	}
@@ -51,8 +47,6 @@ func (c *cookies) keep(from location, values []string) {
 
 // of returns the cookies that are sent to a location.
 func (c *cookies) of(at location) []*http.Cookie {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if len(c.jars) == 0 {
 		return nil
 	}

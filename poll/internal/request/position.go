@@ -79,7 +79,9 @@ func (o *Operation) Save(p Position) json.RawMessage {
 		return nil
 	}
 	if p.Phase == following {
+		o.mu.Lock()
 		p.Cookies = o.client.cookies.save(p.At)
+		o.mu.Unlock()
 	}
 	if p.At.same(o.client.given) {
 		p.At = location{} // the given URL may hold secrets

@@ -140,9 +140,7 @@ type client struct {
 	given   location // location of the URL in Request
 	cookies cookies
 
-	// stripped is the Transport without its client certificate. It is nil if the Transport has no client certificate.
-	stripped *http.Transport
-	strip    sync.Once
+	bare func() *http.Transport // returns the result of withoutCertificate
 
 	next    *pager      // the Next of Request; nil if a response is one page
 	header  http.Header // header of Request, with renewed fields
@@ -166,7 +164,9 @@ func newClient(r Request) (*client, error) {
 		return nil, err
 	}
 	r.User = cmp.Or(r.User, u.User)
-	return &client{Request: r, given: newLocation(u, true), header: r.Header}, nil
+	c := &client{Request: r, given: newLocation(u, true), header: r.Header}
+	c.bare = sync.OnceValue(c.withoutCertificate)
+	return c, nil
 }
 
 // secrets returns the strings that no error may repeat: user, password, and the values of secret header fields.
@@ -210,25 +210,22 @@ func (c *client) credentials() (all []string) {
 	return all
 }
 
-// bare returns a copy of the Transport without client certificates. It returns nil if the Transport itself has no client
-// certificate, or is not an [http.Transport]. It reads only the copy: the first request through a Transport changes its
-// fields, and another goroutine may send that request at any time.
-func (c *client) bare() *http.Transport {
-	c.strip.Do(func() {
-		original, ok := c.Transport.(*http.Transport)
-		if !ok {
-			return
-		}
-		bare := original.Clone()
-		tls := bare.TLSClientConfig
-		if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
-			return
-		}
-		tls.Certificates, tls.GetClientCertificate = nil, nil
-		bare.DisableKeepAlives = true // nobody could close its idle connections
-		c.stripped = bare
-	})
-	return c.stripped
+// withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the Transport itself
+// has no client certificate, or is not an [http.Transport]. It reads only the copy: the first request through a Transport
+// changes its fields, and another goroutine may send that request at any time.
+func (r *Request) withoutCertificate() *http.Transport {
+	original, ok := r.Transport.(*http.Transport)
+	if !ok {
+		return nil
+	}
+	bare := original.Clone()
+	tls := bare.TLSClientConfig
+	if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
+		return nil
+	}
+	tls.Certificates, tls.GetClientCertificate = nil, nil
+	bare.DisableKeepAlives = true // nobody could close its idle connections
+	return bare
 }
 
 // guards reports whether requests to p carry credentials.
