@@ -107,6 +107,8 @@ type HTTP struct {
 	// name, [net.DefaultResolver] has to confirm that. A dial function of your own that tries several
 	// addresses has to return the errors of all of them ([errors.Join]).
 	Transport http.RoundTripper
+	// Received is called with each response, before its body is read. It must not read the body. Nil means no call.
+	Received func(*http.Response)
 }
 
 // Target returns the scheme, host and path of the URL.

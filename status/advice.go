@@ -22,7 +22,6 @@ const (
 	AdviceDone                          // describe the document of a finished operation by a rule
 	AdviceEach                          // read all pages of the list
 	AdviceExpect                        // give the number of elements that are enough
-	AdviceStream                        // evaluate each event of the response, which may not end
 	AdviceHeld                          // give an attempt more time than the server is asked to hold it
 	AdviceAccept                        // accept a response with the status Text, too
 	AdviceOffered                       // request the URL that the header Text names

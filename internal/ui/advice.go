@@ -22,12 +22,6 @@ func advice(o *poll.Outcome) []string {
 	if o.Observation == nil || o.Ending == poll.Succeeded {
 		return list
 	}
-	kind, _, _ := strings.Cut(o.Observation.Header.Get("Content-Type"), ";")
-	failure := o.Observation.Failure // of an attempt that was stopped, before the header was kept
-	isStream := kind == "text/event-stream" || failure != nil && failure.Advice.Code == status.AdviceStream
-	if isStream && !o.Observation.Message && o.Verdict.Advice.Code == status.AdviceNone {
-		list = append(list, remedy(status.Advice{Code: status.AdviceStream}))
-	}
 	if s := instead(o); s != "" {
 		list = append(list, s)
 	}
@@ -46,7 +40,7 @@ func advice(o *poll.Outcome) []string {
 // grounds returns what people and programs are told besides the reason. Notes have the prefix.
 func grounds(o *poll.Outcome, prefix string) []string {
 	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceStream { // which is a hint
+	if s := remedy(o.Verdict.Advice); s != "" {
 		list = append(list, s)
 	}
 	return list
@@ -56,9 +50,6 @@ func grounds(o *poll.Outcome, prefix string) []string {
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
-	if v.Advice.Code == status.AdviceStream {
-		list = append(list, remedy(v.Advice))
-	}
 	if v.Advice.Code == status.AdviceNext {
 		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
 	}
@@ -106,7 +97,6 @@ func remedy(a status.Advice) string {
 		status.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
 		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
 		status.AdviceExpect:      "to say how many elements are enough: --expect N",
-		status.AdviceStream:      "to judge each event of the answer as it comes: --stream",
 		status.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
 		status.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
 		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,

@@ -5,7 +5,9 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,6 +121,18 @@ func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
 	}))
+}
+
+// noticeStream returns a function that prints one note about a stream of events that is not evaluated as one.
+func noticeStream(reporter *ui.Reporter) func(*http.Response) {
+	say := sync.OnceFunc(func() {
+		reporter.Say("the response is a stream of events, and is evaluated when it ends: --stream evaluates each event as it comes")
+	})
+	return func(r *http.Response) {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
+			say()
+		}
+	}
 }
 
 // endTarget reports the end of a target, and in a group writes the target's result. The deadline does not

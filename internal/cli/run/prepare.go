@@ -159,7 +159,11 @@ func (w *wait) open(targets []*read.Target) (err error) {
 		w.report.Timeout = targets[0].Poller.Timeout
 	}
 	w.reporter = ui.New(w.report)
+	noticed := noticeStream(w.reporter)
 	for _, t := range targets {
+		if request, ok := t.Poller.Probe.(*poll.HTTP); ok && !request.Stream {
+			request.Received = noticed
+		}
 		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // the Timeout counts from the start of this run
 		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // only a single target can have --show-stderr
 			c.Stderr = w.reporter.Stderr()

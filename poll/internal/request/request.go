@@ -68,6 +68,7 @@ type Request struct {
 	LocationTrusted bool
 	Stream          bool
 	Transport       http.RoundTripper
+	Received        func(*http.Response)
 }
 
 // complete checks the fields of r except URL, Follow and Next, and replaces zero values by defaults. The error holds no

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"mime"
 	"net/http"
 	"slices"
 	"time"
@@ -50,6 +49,9 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
 	a.Origin = next.at.origin()
+	if c.Received != nil {
+		c.Received(resp)
+	}
 	keep := func() {
 		ratelimit.Read(&a.Observation, &a.HTTP, received)
 		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
@@ -63,11 +65,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		return l.listen(ctx, own, d.stop)
 	}
 	if err := c.read(a, resp); err != nil {
-		kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
-		if a = c.unanswered(ctx, err, true, next); kind == eventStream {
-			a.Failure.Advice.Code = status.AdviceStream
-		}
-		return a
+		return c.unanswered(ctx, err, true, next)
 	}
 	keep()
 	return a
