@@ -248,7 +248,7 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 		c.Grace = 200 * time.Millisecond
 		obs, took := probeFor(t, c, time.Hour)
 		if !obs.Good() || took < c.Grace || took > slack {
-			t.Errorf("have failure %v after %v, want a good answer after %v", obs.Failure, took, c.Grace)
+			t.Errorf("have failure %v after %v, want a successful response after %v", obs.Failure, took, c.Grace)
 		}
 		if obs.Truncated != test.stdout || obs.StdoutOpen != test.stdout || obs.StderrOpen != test.stderr || test.stderr && !obs.OutputCut {
 			t.Errorf("%q: have %+v", test.closed, obs)

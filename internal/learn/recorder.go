@@ -272,8 +272,8 @@ func Table() argv.Flags {
 		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, Set: argv.Parsed(parseCost, func(f *Flags, v cost) { f.Cost = v }), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
 		{Name: "age", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(f *Flags, v time.Duration) { f.Age = v }), Needs: "learn", Usage: "how long the operation has been running"},
 		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, Set: argv.Text(func(f *Flags, v string) { f.History = v }), Needs: "learn", Usage: "the directory of past runs"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.StartedAt = v }), Needs: "learn", Usage: "when the operation started, from its last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.FinishedAt = v }), Needs: "started-at", Usage: "when the operation ended, from its last answer"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.StartedAt = v }), Needs: "learn", Usage: "when the operation started, from its last response"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.FinishedAt = v }), Needs: "started-at", Usage: "when the operation ended, from its last response"},
 	}
 }
 

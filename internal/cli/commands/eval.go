@@ -53,11 +53,11 @@ func (q *evaluation) flags() argv.Flags {
 		{Name: "exit", Value: "CODE", Set: argv.Parsed(argv.ParseCount(0), func(q *evaluation, v int) { q.env.Exit = &v }), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.header = append(q.header, v) }), Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.stderr = v }), Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: classes, Set: argv.Text(func(q *evaluation, v string) { q.env.Error = v }), Not: "status exit header", Usage: "$error: there was no answer, because of WORD"},
+		{Name: "error", Value: "WORD", Words: classes, Set: argv.Text(func(q *evaluation, v string) { q.env.Error = v }), Not: "status exit header", Usage: "$error: there was no response, because of WORD"},
 		{Name: "event", Value: "NAME", Set: argv.Text(func(q *evaluation, v string) { q.env.Event = v }), Usage: "$event, the name of an event of a stream"},
 		{Name: "attempt", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(q *evaluation, v int) { q.env.Attempt = v }), Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Elapsed = v }), Usage: "$elapsed, the time since the start"},
-		{Name: "unchanged", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Unchanged = v }), Usage: "$unchanged, since the answer last changed"},
+		{Name: "unchanged", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(q *evaluation, v time.Duration) { q.env.Unchanged = v }), Usage: "$unchanged, since the response last changed"},
 		{Name: "print", Value: "EXPR", Set: argv.Text(func(q *evaluation, v string) { q.print = v }), Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}

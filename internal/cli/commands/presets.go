@@ -73,7 +73,7 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 }
 
 const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
-	"A good answer that no rule matches is NOT_READY, or ERROR with --strict.\n"
+	"A successful response that no rule matches is NOT_READY, or ERROR with --strict.\n"
 
 // explained returns the source text of the presets in list, with the order of the rules.
 func explained(list []presets.Preset) string {

@@ -54,10 +54,10 @@ func conditions() argv.Flags {
 		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.NotReadyIf = append(s.NotReadyIf, v) }), Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", Set: argv.Switch(func(s *Run, on bool) { s.Gone = on }), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "accept", Value: "CODES", For: ofHTTP | ofCommand, Many: true, Set: argv.Text(func(s *Run, v string) { s.Accept = append(s.Accept, v) }), Distinctive: true, Usage: "the successful statuses or exit codes, e.g. 2xx,429"},
-		{Name: "strict", Set: argv.Switch(func(s *Run, on bool) { s.Poller.Rules.Strict = on }), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
+		{Name: "strict", Set: argv.Switch(func(s *Run, on bool) { s.Poller.Rules.Strict = on }), Distinctive: true, Usage: "ERROR on a successful response that nothing matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Preset = v }), Offers: OfferedPresets, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
-		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.Detail = append(s.Detail, v) }), Usage: "add this value of the answer to the reason"},
-		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.RetryAfter = append(s.RetryAfter, v) }), Usage: "wait at least as long as this value of the answer"},
+		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.Detail = append(s.Detail, v) }), Usage: "add this value of the response to the reason"},
+		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.RetryAfter = append(s.RetryAfter, v) }), Usage: "wait at least as long as this value of the response"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.SuccessThreshold = v }), Distinctive: true, Brief: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
 		{Name: "error-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.ErrorThreshold = v }), Distinctive: true, Usage: "ERROR verdicts needed in a row, or how long"},
 	}.In(groupConditions, OfAll)
@@ -69,16 +69,16 @@ func limits() argv.Flags {
 		{Name: "slice", HasVariable: true, Value: "D", Set: argv.Parsed(ParsePositive, func(s *Run, v time.Duration) { s.Slice = v }), WholeRun: true, Brief: true, Distinctive: true, Not: "timeout joblog resume pass-exit-code", Usage: "end this call after D (exit 124); the next continues"},
 		{Name: "attempt-timeout", HasVariable: true, Value: "D", Default: "30s; none for a command", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.Poller.AttemptTimeout = v }), Distinctive: true, Usage: "the time for one attempt"},
 		{Name: "max-attempts", HasVariable: true, Value: "N", Default: "0 = no limit", Set: argv.Parsed(argv.ParseCount(0), func(s *Run, v int) { s.Poller.MaxAttempts = v }), Distinctive: true, Usage: "how many attempts to make"},
-		{Name: "stream", Set: argv.Switch(func(s *Run, on bool) { s.HTTP.Stream, s.Command.Stream = on, on }), For: ofHTTP | ofCommand, Brief: true, Usage: "judge each line or event as it comes"},
+		{Name: "stream", Set: argv.Switch(func(s *Run, on bool) { s.HTTP.Stream, s.Command.Stream = on, on }), For: ofHTTP | ofCommand, Brief: true, Usage: "evaluate each line or event as it comes"},
 		{Name: "pid", Value: "PID", Set: argv.Parsed(parsePid, func(s *Run, v int) { s.Pid = append(s.Pid, v) }), Many: true, WholeRun: true, Usage: "ERROR as soon as this process ends"},
-		{Name: "max-body", HasVariable: true, Value: "SIZE", Default: "64MiB", Set: argv.Parsed(parseMaxBody, func(s *Run, v int64) { s.HTTP.MaxBody, s.Command.MaxBody = v, v }), Usage: "keep at most this much of an answer"},
+		{Name: "max-body", HasVariable: true, Value: "SIZE", Default: "64MiB", Set: argv.Parsed(parseMaxBody, func(s *Run, v int64) { s.HTTP.MaxBody, s.Command.MaxBody = v, v }), Usage: "keep at most this much of a response"},
 	}.In(groupLimits, 0)
 }
 
 func several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Targets = v }), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
-		{Name: "each", Value: "EXPR", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
+		{Name: "each", Value: "EXPR", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the response"},
 		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", Set: argv.Text(func(s *Run, v string) { s.HTTP.Next = v }), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
@@ -91,7 +91,7 @@ func several() argv.Flags {
 		{Name: "parallel-max", HasVariable: true, Value: "N", Default: "50", Brief: true, Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Group.Parallel = v }), Distinctive: true, Usage: "attempts at once"},
 		{Name: "parallel-max-host", HasVariable: true, Value: "N", Default: "6, or --parallel-max; commands: processors", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.ParallelMaxHost = v }), Distinctive: true, Usage: "attempts at once to one host"},
 		{Name: "joblog", HasVariable: true, Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Joblog = v }), Distinctive: true, Usage: "record the wait in FILE; --resume continues it later"},
-		{Name: "resume", HasVariable: true, Set: argv.Switch(func(s *Run, on bool) { s.Resume = on }), Needs: "joblog", Distinctive: true, Usage: "continue the wait of --joblog FILE, or begin it"},
+		{Name: "resume", HasVariable: true, Set: argv.Switch(func(s *Run, on bool) { s.Resume = on }), Needs: "joblog", Distinctive: true, Usage: "continue the wait of --joblog FILE, or start it"},
 		{Name: "rate", HasVariable: true, Value: "N/U", Default: "50/s", Set: argv.Parsed(argv.ParseRate, func(s *Run, v float64) { s.Fleet.PerSecond, s.Fleet.Known = v, true }), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
 		{Name: "share", HasVariable: true, Value: "WHERE", Set: argv.Text(func(s *Run, v string) { s.Share = v }), Usage: "one limit for many processes: a directory, or rediss://HOST"},
 		{Name: "share-key", HasVariable: true, Value: "NAME", Default: "origin and credentials", Set: argv.Text(func(s *Run, v string) { s.Fleet.Name = v }), Needs: "share", Distinctive: true, Usage: "the name of the limit; a command needs one"},
@@ -143,13 +143,13 @@ func ofProgram() argv.Flags {
 func output() argv.Flags {
 	return argv.Flags{
 		{Name: "name", Value: "LABEL", Default: "from the target", Set: argv.Text(func(s *Run, v string) { s.Name = v }), Usage: "the name of the target"},
-		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole answer"},
-		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Run, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each answer; a progress as a bar"},
+		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole response"},
+		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Run, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each response; a progress as a bar"},
 		{Name: "json", Set: argv.Switch(func(s *Run, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
 		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the GitHub action, since --json cannot hold arbitrary bytes
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Face = map[bool]ui.Face{true: ui.None, false: s.UI.Face}[on] }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
-		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its answer and decisions"},
+		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its response and decisions"},
 		{Name: "heartbeat", HasVariable: true, Value: "D", Default: "30s, growing to 5m", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.UI.Heartbeat = &v }), Distinctive: true, Usage: "log a line at least this often"},
 		{Name: "color", HasVariable: true, Value: "WHEN", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.Color = term.ColorMode(v) }), Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, Usage: "the most important flags; poll help all has all"},

@@ -58,7 +58,7 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	for _, s := range []meaning.Statement{said.State, said.Sign, said.Wrong} {
 		if s.Stage >= meaning.Open {
 			v.Advice.Code = status.AdviceDone
-			return []string{s.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
+			return []string{s.String() + ", and any successful response is a SUCCESS, since there is no condition"}
 		}
 	}
 	return nil
