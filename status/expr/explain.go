@@ -155,7 +155,10 @@ func (x explainer) statement(n *node, c *comparison) {
 		x.say(x.text(n) + " is " + t.String())
 		return
 	}
-	note, _, _ := findRow("compared", subject+" "+sign+" "+other+" is "+is)
+	note := ""
+	if sign != "==" { // no row is about ==, which is by far the most frequent
+		note, _, _ = findRow("compared", subject+" "+sign+" "+other+" is "+is)
+	}
 	if line := x.lineThatMatches(n, left, right); line != "" && t == True {
 		subject, is = "a line of "+subject, preview(line)
 	}

@@ -17,19 +17,20 @@ var hintText string
 
 // A row of hints.txt has the message and the hint for the texts that match a pattern.
 type row struct {
-	about         string
 	pattern       func() *regexp.Regexp // compiled at its first use
 	message, hint string
 }
 
-var rows = sync.OnceValue(func() (rows []row) {
+// rows returns the rows of hints.txt by their first cells, which say what the texts are about.
+var rows = sync.OnceValue(func() map[string][]row {
+	rows := make(map[string][]row)
 	for line := range strings.Lines(hintText) {
 		cells := append(strings.Split(line, "::"), "", "")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if !strings.HasPrefix(line, "#") && cells[1] != "" {
-			rows = append(rows, row{cells[0], words.Pattern(cells[1]), cells[2], cells[3]})
+			rows[cells[0]] = append(rows[cells[0]], row{words.Pattern(cells[1]), cells[2], cells[3]})
 		}
 	}
 	return rows
@@ -37,10 +38,7 @@ var rows = sync.OnceValue(func() (rows []row) {
 
 // findRow returns the message and the hint of the first row about something whose pattern matches a text.
 func findRow(about, text string) (message, hint string, found bool) {
-	for _, row := range rows() {
-		if row.about != about {
-			continue
-		}
+	for _, row := range rows()[about] {
 		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
 			expand := func(cell string) string {
 				cell = string(row.pattern().ExpandString(nil, strings.ReplaceAll(cell, "$_", "\x00"), text, m))
