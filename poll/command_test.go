@@ -98,30 +98,6 @@ func TestCommandStdin(t *testing.T) {
 	}
 }
 
-func TestCommandDir(t *testing.T) {
-	t.Parallel()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeProgram(t, filepath.Join(dir, "here"), "#!/bin/sh\npwd; echo $PWD\n")
-	obs := complete(t, poll.Command{Args: []string{"./here"}, Dir: dir})
-	if have, want := string(obs.Body), dir+"\n"+dir+"\n"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-}
-
-func TestCommandKeepsTheBeginningOfStdout(t *testing.T) {
-	t.Parallel()
-	for most, want := range map[int64]string{8: "12345678", 7: "1234567"} {
-		c := shell("printf 12345678")
-		c.MaxBody = most
-		if obs := complete(t, c); string(obs.Body) != want || obs.Size != 8 || obs.Truncated != (most < 8) {
-			t.Errorf("%d bytes: have %q of %d bytes, truncated %v", most, obs.Body, obs.Size, obs.Truncated)
-		}
-	}
-}
-
 // Not parallel: it counts the memory of the whole process.
 func TestCommandFloodKeepsMemoryBounded(t *testing.T) {
 	const size, limit = 64 << 20, 1 << 20

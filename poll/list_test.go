@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -387,24 +386,6 @@ func TestListIsCompleteBesideOthers(t *testing.T) {
 	}
 }
 
-func TestListInterrupted(t *testing.T) {
-	for _, list := range []string{"a=done", "a=run"} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(2500*time.Millisecond, cancel)
-			p := ofJobs(t, poll.Elements{}, list, "slow")
-			p.Timeout = 10 * time.Second
-			var end *poll.Summary
-			for e := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
-				end = e.Summary
-			}
-			if !errors.Is(end.Err(), poll.Interrupted) || end.Endings[poll.Interrupted] != 1 {
-				t.Errorf("%s: %v, %+v", list, end.Err(), end)
-			}
-		})
-	}
-}
-
 // The attempts that show the same elements may be in different runs, even if each run is shorter than the time
 // between these attempts.
 func TestListInRuns(t *testing.T) {
@@ -456,26 +437,6 @@ func TestListHeldBack(t *testing.T) {
 			t.Errorf("got:\n%swant:\n%s", got, want)
 		}
 	})
-}
-
-// An attempt with ten times as many elements takes ten times as much memory, not a hundred times.
-func TestListGrowsEvenly(t *testing.T) {
-	taken := func(n int) uint64 {
-		var states strings.Builder
-		for i := range n {
-			fmt.Fprintf(&states, "job-%d=run ", i)
-		}
-		p := ofJobs(t, poll.Elements{}, states.String())
-		p.Schedule, p.MaxAttempts = backoff.Fixed(0), 3
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		(&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if few, many := taken(500), taken(5000); many > 15*few {
-		t.Errorf("500 elements take %d bytes, 5,000 take %d", few, many)
-	}
 }
 
 // The list is requested once the SUCCESS of its elements has held, whatever the schedule.

@@ -1,8 +1,6 @@
 package poll_test
 
 import (
-	"errors"
-
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -211,35 +209,3 @@ func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
 type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
-
-// A SUCCESS or ERROR that did not end the run is not the Status of its outcome.
-func TestTooFewVerdictsDoNotDecide(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		code int
-		want status.Status
-		note string
-	}{
-		"success": {200, status.NotReady, "the last verdict was SUCCESS, 2 of 3 in a row"},
-		"error":   {404, status.NotReady, "the last verdict was ERROR, 2 of 3 in a row"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			same := answer(test.code)
-			p := poll.Poller{
-				Probe:            &operation{answers: map[int]status.Observation{1: same, 2: same}},
-				Schedule:         backoff.Fixed(0),
-				MaxAttempts:      2,
-				SuccessThreshold: poll.Threshold{Times: 3},
-				ErrorThreshold:   poll.Threshold{Times: 3},
-			}
-			outcome, err := p.Run(t.Context())
-			if !errors.Is(err, poll.AttemptsExhausted) || outcome.Status != test.want {
-				t.Errorf("have %s, %v; want %s, attempts exhausted", outcome.Status, err, test.want)
-			}
-			if diff := cmp.Diff([]string{test.note}, outcome.Notes); diff != "" {
-				t.Errorf("notes (-want +got):\n%s", diff)
-			}
-		})
-	}
-}

@@ -529,20 +529,6 @@ func TestAttempt_Tell(t *testing.T) {
 `)
 }
 
-// Without a rule any message of a function is SUCCESS, however fast they come.
-func TestAttempt_Tell_rules(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := poll.Poller{SuccessThreshold: poll.Threshold{Times: 100}, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-			for !a.Tell(poll.Observe(ctx, nil, nil)) {
-			}
-			return status.Observation{}
-		})}
-		if o, err := p.Run(t.Context()); err != nil || o.State.Messages != 100 {
-			t.Errorf("%v after %d messages", err, o.State.Messages)
-		}
-	})
-}
-
 // Messages after the deciding message are ignored.
 func TestAttempt_Tell_afterTheLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {

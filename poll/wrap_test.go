@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -252,46 +251,6 @@ func TestCallsOfNextAtOnce(t *testing.T) {
 		o, err := p.Run(t.Context())
 		if err != nil || slices.Index(s.requests, "POST /jobs") != 0 || slices.Contains(s.requests[1:], "POST /jobs") {
 			t.Errorf("%v after %d attempts; requests %q", err, o.State.Attempts, s.requests)
-		}
-	})
-}
-
-// Each attempt of a wrapped probe waits for the Limiter, and so does each request to another origin.
-func TestLooksOfAFunctionAreLimited(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		sent := make(map[string][]time.Time)
-		var mu sync.Mutex
-		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			sent[r.URL.Host] = append(sent[r.URL.Host], time.Now())
-			return &http.Response{StatusCode: 503, Header: make(http.Header), Body: http.NoBody, Request: r}, nil
-		})
-		looks := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) (o status.Observation) {
-			for range 3 {
-				o = next(ctx, a)
-			}
-			var all sync.WaitGroup
-			for range 3 {
-				all.Go(func() { poll.HTTP{URL: "http://b.example.com", Transport: transport}.Check(ctx, a) })
-			}
-			all.Wait()
-			return o
-		}
-		p := poll.Poller{
-			Probe: poll.Wrap(poll.HTTP{URL: "http://a.example.com", Transport: transport}, looks), MaxAttempts: 2,
-			Limiter: &poll.Pacer{PerSecond: 5, Known: true}, Schedule: backoff.Fixed(10 * time.Millisecond), Immediate: true,
-		}
-		p.Run(t.Context())
-		for host, at := range sent {
-			if len(at) != 6 {
-				t.Errorf("%s: %d requests", host, len(at))
-			}
-			for i := range at[1:] {
-				if gap := at[i+1].Sub(at[i]); gap < 200*time.Millisecond {
-					t.Errorf("%s: asked %s after the one before", host, gap)
-				}
-			}
 		}
 	})
 }
