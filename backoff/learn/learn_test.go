@@ -169,3 +169,148 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
+
+// brackets returns n runs around median, in seconds. Each run was seen between two attempts. Some runs ended by
+// the first attempt, and some were given up.
+func brackets(seed uint64, n int, median float64) []learn.Run {
+	r := rand.New(rand.NewPCG(seed, 3))
+	var runs []learn.Run
+	for _, s := range around(seed, n, median, 0.05+0.4*r.Float64()) {
+		run := learn.Run{Lo: seconds(s * (1 - 0.2*r.Float64())), Hi: seconds(s * (1 + 0.2*r.Float64()))}
+		switch r.IntN(8) {
+		case 0:
+			run.Lo = 0
+		case 1:
+			run = learn.Run{Lo: seconds(s * r.Float64()), Unfinished: true}
+		}
+		runs = append(runs, run)
+	}
+	return append(runs, learn.Run{Lo: seconds(median), Hi: seconds(median)}) // one that finished
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
+
+// If runs take eight times as long, attempts are at eight times the ages.
+func TestLaw_scale(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		short := brackets(seed, 1+int(seed)*3, 100)
+		var long []learn.Run
+		for _, r := range short {
+			long = append(long, learn.Run{Lo: 8 * r.Lo, Hi: 8 * r.Hi, Unfinished: r.Unfinished})
+		}
+		have, want := ages(fit(t, long, learn.Options{}), 20), ages(fit(t, short, learn.Options{}), 20)
+		for i := range want {
+			if ratio := have[i].Seconds() / want[i].Seconds() / 8; math.Abs(ratio-1) > 0.02 {
+				t.Errorf("seed %d: attempt %d at %v and, of runs eight times as long, at %v", seed, i+1, want[i], have[i])
+				break
+			}
+		}
+	}
+}
+
+// Runs that take longer or less than earlier runs move the schedule in that direction.
+func TestLaw_towardTheNewest(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		for _, factor := range []float64{0.25, 0.5, 2, 4} {
+			past := known(around(seed, 30, 60, 0.1)...)
+			before := fit(t, past, learn.Options{})
+			first, expected := ages(before, 1)[0], before.Quantile(0.5)
+			for i, s := range around(seed+50, 8, 60*factor, 0.1) {
+				past = append(past, known(s)...)
+				if i < 2 {
+					continue
+				}
+				m := fit(t, past, learn.Options{})
+				if have := m.Quantile(0.5); have > expected != (factor > 1) {
+					t.Errorf("seed %d: after %d runs of %v times the length half end by %v, before by %v", seed, i+1, factor, have, expected)
+				}
+				if have := ages(m, 1)[0]; i == 7 && have > first != (factor > 1) {
+					t.Errorf("seed %d: after runs of %v times the length the first attempt is at %v, before at %v", seed, factor, have, first)
+				}
+			}
+		}
+	}
+}
+
+// A run that was given up has taken longer than its Lo. The model learns this fact, whether or not other runs
+// took longer, too. A run that was given up before any other run ended shows nothing.
+func TestLaw_unfinished(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		past := known(around(seed, 20, 60, 0.3)...)
+		before := fit(t, past, learn.Options{})
+		for _, p := range []float64{0.5, 0.9, 0.999} {
+			age := before.Quantile(p)
+			given := past
+			for range 4 {
+				given = append(given, learn.Run{Lo: age, Unfinished: true})
+			}
+			m := fit(t, given, learn.Options{})
+			if have, want := m.Done(age), before.Done(age); have >= want {
+				t.Errorf("seed %d: a run is over by %v with chance %.3f, and %.3f after some that were not", seed, age, want, have)
+			}
+			if m.Runs() != len(past) {
+				t.Errorf("learned from %d runs, want the %d that finished", m.Runs(), len(past))
+			}
+		}
+		early := append(past, learn.Run{Lo: before.Quantile(0.001) / 4, Unfinished: true})
+		if have, want := fit(t, early, learn.Options{}).Quantile(0.5), before.Quantile(0.5); math.Abs(float64(have)/float64(want)-1) > 0.05 {
+			t.Errorf("seed %d: half of the runs end by %v, and by %v after one that was given up early", seed, want, have)
+		}
+	}
+}
+
+func TestFit_nothingFinished(t *testing.T) {
+	t.Parallel()
+	if _, err := learn.Fit(nil, learn.Options{}); err == nil {
+		t.Errorf("no runs: %v, want an error", err)
+	}
+	given := []learn.Run{{Lo: time.Minute, Unfinished: true}}
+	if _, err := learn.Fit(given, learn.Options{}); err == nil {
+		t.Errorf("a run that was given up: %v, want an error", err)
+	}
+	// Unfinished runs of a service that was down do not displace earlier runs.
+	past := known(around(1, 40, 60, 0.1)...)
+	for range 500 {
+		past = append(past, given...)
+	}
+	if m := fit(t, past, learn.Options{}); m.Runs() != 40 {
+		t.Errorf("learned from %d runs, want 40", m.Runs())
+	}
+}
+
+// The less an attempt costs, the more attempts there are.
+func TestLaw_cost(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		runs := brackets(seed, 40, 100)
+		previous := math.MaxInt
+		for _, share := range []float64{0.0001, 0.001, 0.01, 0.1, 1} {
+			n := 0
+			for _, age := range ages(fit(t, runs, learn.Options{CostShare: share}), 500) {
+				if age < 200*time.Second {
+					n++
+				}
+			}
+			if n > previous || n == previous && n > 3 {
+				t.Errorf("seed %d: %d attempts at a cost of %v, and %d at less", seed, n, share, previous)
+			}
+			previous = n
+		}
+	}
+}
+
+// If many runs ended by their first attempts, they may have ended at any earlier age. The past shows nothing
+// about such runs any more, and attempts come sooner and sooner.
+func TestLaw_endedByTheFirst(t *testing.T) {
+	t.Parallel()
+	past := known(around(1, 20, 60, 0.1)...)
+	for range 10 {
+		past = append(past, learn.Run{Hi: ages(fit(t, past, learn.Options{}), 1)[0]})
+	}
+	if first := ages(fit(t, past, learn.Options{}), 1)[0]; first > 2*time.Second {
+		t.Errorf("the first attempt is at %v, want within 2s of runs that took a minute", first)
+	}
+}

@@ -1,18 +1,24 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
+	"github.com/pollcli/poll/internal/cli/run"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -189,5 +195,103 @@ func TestFlagNames(t *testing.T) {
 	}
 	if count < 20 {
 		t.Errorf("only %d names were found", count)
+	}
+}
+
+// Each flag sets something in the struct that the flags of its command fill.
+func TestFlags_set(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
+		for i := range c.Flags {
+			if f := &c.Flags[i]; f.Set != nil {
+				count++
+				if !setsSomething(f, c.Into) {
+					t.Errorf("poll %s: --%s sets nothing", c.Name, f.Name)
+				}
+			}
+		}
+	}
+	if count < 120 {
+		t.Errorf("only %d flags were found", count)
+	}
+}
+
+// setsSomething reports whether setting the flag changes an empty value of the type of into.
+func setsSomething(f *argv.Flag, into any) bool {
+	values := slices.Concat(f.Words, []string{
+		"true", "7s", "7", "200", "7%", "7/s", "a=b", "a:b", "http://h:1", "h:80:127.0.0.1", "h:80:h:81", "1s-2s", "exponential",
+	})
+	for _, value := range values {
+		l, err := argv.Settings(nil).With(f, value, "", argv.Typed)
+		if err != nil {
+			continue
+		}
+		for _, like := range []any{new(read.Run), into} {
+			if like == nil {
+				continue
+			}
+			empty, filled := reflect.New(reflect.TypeOf(like).Elem()), reflect.New(reflect.TypeOf(like).Elem())
+			l.Apply(filled.Interface())
+			if !reflect.DeepEqual(empty.Interface(), filled.Interface()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// slowly is a stdout with a slow reader.
+type slowly struct{ bytes.Buffer }
+
+func (w *slowly) Write(p []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return w.Buffer.Write(p)
+}
+
+// The deadline does not cut off the results of targets that end at the deadline.
+func TestSeveral_linesAtTheDeadline(t *testing.T) {
+	next, err := httpscript.InTurn([]string{fmt.Sprintf("200\n\n{\"state\":\"running\",\"log\":%q}", strings.Repeat("x", 1<<20))}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, _ := processOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' http://a.test/1 http://a.test/2 http://a.test/3 http://a.test/4`)
+	var out slowly
+	process.Streams.Out = &out
+	code := (&bubble{t: t, servers: map[string]*httpscript.Server{"a": httpscript.New(next)}}).run(process)
+	if lines := strings.Count(out.String(), "\n"); code != run.ExitTimeout || lines != 4 {
+		t.Errorf("have exit code %d and %d lines, want %d and 4", code, lines, run.ExitTimeout)
+	}
+}
+
+// Files that poll reads before the first attempt may be endless.
+func TestEndlessFiles(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip(err)
+	}
+	for line, want := range map[string]string{
+		"poll -H @/dev/zero http://127.0.0.1:1/":         "poll: --header: /dev/zero is larger than 1 MiB, the most that poll reads\n",
+		"NETRC=/dev/zero poll -n http://127.0.0.1:1/":    "poll: --netrc: /dev/zero is larger than 1 MiB, the most that poll reads\n",
+		"poll --targets /dev/zero http://127.0.0.1:1/{}": "larger than 16 MiB, the most that poll reads\n",
+	} {
+		process, out := processOf(t, line)
+		if code := Run(t.Context(), process); code != run.ExitUsage || !strings.HasSuffix(out.err.String(), want) {
+			t.Errorf("%s: have exit code %d and %q, want %q", line, code, &out.err, want)
+		}
+	}
+}
+
+// Bodies, documents and the input of a command have the limit of readFile.
+func TestReadFile_limit(t *testing.T) {
+	t.Parallel()
+	full := strings.Repeat("x", 1<<20)
+	for input, want := range map[string]string{full: "", full + "x": "stdin is larger than 1 MiB, the most that poll reads"} {
+		var p read.Env
+		p.Streams, _, _ = term.Buffers(input)
+		text, err := p.ReadFile("-", 1<<20)
+		if want == "" && (err != nil || string(text) != input) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes: have %d bytes and %v, want %q", len(input), len(text), err, want)
+		}
 	}
 }

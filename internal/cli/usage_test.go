@@ -1,19 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	stdflag "flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
 )
@@ -69,7 +75,7 @@ func TestUsage(t *testing.T) {
 		return
 	}
 	inUnixWords := strings.ReplaceAll(have.String(), syscall.ENOENT.Error(), "no such file or directory")
-	if diff := cmp.Diff(strings.Split(want.String(), "\n"), strings.Split(inUnixWords, "\n")); diff != "" {
+	if diff := gocmp.Diff(strings.Split(want.String(), "\n"), strings.Split(inUnixWords, "\n")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -174,4 +180,182 @@ func shellWords(line string) []string {
 	}
 	end()
 	return list
+}
+
+// unfinished holds the bodies of the test server by path. No body reports a finished operation without a
+// mistake in the command line.
+var unfinished = map[string]string{
+	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true,"share":"40.0"}`,
+	"/failed":  `{"state":"failed","jobs":[{"state":"error"}]}`, "/queued": `{"state":"queued"}`,
+	"/killed": `{"state":"KILLED"}`,
+	"/err200": `{"error":"no such job","code":404}`, "/array": `[{"state":"running"}]`,
+	"/list": `{"jobs":[{"id":1,"status":"finished"}]}`,
+	"/text": "all done", "/500": "oops error", "/401": "no", "/login": "<html>login</html>",
+}
+
+func serveUnfinished(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/302login":
+		http.Redirect(w, r, "/login", http.StatusFound)
+		return
+	case "/500":
+		w.WriteHeader(http.StatusInternalServerError)
+	case "/401":
+		w.WriteHeader(http.StatusUnauthorized)
+	case "/list":
+		w.Header().Set("Link", `</list?page=2>; rel="next"`)
+	}
+	io.WriteString(w, unfinished[r.URL.Path])
+}
+
+// TestMistakes runs the frequent mistakes of testdata/mistakes.txt. Lines with the same message stand above
+// the message. Each line has a rating. A: the message has the cause and a correct line, or describes the
+// action. B: the message has only the cause. No line ends in a SUCCESS without a message. Malformed
+// expressions are in status/expr/testdata/errors.txt.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/mistakes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(serveUnfinished))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	for name, content := range map[string]string{"ids": "a\n", "token": "s3cret\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := strings.NewReplacer("$URL", server.URL, "$DIR", dir)
+	rated := map[string]int{}
+	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+		lines, wanted, _ := strings.Cut(block, "\n> ")
+		for typed := range strings.SplitSeq(lines, "\n") {
+			rating, line, _ := strings.Cut(typed, " ")
+			rated[rating]++
+			t.Run(line, func(t *testing.T) {
+				t.Parallel()
+				testMistake(t, given, line, wanted)
+			})
+		}
+	}
+	if rated["A"] < 220 || rated["C"] > 0 {
+		t.Errorf("have %v, want at least 220 A and no C", rated)
+	}
+}
+
+func testMistake(t *testing.T, given *strings.Replacer, line, wanted string) {
+	process, out := processOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=2 POLL_MAX_WAIT=10ms "+given.Replace(line))
+	code := Run(t.Context(), process)
+	said := out.err.String()
+	for want := range strings.SplitSeq(wanted, "\n> ") {
+		if want == "" || !strings.Contains(said, given.Replace(want)) {
+			t.Errorf("have exit code %d and\n%swant %s", code, said, want)
+		}
+	}
+	if code == run.ExitSuccess && !strings.Contains(said, "note: ") && !strings.Contains(said, "after a redirect") {
+		t.Errorf("it ends with a silent SUCCESS:\n%s", said)
+	}
+}
+
+// A variable that does not apply to a wait is ignored without a message.
+func TestVariables_ignored(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no program true")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `{"items":[{"id":1,"ok":true},{"id":2,"ok":true}]}`)
+	}))
+	t.Cleanup(server.Close)
+	const needs = "POLL_RESUME=1 POLL_KEY=nofile POLL_POLL_COST=1% POLL_HISTORY=nodir POLL_SHARE_KEY=k POLL_POWER=3 "
+	const ofHTTP = "POLL_HEADER=@nofile POLL_OAUTH2_BEARER=@nofile POLL_NETRC=1 POLL_CACERT=nofile POLL_CERT=nofile POLL_PROXY=:: POLL_RESOLVE=x "
+	for name, line := range map[string]string{
+		"a command":     needs + ofHTTP + "POLL_SHARE=DIR POLL_RATE=50/s poll -- true",
+		"a TCP address": needs + ofHTTP + "poll " + strings.Replace(server.URL, "http", "tcp", 1),
+		"a URL":         needs + "poll --until '$status == 200' URL",
+		"several":       needs + "POLL_LEARN=one poll --until '$status == 200' URL URL/b",
+		"a list":        needs + "poll --each .items --expect 2 --until .ok URL",
+		"a stream":      needs + "POLL_SHARE=DIR poll --stream --until '$status == 200' URL",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			process, out := processOf(t, "POLL_MAX_WAIT=1ms "+strings.NewReplacer("URL", server.URL, "=DIR", "="+t.TempDir()).Replace(line))
+			if code := Run(t.Context(), process); code != run.ExitSuccess || strings.Contains(out.err.String(), "note:") {
+				t.Errorf("%s: exit code %d\n%s%s", line, code, &out.out, &out.err)
+			}
+		})
+	}
+}
+
+// A variable for a flag without a variable is an error, even if the variable is empty, and even if the wait
+// could not use the flag.
+func TestVariables_none(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, f := range read.WaitFlags() {
+		if f.HasVariable || f.Set == nil {
+			continue
+		}
+		count++
+		for _, value := range []string{"", "1"} {
+			process, out := processOf(t, f.Variable()+"="+value+" poll no-such-program")
+			want := fmt.Sprintf("poll: %s is set, but --%s has no variable\n", f.Variable(), f.Name)
+			if code := Run(t.Context(), process); code != run.ExitUsage || !strings.HasPrefix(out.err.String(), want) {
+				t.Errorf("exit code %d, have %s want %s", code, &out.err, want)
+			}
+		}
+	}
+	if count < 40 {
+		t.Errorf("only %d flags have no variable", count)
+	}
+}
+
+// The hints for flags of other tools name flags that exist. No flag of poll has such a hint.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	table := read.WaitFlags()
+	for row := range strings.Lines(page(t, "internal/argv/hints.txt")) {
+		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		switch _, err := regexp.Compile(columns[0]); {
+		case row[0] == '#':
+		case err != nil:
+			t.Error(err)
+		case len(columns) != 3 || columns[1]+columns[2] == "":
+			t.Errorf("no row of three columns: %s", row)
+		case strings.HasPrefix(row, "flag ") && columns[1] != "" && table.Lookup(columns[1]) == nil:
+			t.Errorf("%s leads to --%s, which does not exist", columns[0], columns[1])
+		}
+	}
+	for _, f := range table {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if meaning, hint := argv.Advice("flag " + name); meaning+hint != "" {
+				t.Errorf("--%s exists, and is said not to: %s%s", name, meaning, hint)
+			}
+		}
+	}
+}
+
+// Every pair of contradicting flags is rejected, in both orders.
+func TestConflicts_refused(t *testing.T) {
+	t.Parallel()
+	table := read.WaitFlags()
+	values := map[string]string{"strategy": "linear", "user": "a:b", "jitter": "decorrelated", "progress": "json", "D": "1s", "PCT": "10%"}
+	spell := func(name string) string {
+		if table.Lookup(name).IsSwitch() {
+			return "--" + name
+		}
+		value := cmp.Or(values[name], values[table.Lookup(name).Value], "1")
+		return fmt.Sprintf("--%s=%s", name, value)
+	}
+	for _, f := range table {
+		for other := range strings.FieldsSeq(f.Not) {
+			other = strings.FieldsFunc(other, func(r rune) bool { return r == '=' || r == '!' })[0]
+			for _, args := range [][]string{{spell(f.Name), spell(other), "http://h"}, {spell(other), spell(f.Name), "http://h"}} {
+				if _, err := lineOf(t, args, nil); err == nil || !strings.Contains(err.Error(), "contradict") {
+					t.Errorf("%q is accepted: %v", args, err)
+				}
+			}
+		}
+	}
 }

@@ -2,11 +2,14 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -156,4 +159,99 @@ func TestLines_twoHours(t *testing.T) {
 			t.Errorf("the heartbeat %q does not say the latest words, %q", last.line, want)
 		}
 	})
+}
+
+// A row says what holds back the next attempt of its target.
+func TestShared_row(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	s.ErrIsTerminal = true
+	r := New(Config{Streams: s, Face: Live, Targets: 1, Goal: allOf(1)})
+	defer r.Close()
+	for _, ev := range together(poll.Summary{}, recordings()["shared"]) {
+		if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
+			continue
+		}
+		r.Event(ev)
+		words := r.wordsOn(r.board.rows[0], ev.At, 1, 80)
+		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "HTTP 429, Retry-After asks for 2s; held until its origin opens") {
+			t.Errorf("%s: %s", ev.Kind, words)
+		}
+	}
+}
+
+// What is to be said at once stands below the opening line, whenever it is said first. Programs
+// read it with the end.
+func TestSay(t *testing.T) {
+	t.Parallel()
+	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
+	events := recordings()["threshold"]
+	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {
+		s, out, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: face})
+		r.Say("before")
+		r.Event(events[0])
+		r.Say("meanwhile \x1b[31m")
+		r.Event(events[len(events)-1])
+		if face == JSON {
+			if e := r.WriteResult(Output{JSON: true}.Evaluate(*events[len(events)-1].Outcome), 0); e != nil || !strings.Contains(out.String(), want) {
+				t.Errorf("no %s in %s: %v", want, out, e)
+			}
+		}
+		r.Say("too late")
+		r.Close()
+		have := escapes.ReplaceAllString(err.String(), "")
+		if strings.Count(have, "meanwhile") != min(1, len(want)) || strings.Contains(have, "too late") {
+			t.Errorf("%s: have %q", face, have)
+		}
+		for said := range strings.Lines(want) {
+			if strings.Count(have, said) != 1 {
+				t.Errorf("%s: no %q, once, in %q", face, said, have)
+			}
+		}
+	}
+}
+
+// ownLine is how a line in a log may begin.
+var ownLine = regexp.MustCompile(`^(poll: |\| | *[0-9hms.]+s  (#[0-9]+|-) )`)
+
+// Whatever an answer holds, a log holds whole lines of poll's own or marked as
+// not, and nothing that a terminal or a CI service obeys.
+func FuzzLines(f *testing.F) {
+	for _, s := range []string{"", "x", "\n", "a\nb\r\n", "::error::x\n  ::stop-commands::t", "\x1b[2J\x1b]0;t\a\r",
+		"\xff\xfe\x00", "\u202e\u2066\u2028\u2029\ufeff\U000e0001::x", "##[add-mask]x\n##vso[x]", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085",
+		"日本語 👩\u200d🚀 é", strings.Repeat("é\t", 5000)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		answer := exitAnswer(1, s, s)
+		answer.Remarks, answer.Next = []string{s}, s
+		answer.Hint = &status.Hint{Source: s}
+		recording := newRecording(s, 0, 0)
+		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)
+		recording.wait(1, answer.Hint)
+		events := recording.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Notes: []string{s}})
+		have := show(events, Config{Face: Lines, Verbose: true, Until: []string{s}})
+		if !utf8.ValidString(have) || !strings.HasSuffix(have, "\n") {
+			t.Errorf("not whole lines of UTF-8: %q", have)
+		}
+		if i := strings.IndexFunc(have, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || hidden(r) }); i >= 0 {
+			t.Errorf("a character that is not seen at %d of %q", i, have)
+		}
+		if strings.Contains(have, "##[") || strings.Contains(have, "##vso[") {
+			t.Errorf("a command of a CI service in %q", have)
+		}
+		for line := range strings.Lines(have) {
+			if !ownLine.MatchString(line) {
+				t.Errorf("whose line is %q?", line)
+			}
+		}
+	})
+}
+
+// hidden reports whether a character is not seen, though it may change what is. Joiners are parts of
+// words, and prepended marks are seen.
+func hidden(r rune) bool {
+	isSeen := r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	return !isSeen && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -1,12 +1,16 @@
 package read
 
 import (
+	"cmp"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // headersOf returns the header for values, and the function that reads the files again.
@@ -142,6 +146,101 @@ func TestRenewedBearer(t *testing.T) {
 		}
 		if header, err = again(nil, true); err != nil || header.Get("Authorization") != test.then {
 			t.Errorf("have %v and %v, want %s", header, err, test.then)
+		}
+	}
+}
+
+func TestRoutesAndProxy(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flag, value, want string // "" for an error
+	}{
+		{"--resolve", "www.test:443:10.0.0.7", "www.test:443=10.0.0.7:443"},
+		{"--resolve", "+www.test:443:10.0.0.7,[fe80::1]", "www.test:443=10.0.0.7:443,[fe80::1]:443"},
+		{"--resolve", "*:443:10.0.0.7", ":443=10.0.0.7:443"},
+		{"--resolve", "[::1]:443:fe80::1", "[::1]:443=[fe80::1]:443"},
+		{"--resolve", "www.test.:443:10.0.0.7", "www.test:443=10.0.0.7:443"},
+		{"--resolve", "bücher.test:443:10.0.0.7", ""},
+		{"--connect-to", "www.test:443:bücher.test:443", ""},
+		{"--resolve", "www.test:443", ""},
+		{"--resolve", "www.test:443:other.test", ""},
+		{"--connect-to", "www.test:443:other.test:8443", "www.test:443=other.test:8443"},
+		{"--connect-to", "[::1]:443:[::2]:8443", "[::1]:443=[::2]:8443"},
+		{"--connect-to", "www.test:443:other.test", ""},
+		{"--connect-to", "a=b:443:other.test:443", ""},
+		{"--connect-to", "[::1:443", ""},
+		{"--resolve", "a]b:443:10.0.0.7", ""},
+		{"-x", "proxy.test", "http://proxy.test:1080"},
+		{"-x", "https://me:pw@proxy.test", "https://me:pw@proxy.test"},
+		{"-x", "socks5h://[::1]", "socks5h://[::1]:1080"},
+		{"-x", "", "direct"},
+		{"-x", "ftp://proxy.test", ""},
+		{"-x", "http://me:pw%@proxy.test", ""},
+	} {
+		var have string
+		s, _, err := lineOf(t, test.flag, test.value, "http://h")
+		if err == nil {
+			have = s.Connect.Proxy
+			for from, to := range s.Connect.Routes {
+				have += from + "=" + strings.Join(to, ",")
+			}
+		}
+		if err != nil {
+			have = ""
+		}
+		if have != test.want {
+			t.Errorf("%s %s: have %q, want %q", test.flag, test.value, have, test.want)
+		}
+	}
+}
+
+// A limit of 0 means no limit, not the default of the library.
+func TestMaxBody_none(t *testing.T) {
+	t.Parallel()
+	if s, _, err := lineOf(t, "--max-body", "0", "http://h"); err != nil || s.HTTP.MaxBody < 1<<40 {
+		t.Errorf("have %d and %v", s.HTTP.MaxBody, err)
+	}
+}
+
+// lineOf parses arguments without environment variables.
+func lineOf(t *testing.T, args ...string) (*Run, Env, error) {
+	t.Helper()
+	streams, _, _ := term.Buffers("")
+	env, r := NewEnv(func(string) (string, bool) { return "", false }, streams), New()
+	r.LookupEnv = env.Lookup
+	r.Parse(args)
+	for _, w := range r.Typed {
+		r.Add(w.Flag, w.Text, "--"+w.Flag.Name, argv.Typed)
+	}
+	kinds, err := Classify(r.Line)
+	if err = cmp.Or(r.Err, err); err != nil {
+		return r, env, err
+	}
+	r, err = env.Complete(r, kinds)
+	return r, env, err
+}
+
+// Each row of the manual explains a flag.
+func TestManual(t *testing.T) {
+	t.Parallel()
+	table := WaitFlags()
+	for row := range strings.Lines(manual) {
+		if name, _, isRow := strings.Cut(row, "\t"); isRow && table.Lookup(name) == nil {
+			t.Errorf("the manual explains --%s, which is not a flag", name)
+		}
+	}
+}
+
+// A list may be empty only with --expect 0, which the library represents as -1.
+func TestReadList_expect(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]int{"": 0, "--expect=0": -1, "--expect=3": 3} {
+		s, _, err := lineOf(t, append(strings.Fields(flag), "--each=.", "--until=.x", "http://h")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.ReadList(); err != nil || list.Expect != want {
+			t.Errorf("%s: have %v, %v, want %d", flag, list.Expect, err, want)
 		}
 	}
 }
