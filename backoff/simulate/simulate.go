@@ -159,11 +159,8 @@ func (m Model) published() string {
 func (a Algorithm) neverWaits() bool {
 	n := 0
 	for wait := range backoff.Waits(a.Schedule, rand.New(rand.NewPCG(0, 0))) {
-		if wait > 0 {
-			return false
-		}
-		if n++; n == 10 {
-			break
+		if n++; wait > 0 || n == 10 {
+			return wait == 0
 		}
 	}
 	return true

@@ -182,8 +182,6 @@ func (d *Doc) flaw(at int) string {
 	what := preview(rest)
 	if at == len(d.text) {
 		what = "it ends too early"
-	} else if r, size := utf8.DecodeRuneInString(rest); r == utf8.RuneError && size == 1 {
-		what = "it is no UTF-8"
 	}
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }

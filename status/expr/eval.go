@@ -203,9 +203,6 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 		}
 		c.result = unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.lack())
 		c.result.evidence = evidence{ground: onAbsence, missed: e.text(side)}
-		if holds != e.negated {
-			e.hints.addNull(c.result.missed)
-		}
 		return
 	case problem != "":
 		side, v := c.misfit(n)

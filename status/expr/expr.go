@@ -193,6 +193,9 @@ func (x Explanation) Hints() (near, others []string) {
 		if hint != "" {
 			others = append(others, hint)
 		}
+		if _, hint, _ = findRow("absent", line+" -- "+x.unmet); hint != "" {
+			x.hints.has = append(x.hints.has, hint)
+		}
 	}
 	switch {
 	case others != nil:
@@ -222,7 +225,6 @@ func (r Result) Explain() (why Explanation) {
 		return Explanation{Lines: []string{v.detail}}
 	case r.isAbsent:
 		why.Lines = []string{words.OneLine(v.detail)}
-		why.hints.addNull(v.missed)
 	case why.Lines == nil && v.kind == kindUnknown:
 		why.Lines = []string{words.OneLine(line + ": " + v.detail)}
 	case why.Lines == nil:

@@ -91,13 +91,6 @@ func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, v
 	}
 }
 
-// addNull adds the test for the missing value of a path.
-func (h *hints) addNull(missed string) {
-	if h != nil && !strings.ContainsAny(missed, "#|@( ") {
-		h.has = append(h.has, "if it may be missing: ("+words.OneLine(missed)+" // null)")
-	}
-}
-
 // missingWord matches the line for a path without a dot that leads nowhere. The group is its first word.
 var missingWord = words.Pattern(`^(\pL\w+)\S* is (?:missing|unknown: the body)`)
 

@@ -3,7 +3,9 @@ package expr
 import (
 	"encoding/json"
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strings"
 )
 
 // An op is the operation of a node.
@@ -87,4 +89,73 @@ func (n *node) requires(path, src string) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// apart rejects two comparisons of a value with different constants, if always one of them holds, or if they never
+// hold together.
+func (p *parser) apart(op op, a, b *node) {
+	sign := "=="
+	if op == opOr {
+		sign = "!="
+	}
+	isSame := a.op == opCompare && b.op == opCompare && a.sign == sign && b.sign == sign
+	if !isSame || a.kids[0].text(p.src) != b.kids[0].text(p.src) || a.kids[1].op != opLiteral || b.kids[1].op != opLiteral {
+		return
+	}
+	x, y := a.kids[1], b.kids[1]
+	text := sign + " " + a.kids[0].text(p.src) + " in [" + x.text(p.src) + ", " + y.text(p.src) + "]"
+	p.rejectIf(x.literal.json() != y.literal.json(), "apart", text, a.from)
+}
+
+// checkComparison checks a comparison whose right side stands at an offset, and compiles its pattern.
+func (p *parser) checkComparison(n *node, at int) {
+	right := n.kids[1]
+	isText := right.op == opLiteral && right.literal.kind == kindString
+	switch n.sign {
+	case "=~", "!~":
+		p.rejectIf(!isText, "operand", n.sign, at)
+		n.pattern = p.compile(right.literal, at)
+	case "in":
+		p.rejectIf(right.op == opLiteral && right.literal.kind != kindArray, "operand", "in", at)
+	case "contains", "startswith", "endswith":
+		p.rejectIf(isText && right.literal.str == "", "empty", "", at)
+	}
+}
+
+// compile compiles a pattern that stands at an offset.
+func (p *parser) compile(pattern value, at int) *regexp.Regexp {
+	re, err := regexp.Compile(pattern.str)
+	switch {
+	case err != nil && pattern.hidden: // the error holds parts of the value
+		p.reject("malformed", "the value of "+p.src[at:p.end], at)
+	case err != nil:
+		p.check("pattern", pattern.str, at)
+		p.reject("malformed", strings.TrimPrefix(err.Error(), "error parsing regexp: "), at)
+	}
+	tree, _ := syntax.Parse(pattern.str, syntax.Perl)
+	spelled := tree.String()
+	p.rejectIf(spelled == "()" || strings.Contains(spelled, "(?:)"), "empty", "branch", at)
+	return re
+}
+
+// condition checks that a node can be false. A list, a count or a constant is always true, and would end a
+// wait by accident. But a plain true is deliberate.
+func (p *parser) condition(n *node) {
+	source := n.text(p.src)
+	switch {
+	case n.op == opLiteral && n.literal.kind > kindBool:
+		if !n.literal.hidden {
+			p.check("quoted", n.literal.str, n.from)
+		}
+		p.reject("constant", source, n.from)
+	case n.op == opPath && n.path.isList():
+		p.reject("list", source, n.from)
+	case n.op == opPath, n.op == opCall && n.name == "count":
+		p.check("number", source, n.from)
+	case n.op == opPipe:
+		p.condition(n.kids[1])
+	case n.op == opAlternative:
+		p.condition(n.kids[0])
+		p.condition(n.kids[1])
+	}
 }
