@@ -73,7 +73,7 @@ func (l *loop) plan(w *wait) {
 	l.wakeAt(w, w.Due)
 }
 
-// rest ends a wait that makes no more attempts. Of thousands that have ended nothing is kept.
+// rest ends a wait that makes no more attempts. The loop keeps no data of waits that have ended.
 func (l *loop) rest(w *wait) {
 	l.end(w)
 	w.leaveOrigin()

@@ -203,7 +203,7 @@ func number(s string) (n float64, ok bool) {
 	return n, true
 }
 
-// least returns a parser of values that are at least bound. what is the kind of value in errors.
+// least returns a parser of values that are at least bound. Errors name the kind of value by what.
 func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		n, ok := parse(s)

@@ -18,7 +18,7 @@ import (
 
 // An Answer is a scripted server's response to one request.
 type Answer struct {
-	// What is a status code, or one of the words that replace it.
+	// The status code, or a word that replaces the status code.
 	What    string
 	header  []string // lines
 	body    []byte
@@ -126,7 +126,7 @@ func (a *Answer) setLines(lines []string) {
 	a.header = append(a.header, header...)
 }
 
-// write answers a request and reports whether the connection goes on.
+// write answers a request and reports whether the connection stays open.
 func (a *Answer) write(conn io.ReadWriter, method string) bool {
 	if a.touch != "" {
 		os.WriteFile(a.touch, nil, 0o666)

@@ -168,7 +168,7 @@ type decision int
 
 const (
 	resume    decision = iota // continue, if the file holds a wait
-	replace                   // remove the file, and begin anew
+	replace                   // remove the file, and start another wait
 	earlier                   // reject: the file belongs to an earlier run, and the line does not resume that run
 	other                     // reject: the file belongs to another command
 	abandoned                 // reject: the operation of the file may be an old one

@@ -46,7 +46,7 @@ func grounds(o *poll.Outcome, prefix string) []string {
 	return list
 }
 
-// hints returns what may have been meant where a rule read something missing.
+// hints returns the fields that may be meant by a rule that read a missing field.
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
@@ -56,8 +56,8 @@ func hints(v status.Verdict) []string {
 	return oneLines("hint: ", list)
 }
 
-// instead returns flags with which to go on after an answer that is an error by
-// itself, "" for none. Expressions are quoted for a shell.
+// instead returns the flags that continue the wait after a response that is an error without a rule, or "" if there
+// are none. Expressions are quoted for a shell.
 func instead(o *poll.Outcome) string {
 	obs := o.Observation
 	switch {

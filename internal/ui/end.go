@@ -110,7 +110,7 @@ func (e end) line(p term.Palette) string {
 	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(reasonAtEnd(e.Outcome)), again)
 }
 
-// The largest numbers in the last words. Of few targets, all are named.
+// The limits of the last lines. If there are few targets, the lines name all targets.
 const (
 	closingReasons = 5
 	closingNames   = 10 // targets for each reason

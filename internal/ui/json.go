@@ -200,7 +200,7 @@ type Summary struct {
 // A callAgain reports whether and when to run the same command again, in JSON.
 type callAgain struct {
 	Again bool    `json:"again"`
-	In    Seconds `json:"again_in_s,omitempty"` // what is left of the wait that the server asked for
+	In    Seconds `json:"again_in_s,omitempty"` // the rest of the wait that the server asked for
 }
 
 // A messagesJSON counts the messages of streams, in JSON.

@@ -96,7 +96,7 @@ func (g glyphs) bar(done float64) string {
 	return strings.Repeat(g.full, n) + strings.Repeat(g.empty, barWidth-n)
 }
 
-// What is drawn, and how often.
+// The limits of drawing.
 const (
 	redraw       = 100 * time.Millisecond // the shortest time between two drawings
 	barWidth     = 10
@@ -106,7 +106,7 @@ const (
 	narrow       = 60 // columns; with fewer, a row has no numbers except the time
 )
 
-// A view is what all faces share: the settings, what is known, and the size of the terminal.
+// A view is the part that all faces share: the settings, the board, and the size of the terminal.
 type view struct {
 	cfg    Config
 	board  *Board

@@ -9,7 +9,7 @@
 // means over the keys with at least 30 runs. A learner knows of a run once its wait has
 // ended; where the column counts instead of telling the time, no two runs of a key overlap.
 // "told" is told in seconds what a poll costs, "exact" how long runs took, too; "defaults" is the
-// command line with --poll-cost and nothing else: for it the cost is a share of what it has seen.
+// command line with --poll-cost only: its cost is a share of the runs that it has seen.
 package main
 
 import (

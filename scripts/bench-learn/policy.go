@@ -39,7 +39,7 @@ func follow(s backoff.Schedule, durations []float64) score {
 	return total
 }
 
-// watch polls one run of that many seconds; it returns the cost, and what was seen.
+// watch polls one run of that many seconds; it returns the cost, and the run as the attempts saw it.
 func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 	duration := time.Duration(math.Round(seconds * 1e9))
 	var (
@@ -58,7 +58,7 @@ func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 // A learner is one way to learn from past runs.
 type learner struct {
 	options learn.Options
-	exact   bool // it knows how long runs took, rather than what its own attempts saw of them
+	exact   bool // it knows the durations of runs, not only the times of its own attempts
 }
 
 // A past run is known from the time on at which its wait ended.

@@ -55,7 +55,7 @@ func bench() error {
 	return err
 }
 
-// A workshop has what is measured.
+// A workshop has the programs and servers of the measurements.
 type workshop struct {
 	sizes
 	dir               string // of a file with targets

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
-// A result is what was measured of a work: the medians of the costs, and of the ratios of each
+// A result has the measurements of a work: the medians of the costs, and of the ratios of each
 // round.
 type result struct {
 	work
@@ -73,7 +73,7 @@ func cpu(line []string) (float64, error) {
 // A measure measures a line once.
 type measure func(line []string) (cost float64, err error)
 
-// each measures one of n attempts: what n cost, less what one costs.
+// each measures one of n attempts: the cost of n attempts, less the cost of one attempt.
 func each(n int, whole measure) measure {
 	return func(line []string) (float64, error) {
 		many, err := whole(fill(line, n))

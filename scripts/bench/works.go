@@ -44,7 +44,7 @@ type unit struct {
 
 func (u unit) show(cost float64) string { return fmt.Sprintf("%.2f %s", cost/u.size, u.name) }
 
-// works returns what is measured. N# in a line stands for a number of attempts.
+// works returns the works to measure. N# in a line stands for a number of attempts.
 func (b *workshop) works() []work {
 	few, many := min(300, b.attempts), b.attempts
 	ms, us, s, mib, mb := unit{"ms", 1e-3}, unit{"µs", 1e-6}, unit{"s", 1}, unit{"MiB", 1 << 20}, unit{"MB", 1e6}
@@ -122,5 +122,5 @@ func (b *workshop) works() []work {
 	}}
 }
 
-// words splits a line, and adds what has spaces of its own.
+// words splits a line, and appends arguments that contain spaces.
 func words(line string, more ...string) []string { return append(strings.Fields(line), more...) }

@@ -187,7 +187,7 @@ func (d *Doc) flaw(at int) string {
 }
 
 // decodeText returns a text as UTF-8 without a byte order mark and colors. A text with the mark of UTF-16, as
-// Windows programs write it, is decoded, and U+FFFD replaces what is malformed there. Any other text without
+// Windows programs write it, is decoded, and U+FFFD replaces malformed parts. Any other text without
 // colors is not copied: a response may have 64 MiB, and this package never writes to the text.
 func decodeText(b []byte) string {
 	s := viewString(b)

@@ -9,7 +9,7 @@ import (
 )
 
 // An explainer explains the outcome of a condition: by a line for each comparison or other part that decided the
-// outcome, in the order of the source, and by notes on what is odd about the outcome. It evaluates the parts
+// outcome, in the order of the source, and by notes on odd parts of the outcome. It evaluates the parts
 // once more.
 type explainer struct {
 	*evaluator

@@ -21,7 +21,7 @@ type row struct {
 	message, hint string
 }
 
-// rows returns the rows of hints.txt by their first cells, which say what the texts are about.
+// rows returns the rows of hints.txt by their first cells, which name the subjects of the texts.
 var rows = sync.OnceValue(func() map[string][]row {
 	rows := make(map[string][]row)
 	for line := range strings.Lines(hintText) {

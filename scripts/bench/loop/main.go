@@ -49,7 +49,7 @@ func run(args []string) error {
 	return errors.New("no line was enough")
 }
 
-// question returns what is asked about each line.
+// question returns the test of each line.
 func question(how, text string) (func(line []byte) bool, error) {
 	if how == "is" {
 		return func(line []byte) bool { return string(line) == text }, nil
