@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// TestNoRoute fails to connect to a name with two addresses, one of which refuses. Only an IPv6 address to
+// TestNoRoute fails to connect to a name with two addresses, one of which does not accept connections. Only an IPv6 address to
 // which this machine has no route does not count.
 func TestNoRoute(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func TestListTells(t *testing.T) {
 		lists     []string
 		condition string
 		expect    int
-		summary   string // the ending, the elements, what was needed and the looks
+		summary   string // the ending, the elements, the needed number and the attempts
 		want      string
 	}{
 		{[]string{"a=run b=run", "a=run b=done", "a=done b=done c=run", "a=done b=done c=failed", "b=done c=failed"}, `.state=="done"`, 0, "failed 3 3 6",
@@ -196,7 +196,7 @@ func TestListEnds(t *testing.T) {
 		lists    []string
 		change   func(*poll.Poller)
 		want     string // the ends
-		summary  string // the ending, the targets and what was needed
+		summary  string // the ending, the targets and the needed number
 		over     time.Duration
 	}{
 		{name: "a list that grows once all have ended", lists: []string{"a=done", "a=done b=run", "a=done b=done", "a=done b=done"},

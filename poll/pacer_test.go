@@ -155,7 +155,7 @@ func TestPacer_cutsOnce(t *testing.T) {
 	})
 }
 
-// An origin that refuses every request gets fewer and fewer requests, down to one per minute.
+// An origin that throttles every request gets fewer and fewer requests, down to one per minute.
 func TestPacer_floor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

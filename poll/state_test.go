@@ -122,7 +122,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 		"planned too far ahead":      {func(s *poll.State, now time.Time) { s.Hint, s.Due = hint, now.Add(time.Hour) }, "1m6s #4"},
 		"too far ahead by a limiter": {func(s *poll.State, now time.Time) { s.Due, s.Reserved = now.Add(time.Hour), true }, "20s #4"},
 		"it was due":                 {func(s *poll.State, now time.Time) { s.Due = now.Add(-7 * time.Second) }, "0s #4"},
-		"a hint":                     {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of what is left
+		"a hint":                     {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of the rest
 		"a hint that is over": {func(s *poll.State, now time.Time) {
 			s.Hint, s.Last = hint, now.Add(-time.Hour)
 		}, "0s #4"},

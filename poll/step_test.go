@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// steps waits by steps. What they pass on goes through JSON.
+// steps waits by steps. The state between two steps goes through JSON.
 func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Event] {
 	return func(yield func(poll.Event) bool) {
 		kept := []byte(`{"v":3}`)

@@ -169,7 +169,7 @@ func actionLine(t *testing.T, heading, to string) []string {
 }
 
 // tools returns a directory for PATH with what install.sh cannot do without, and more, on a
-// system such as "Linux x86_64". What is not here skips the test.
+// system such as "Linux x86_64". The test is skipped if a tool is missing.
 func tools(t *testing.T, system, more string) string {
 	t.Helper()
 	dir := t.TempDir()

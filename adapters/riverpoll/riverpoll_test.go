@@ -18,10 +18,10 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A database is what River does with a job, without a server: its row, and what it was told.
+// A database replaces River's database, without a server: the row of a job, and the calls.
 type database struct {
 	row   rivertype.JobRow
-	kept  func() // after what was kept at once
+	kept  func() // called after the state was kept
 	lines []string
 }
 
@@ -183,7 +183,7 @@ func TestWorkersThatAreKilled(t *testing.T) {
 			}
 		})
 	}
-	// Only between what is kept before and after the request: at points 1 and 2.
+	// Only between the states before and after the request: at points 1 and 2.
 	if want := 2*2*most - 4; unknown != want {
 		t.Errorf("it was %d times unknown whether the operation had started, want %d", unknown, want)
 	}

@@ -81,7 +81,7 @@ func runKilled(
 	return body, attempts, err
 }
 
-// said says what an error asks the server for.
+// said returns the request to the server that an error holds.
 func said(err error) string {
 	var e *temporal.ApplicationError
 	if err == nil || !errors.As(err, &e) {

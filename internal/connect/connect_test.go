@@ -36,7 +36,7 @@ func TestDialLocalhost(t *testing.T) {
 	}
 }
 
-// What can never connect is an error at once, without the password of a proxy.
+// Settings that can never connect are an error at once. The error has no password of a proxy.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")

@@ -63,7 +63,7 @@ func starting(id string) entry {
 	return entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
 }
 
-// sample writes a log with lines of every kind. The last line about a target or element holds: y goes on after its end.
+// sample writes a log with lines of every kind. The last line about a target or element holds: y continues after its end.
 func sample(t testing.TB, path string) (l *file, want map[string]entry) {
 	t.Helper()
 	l = openLog(t, path)
@@ -231,7 +231,7 @@ func TestAStartStaysWhenItIsRead(t *testing.T) {
 }
 
 // Whatever a file holds, and wherever it is cut off, a log takes it as it is up to a whole line, be it
-// without its line break, and goes on behind it, or it leaves the file alone.
+// without its line break, and continues after it, or it leaves the file alone.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "run.jsonl")
 	l, _ := sample(f, path)
@@ -310,7 +310,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A log that is compacted has what it had, in one line for each target and element. The next process opens the
+// A compacted log has the same content, in one line for each target and element. The next process opens the
 // new file, also if it has opened the old one before.
 func TestCompact(t *testing.T) {
 	t.Parallel()

@@ -196,7 +196,7 @@ func TestGroupClosing(t *testing.T) {
 	golden(t, "group/closing.txt", have)
 }
 
-// What has failed is named first. Those that were cancelled are one group, whatever numbers their last answers had.
+// Failed targets are named first. Cancelled targets are one group, whatever numbers their last responses had.
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),

@@ -42,7 +42,7 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	}
 }
 
-// film shows events on a terminal and returns what is drawn below each interval, and what stays.
+// film shows events on a terminal and returns the display after each interval, and the lines that stay.
 func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg Config) string {
 	t.Helper()
 	text := ""
@@ -87,7 +87,7 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-// What a command writes stands in whole lines above what is drawn.
+// The output of a command stands in whole lines above the display.
 func TestLive_stderr(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

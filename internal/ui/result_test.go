@@ -66,7 +66,7 @@ func TestResult_jsonBody(t *testing.T) {
 	}
 }
 
-// On a terminal a newline ends the answer, so that the prompt is not beside it. Elsewhere its bytes are as they are.
+// On a terminal a newline ends the answer, so that the prompt is on the next line. Otherwise the bytes are not changed.
 func TestResult_newline(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ body, onTerminal string }{

@@ -16,7 +16,7 @@ import (
 // it gets narrower, it wraps its rows again, and the cursor stays at its character.
 type terminal struct {
 	t             *testing.T
-	mu            sync.Mutex // the Reporter asks and writes on its timer's goroutine
+	mu            sync.Mutex // the Reporter reads and writes on its timer's goroutine
 	width, height int
 	rows          []terminalRow // also those that have scrolled off
 	x, y          int           // the cursor
@@ -26,7 +26,7 @@ type terminal struct {
 
 type terminalRow struct {
 	cells   []string // the second one of a wide character is empty
-	wrapped bool     // goes on in the next one
+	wrapped bool     // continues in the next line
 }
 
 func (r terminalRow) text() string { return strings.Join(r.cells, "") }

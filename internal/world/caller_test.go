@@ -206,8 +206,8 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 	return last
 }
 
-// runLibrary waits from Go, in as many runs as it takes. Who waits keeps the state of each event as
-// JSON, or that of each step.
+// runLibrary waits from Go, in as many runs as it takes. The caller keeps the state of each event,
+// or of each step, as JSON.
 func (w *world) runLibrary() *result {
 	res, r := newResult(), rand.New(rand.NewPCG(w.Seed, 7))
 	var kept poll.State
@@ -243,7 +243,7 @@ func (w *world) runLibrary() *result {
 	}
 }
 
-// jump makes the clock jump: what was kept before is of another time.
+// jump makes the clock jump: a state that was kept before has another time.
 func (w *world) jump(kept poll.State) (then poll.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -267,7 +267,7 @@ func (w *world) jump(kept poll.State) (then poll.State) {
 	return then
 }
 
-// run makes one run of a wait from Go, or a step, that goes on from what was kept.
+// run makes one run of a wait from Go, or a step, that resumes from the kept state.
 func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byte, keep func(poll.State)) poll.Event {
 	all := p.pollers(r)
 	if p.Caller == "group" || p.Caller == "list" {

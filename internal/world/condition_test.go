@@ -59,7 +59,7 @@ func (n *node) value(doc any) tri {
 	}
 	a := atoms[n.Op]
 	v := find(doc, a.path)
-	if v == nil { // missing or null decides nothing, unless that is what is asked
+	if v == nil { // missing or null decides nothing, unless the atom tests for null
 		return a.ofNull
 	}
 	return a.value(v)
@@ -92,7 +92,7 @@ type atom struct {
 	ofNull tri
 }
 
-// ofText asks about a text; of anything else it is unknown.
+// ofText tests a text; any other value is unknown.
 func ofText(is func(string) bool) func(any) tri {
 	return func(v any) tri {
 		if text, ok := v.(string); ok {
@@ -102,7 +102,7 @@ func ofText(is func(string) bool) func(any) tri {
 	}
 }
 
-// ofSteps asks whether a state is that of some of the steps.
+// ofSteps tests whether some of the steps have a state.
 func ofSteps(want tri, is func(state string) bool) func(any) tri {
 	return func(v any) tri {
 		list, ok := v.([]any)
@@ -150,14 +150,14 @@ func condition(r *rand.Rand, depth int) *node {
 		return a
 	case k < 6:
 		return &node{"not", []*node{condition(r, depth-1)}}
-	case k < 7: // what is not there is false beside something that is
+	case k < 7: // an absent field is false next to a present field
 		return &node{"and", []*node{a, {"not", []*node{{Op: ".error"}}}}}
 	}
 	return &node{pick(r, "and", "or"), []*node{condition(r, depth-1), condition(r, depth-1)}}
 }
 
-// until draws a condition that is true of what is done, and of none of the documents of which
-// servers lie.
+// until draws a condition that is true for an operation that is done, and for no false document of
+// a server.
 func until(r *rand.Rand) *node {
 	docs := liesAndDone()
 	isYes := func(n *node) func(any) bool { return func(doc any) bool { return n.value(doc) == yes } }
@@ -170,7 +170,7 @@ func until(r *rand.Rand) *node {
 	return &node{Op: `.state == "done"`}
 }
 
-// liesAndDone are a document of what is done, and those of what is not.
+// liesAndDone are a document of an operation that is done, and the false documents.
 var liesAndDone = sync.OnceValue(func() (docs []any) {
 	o := operation{ID: 7}
 	for _, text := range append([]string{o.doc("done", 0), o.doc("queued", 0), o.doc("running", 0)}, lies...) {
@@ -179,7 +179,7 @@ var liesAndDone = sync.OnceValue(func() (docs []any) {
 	return docs
 })
 
-// lies are documents that are not about what is waited for.
+// lies are documents that are not about the operation.
 var lies = []string{
 	`{"id":7}`, `{"id":7,"status":null,"error":null}`, `{"status":"completed"}`, `{"done":"true"}`, `{"kind":"Job","status":{"conditions":null}}`,
 	`{"id":7,"state":null}`, `{"id":7,"stat":"done"}`, `{"message":"hello"}`, `{"login":true}`, `[]`, `null`, `true`, `"done"`, `7`,

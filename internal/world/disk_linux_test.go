@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// fill makes the disk full for the files of a directory that are open to be written to: what is
-// written from now on is lost, and whoever writes is told so.
+// fill makes the disk full for the files of a directory that are open to be written to: later
+// writes are lost, and return an error.
 func fill(dir string) {
 	open, _ := os.ReadDir("/proc/self/fd")
 	for _, entry := range open {

@@ -134,7 +134,7 @@ func cut(_ *request, rep *reply, r *rand.Rand) {
 	}
 }
 
-// redirect leads away from what is asked for, whose path is PATH; "" leads to the same URL.
+// redirect leads away from the requested URL, whose path is PATH; "" leads to the same URL.
 func redirect(to string) func(*request, *reply, *rand.Rand) {
 	return func(q *request, rep *reply, r *rand.Rand) {
 		isFurther := rep.page != nil && rep.page.number > 0
@@ -220,7 +220,7 @@ func unasked(q *request, rep *reply, _ *rand.Rand) {
 	}
 }
 
-// stale answers what was so some seconds ago.
+// stale answers with the state of some seconds ago.
 func stale(q *request, rep *reply, r *rand.Rand) {
 	if at := time.Now().Add(-drawn(r, 0, 20*time.Second)); q.life != nil && at.After(q.life.started) {
 		rep.about(q.world, q.life, at)

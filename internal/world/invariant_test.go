@@ -23,7 +23,7 @@ var invariants = []invariant{
 	{"prompt", checkPrompt}, {"resumes", func(w *world, _ *result) bool { return w.saw["Last-Event-ID"] }},
 }
 
-// isSuccess reports whether a sighting shows what is waited for.
+// isSuccess reports whether a sighting shows the success of the operation.
 func (w *world) isSuccess(s sighting) bool {
 	if w.Gone || !s.honest {
 		return s.honest && s.doc == ""
@@ -46,8 +46,8 @@ func (w *world) wholesOf(l *life) (all []whole) {
 	return all
 }
 
-// isDone reports whether an operation was seen to be so as often in a row, and as long, as is asked for: at last,
-// or, if other waits went on after its own, at any time.
+// isDone reports whether an operation was seen to be done as often in a row, and as long, as the thresholds need: at
+// last, or, if other waits continued after its own, at any time.
 func (w *world) isDone(l *life) bool {
 	need, row, shown := max(1, w.Threshold), 0, false
 	since, last, isMet, wasMet := time.Time{}, time.Time{}, false, false
@@ -73,7 +73,7 @@ func (w *world) isDone(l *life) bool {
 			count(w.isSuccess(s), s.at)
 		}
 	case w.List.Gone:
-		need++ // gone is what is absent from two lists in a row
+		need++ // an element is gone if two lists in a row lack it
 		for _, a := range w.wholesOf(l) {
 			if shown = shown || a.shown[l.ID] != ""; !a.part {
 				count(shown && a.shown[l.ID] == "", a.made)
@@ -97,7 +97,7 @@ func (w *world) isDone(l *life) bool {
 	return wasMet
 }
 
-// checkTrue: SUCCESS only of what was so at the last looks, ERROR only of what was said.
+// checkTrue: SUCCESS only if it was true at the last attempts, ERROR only if a response reported a failure.
 func checkTrue(w *world, res *result) bool {
 	done := 0
 	for _, l := range w.lives {
@@ -200,7 +200,7 @@ func checkWhole(w *world, res *result) bool {
 		if slices.ContainsFunc(w.wholes, func(a whole) bool { return a.shown[l.ID] != "" && !a.part }) { // a part may be a failure
 			known++
 		}
-		isForgotten := w.Line.Torn && w.cuts > 0 // what was not on the disk, and has left the list
+		isForgotten := w.Line.Torn && w.cuts > 0 // a record was not on the disk, and its element has left the list
 		if isWanted && !isDone && !isForgotten && w.AtLeast == 0 && w.Percent == 0 {
 			w.blame("whole", "SUCCESS of all, and %d was not seen to be done", l.ID)
 		}
@@ -244,7 +244,7 @@ func checkOnce(w *world, _ *result) (exercised bool) {
 	return exercised
 }
 
-// checkQuiet: no secret is in what was said.
+// checkQuiet: no secret is in an output of poll.
 func checkQuiet(w *world, res *result) bool {
 	for _, said := range res.Said {
 		if secret := secretIn(said); secret != "" {
@@ -268,8 +268,8 @@ func checkOnTime(w *world, res *result) bool {
 	return res.How == poll.TimedOut || res.How == poll.AttemptsExhausted
 }
 
-// checkAwake: what is so or has failed, and can be reached, is noticed before the deadline, or by the runs that
-// go on.
+// checkAwake: an end that can be reached is noticed before the deadline, or by the runs that
+// resume.
 func checkAwake(w *world, res *result) bool {
 	isNear := w.Unless && strings.Contains(w.Until.text(), ".stat ") // so that it may be a mistake
 	isLeaving := w.List != nil && (w.List.Gone || w.List.Cut != "")
@@ -356,7 +356,7 @@ func (w *world) areOthersAwake(res *result) (exercised bool) {
 	return exercised
 }
 
-// margin returns how long before the deadline what is so is noticed, at least by the last look.
+// margin returns how long before the deadline an end is noticed, at least by the last attempt.
 func (p *plan) margin() time.Duration {
 	margin := 2500*time.Millisecond + 2*p.Lag
 	switch {
@@ -459,7 +459,7 @@ func (w *world) mayReopen(id string) bool {
 	return false
 }
 
-// checkResumable: a wait that was killed goes on. It ends in ERROR only where a start was in flight.
+// checkResumable: a wait that was killed resumes. It ends in ERROR only where a start was in flight.
 func checkResumable(w *world, res *result) bool {
 	l := w.lives[0]
 	if len(w.lives) == 1 && l.flying == 0 && l.excuse == "" && strings.Contains(strings.Join(res.Said, "\n"), "may have started") {

@@ -1,7 +1,7 @@
 package world
 
-// known are faults that are not mended yet. The table counts them, and no test fails by them. What is
-// mended goes from here, and its plan into testdata/found.txt.
+// known are faults that are not mended yet. The table counts them, and no test fails by them. After the
+// fix, remove the row here, and add its plan to testdata/found.txt.
 var known = []struct {
 	what string
 	is   func(p *plan, b breach) bool

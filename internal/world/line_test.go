@@ -48,7 +48,7 @@ func (p *plan) drawLine(r *rand.Rand) {
 	}
 	l.Log, l.Print = pick(r, "", "joblog", "joblog", "slice"), pick(r, "", "", "print", "json")
 	l.Events, l.Torn, l.File = r.IntN(5) == 0, r.IntN(3) > 0, r.IntN(3) == 0
-	l.Twice = l.Log == "joblog" && r.IntN(3) == 0 // slices begin anew after the end
+	l.Twice = l.Log == "joblog" && r.IntN(3) == 0 // slices start another wait after the end
 	if isEach := p.List != nil && p.List.Batch > 0; r.IntN(4) == 0 && !isEach {
 		l.Learn = drawn(r, time.Millisecond, time.Minute)
 	}
@@ -403,7 +403,7 @@ func (m *machine) read() map[string][]byte {
 	return files
 }
 
-// restore makes the files what they were when the run was killed, or what of them was on the disk.
+// restore restores the files as of the end of the run, or the part of them that was on the disk.
 func (m *machine) restore() {
 	for name, now := range m.read() {
 		text, there := m.files[name]
@@ -459,7 +459,7 @@ func (w *world) checkWords(res *result, stdout, stderr string) {
 	}
 }
 
-// readResults reads what was printed in all runs.
+// readResults reads the results of all runs.
 func (w *world) readResults(res *result, out string) {
 	id := strconv.Itoa(w.Ops[0].ID)
 	if len(w.Ops) == 1 && w.List == nil {

@@ -26,13 +26,13 @@ type listPage struct {
 	number int
 	last   bool
 	part   bool           // it lacks elements, and says so
-	gone   bool           // to lack them is what is waited for
+	gone   bool           // the wait needs their absence
 	at     time.Time      // when it was made
 	shown  map[int]string // documents by ID
 }
 
-// A whole is a list of which all pages were delivered, one after the other and nothing between. Of one
-// that is only a part of the list nothing is known but what it shows.
+// A whole is a list of which all pages were delivered, one after the other and nothing between. A
+// part of the list is evidence for its elements only.
 type whole struct {
 	key   string
 	at    time.Time // when it was delivered

@@ -27,7 +27,7 @@ type naming struct {
 	Routed    bool          `json:",omitzero"` // a command line names the addresses
 }
 
-// refusals are the ends of connections; a server that is switched off refuses them.
+// refusals are the ends of connections; a server that is switched off does not accept them.
 var refusals = map[string]error{"refuse": syscall.ECONNREFUSED, "no route": syscall.EHOSTUNREACH, "no net": syscall.ENETUNREACH, "hang": os.ErrDeadlineExceeded}
 
 // codes are the ends of queries. "no data" and "missing" say that there is no address.

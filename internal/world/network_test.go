@@ -151,7 +151,7 @@ func (p *process) serve(host string, c net.Conn) {
 	}
 }
 
-// take takes a request, and returns what is to be answered, nil if the process was killed.
+// take takes a request, and returns the reply, or nil if the process was killed.
 func (p *process) take(host string, r *http.Request) (*request, *reply) {
 	sent, _ := io.ReadAll(r.Body)
 	p.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is noticed while requests come and go.
+// The facts that the world notes while requests come and go.
 
 // eavesdrop looks for secrets in a request to an origin that they are not for.
 func (w *world) eavesdrop(q *request, sent string) {
@@ -107,7 +107,7 @@ func (p *process) after(q *request, rep *reply, delivered bool) {
 	if strings.HasPrefix(q.key, "list") {
 		p.listDelivered(q.key, rep, delivered)
 	}
-	isJudged := delivered || rep.cut > 0 || rep.garbage // what was lost before its first byte may be asked for again at once
+	isJudged := delivered || rep.cut > 0 || rep.garbage // a reply that was lost before its first byte may be requested again at once
 	switch {
 	case q.life == nil, rep.streams: // whose messages are noted as they are delivered
 	case q.starts && delivered && rep.code != 303: // which is followed before anything is kept

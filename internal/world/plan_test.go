@@ -234,7 +234,7 @@ func (p *plan) hasHead() bool {
 	return isAlone && ofState(p.Until) && (p.ErrorIf == nil || ofState(p.ErrorIf))
 }
 
-// drawHealing draws a threshold of ERROR that is a time, and failures that may heal before it.
+// drawHealing draws a threshold of ERROR that is a time, and failures that may pass before that time.
 func (p *plan) drawHealing(r *rand.Rand) {
 	p.Errors, p.Healing = 0, drawn(r, time.Second, 8*time.Second)
 	if p.ErrorIf == nil && !p.Mine && !p.isGone() && p.presetName() == "" && p.Probe != byTCP {

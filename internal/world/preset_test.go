@@ -104,7 +104,7 @@ func (p *plan) presetText() string {
 	return text
 }
 
-// inObject returns a path of what is in the object of a document, if it is in one.
+// inObject returns a path inside the object of a document, if the document has an object.
 func (p *plan) inObject(path string) string {
 	if p.Object && p.List == nil {
 		return []string{".job", ".jobs[]"}[p.Seed%2] + path

@@ -15,9 +15,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// What looks at an operation, besides an HTTP request.
+// The probes of an operation, in addition to HTTP requests.
 const (
-	byCommand = "command" // that asks the same server
+	byCommand = "command" // a command that requests the same server
 	byTCP     = "tcp"     // to a port that is open as long as the operation is there
 )
 
@@ -88,7 +88,7 @@ func (p *plan) hasText() bool {
 	return isAlone && p.Until != nil && p.Until.Op == `.state == "done"` && p.Text <= len(texts)
 }
 
-// A program is a command, as a probe: what it does, and not how it runs.
+// A program is a command, as a probe: its outputs, without a process.
 type program struct {
 	*process
 	url string

@@ -27,7 +27,7 @@ var (
 	all    = flag.Bool("all", false, "show all that happened")
 )
 
-// A report is what one simulation has come to.
+// A report is the result of one simulation.
 type report struct {
 	broken    []breach
 	saw       map[string]bool
@@ -182,7 +182,7 @@ func (n *node) String() string { return n.text() }
 // shown is how many lines of what happened a story has: the last.
 const shown = 14
 
-// story tells how a plan breaks an invariant: what was waited for, and what happened.
+// story returns how a plan breaks an invariant: the operation, and the events.
 func story(t *testing.T, p *plan, invariant string) string {
 	rep := simulate(t, p)
 	var b strings.Builder

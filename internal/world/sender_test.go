@@ -53,7 +53,7 @@ func (s *sender) run() (inOrder bool) {
 	return err == nil || err == errStreamFault && s.fault == "stream end"
 }
 
-// sendAll sends what the operation is, and was, until it is not there any more.
+// sendAll sends the states of the operation, also the earlier ones, until the operation is gone.
 func (s *sender) sendAll() error {
 	if s.Retry > 0 {
 		if err := s.send(fmt.Sprintf("retry: %d%s", s.Retry.Milliseconds(), s.end())); err != nil {

@@ -14,7 +14,7 @@ import (
 // home is the origin that knows the operations, and that the credentials are for.
 const home = "a.test:80"
 
-// A request is one that a server has read. Its key says what it is about: the ID of an operation,
+// A request is a request that a server has read. Its key names its subject: the ID of an operation,
 // with a ! if it is to start it, a list, or another page. Faults, times and chance depend on the
 // key and on how many requests for it there were: not on what others ask at the same moment.
 type request struct {
@@ -41,7 +41,7 @@ type reply struct {
 	honest  bool   // and the reply says so
 	what    string // for the story
 	page    *listPage
-	hint    time.Duration // for which it asks to be left alone
+	hint    time.Duration // the wait that the server asks for
 	at      time.Time     // when it was so
 	cached  bool          // a cache has returned a copy
 	late    time.Duration // after the request was processed
@@ -67,8 +67,8 @@ func (rep *reply) isRedirect() bool {
 	return rep.code > 300 && rep.code < 304 || rep.code > 304 && rep.code < 309
 }
 
-// about makes the reply what is known of an operation as it was at a moment. Some know what the
-// client has, and answer 304.
+// about fills the reply with the state of an operation at a moment. Some servers know the document
+// that the client has, and answer 304.
 func (rep *reply) about(w *world, l *life, at time.Time) {
 	rep.honest, rep.doc = true, l.docAt(at)
 	rep.show(w, l, l.state(at), rep.doc)

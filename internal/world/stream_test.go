@@ -20,7 +20,7 @@ type streaming struct {
 	Kind   string        `json:",omitzero"` // see contentTypes
 	Ends   string        `json:",omitzero"` // a line of an event, "" for a line feed
 	Named  bool          `json:",omitzero"` // events have names, and some are about something else
-	IDs    bool          `json:",omitzero"` // events have IDs, and what is older than that of the client is not sent
+	IDs    bool          `json:",omitzero"` // events have IDs, and events older than the client's are not sent
 	Replay bool          `json:",omitzero"` // a stream begins with all that was so before
 	Every  time.Duration `json:",omitzero"` // the state is said again, 0 if it is said when it changes
 	Beat   time.Duration `json:",omitzero"` // between signs of life, 0 for none
@@ -107,7 +107,7 @@ func (p *process) writeStream(q *request, rep *reply, rw http.ResponseWriter) (i
 	}, q.Context().Done()).run()
 }
 
-// listen runs a program that prints lines, each of which is judged.
+// listen runs a program that prints lines, each of which is evaluated.
 func (g program) listen(ctx context.Context, a poll.Attempt, q *request, rep *reply) status.Observation {
 	defer g.after(q, rep, true)
 	enough, stop := context.WithCancel(ctx)
@@ -132,7 +132,7 @@ func (g program) listen(ctx context.Context, a poll.Attempt, q *request, rep *re
 func (p *process) checkResumes(q *request) {
 	have, want := q.Header.Get("Last-Event-ID"), p.lastIDs[q.key]
 	p.saw["Last-Event-ID"] = p.saw["Last-Event-ID"] || have != ""
-	isAnew := have == "" && p.Threshold+p.Errors+int(p.Steady+p.Healing) > 0 // what it has said is to be said again
+	isAnew := have == "" && p.Threshold+p.Errors+int(p.Steady+p.Healing) > 0 // its messages are to be sent again
 	if p.Stream != nil && !isAnew && have != want && q.host == home && q.life != nil {
 		p.blame("resumes", "%s was asked for with the ID %q, and that of the last event was %q", q.URL, have, want)
 	}

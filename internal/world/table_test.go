@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A table counts what was exercised.
+// A table counts the exercised features.
 type table struct {
 	seeds, broken, lines, waits int
 	invariants, breaks          map[string]int

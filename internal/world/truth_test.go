@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An operation is what is waited for: alone, or as an element of a list. What it is at each moment
-// follows from when it was started, and from its phases.
+// An operation is the subject of a wait: alone, or as an element of a list. Its state at each moment
+// follows from the time of its start, and from its phases.
 type operation struct {
 	ID     int     `json:",omitzero"`
 	Method string  `json:",omitzero"` // of the request that starts it; "" if it runs from the beginning
@@ -30,7 +30,7 @@ const (
 	gone   = "gone"
 )
 
-// life is what has become of an operation.
+// life is the history of an operation.
 type life struct {
 	*operation
 	starts  int  // processed
@@ -54,7 +54,7 @@ func (w *world) running(l *life) *life {
 
 // A sighting is an answer about an operation.
 type sighting struct {
-	doc     string // what it truly was; "" if it was not there
+	doc     string // the true state; "" if the operation was not there
 	honest  bool   // and the answer said so, and was delivered whole
 	at      time.Time
 	told    time.Time // when it was delivered
@@ -74,7 +74,7 @@ func (l *life) news() []sighting {
 	})
 }
 
-// state returns what the operation is at a moment.
+// state returns the state of the operation at a moment.
 func (l *life) state(at time.Time) string {
 	switch {
 	case !l.started.IsZero():
@@ -140,7 +140,7 @@ func (o *operation) doc(state string, age time.Duration) string {
 	if o.Style&bare != 0 {
 		fields = fields[:7]
 	}
-	if o.Style&1 != 0 { // what is null may be missing as well
+	if o.Style&1 != 0 { // a field that is null may be absent as well
 		fields = slices.DeleteFunc(fields, func(f string) bool { return strings.HasSuffix(f, ":null") })
 	}
 	if o.Style&2 != 0 {

@@ -1,7 +1,7 @@
-// Package world simulates whole waits: servers that fail, lie and forget, what really is, and
-// callers that are killed and go on. Time is that of a synctest bubble, connections are pipes, and
-// all chance comes from a seed, so a seed shows the same story again. What was true at each moment is
-// known, so that what a wait says is compared with the truth and not with an answer.
+// Package world simulates whole waits: servers that fail, lie and forget, the truth, and
+// callers that are killed and resume. Time is that of a synctest bubble, connections are pipes, and
+// all chance comes from a seed, so a seed shows the same story again. The truth at each moment is
+// known, so a verdict is compared with the truth, and not with a response.
 package world
 
 import (
@@ -29,7 +29,7 @@ type world struct {
 	copies  map[string]reply // that the cache has, by key
 
 	conditions func() status.Rules // compiled once
-	judged     map[string]bool     // documents, by whether they show what is waited for
+	judged     map[string]bool     // whether a document shows success
 
 	processes []*process
 	cuts      int // of them, killed

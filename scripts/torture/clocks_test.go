@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// After five times its wait without a processor, poll goes on as after one long wait.
+// After five times its wait without a processor, poll continues as after one long wait.
 func TestClocks_stopped(t *testing.T) {
 	w := start(t, words("--interval 200ms --timeout 30s --until $attempt==7 -- echo done")...)
 	time.Sleep(500 * time.Millisecond)

@@ -206,7 +206,7 @@ func TestPresetRulesThatDoNotFit(t *testing.T) {
 // A presetSample is a response of an API, with the status that a preset must return.
 type presetSample struct {
 	Want   string // the status, "" if no rule is to match
-	Note   string // what is special about it
+	Note   string // why the response is recorded
 	Why    string // words that the reason must have
 	Code   int    // the HTTP status, 200 if 0; a sample with one is for URLs only
 	Exit   int    // a sample with an exit code, stderr or text is for commands only

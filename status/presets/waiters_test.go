@@ -77,7 +77,7 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	}
 }
 
-// Where AWS asks only whether the request for a list has succeeded, no documents are recorded: by
+// If AWS tests only whether the request for a list has succeeded, no documents are recorded: by
 // botocore each is SUCCESS. The presets say so of a list that has an element.
 func TestWaitersExpectElements(t *testing.T) {
 	t.Parallel()
@@ -98,8 +98,8 @@ func TestWaitersExpectElements(t *testing.T) {
 	}
 }
 
-// An error of the AWS CLI that a waiter names is what it says, one that may pass is not yet an end,
-// and any other is ERROR.
+// An error of the AWS CLI that a waiter names has the waiter's verdict. An error that may pass is NOT_READY,
+// and any other error is ERROR.
 func TestWaitersReadErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -211,7 +211,7 @@ func TestStopLeavesNobody(t *testing.T) {
 						return len(p), nil
 					})
 					if what == "hold" {
-						// Only Ctrl-Break asks it, and it stays even so.
+						// Ctrl-Break reaches it, and it stays even so.
 						hurry := make(chan struct{})
 						close(hurry)
 						ctx = connect.WithCaller(ctx, connect.Caller{Hurry: hurry})
@@ -311,7 +311,7 @@ func TestExitCodeOf32Bits(t *testing.T) {
 	}
 }
 
-// What stands behind cmd /c is run as it is written.
+// The script after cmd /c is not changed.
 func TestCmd(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

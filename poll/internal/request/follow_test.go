@@ -14,7 +14,7 @@ import (
 func TestParseFollow(t *testing.T) {
 	t.Parallel()
 	const word = "write none or auto"
-	for source, want := range map[string]string{ // what it is, or why it is refused
+	for source, want := range map[string]string{ // the kind, or the error
 		"": "auto", "auto": "auto", "none": "auto", ".url": "explicit", "url": "explicit", "$header.Location": "explicit",
 		"https://h/v1/{.name}": "explicit", "/v1/{.name}": "explicit", "HTTPS://{.host}/x": "explicit",
 		"{$header.Location}api/json": "explicit", "{.href}": "explicit", `$header.Location + "api/json"`: inBraces, ".href/status": inBraces,
