@@ -185,8 +185,8 @@ func TestGroupLive_list(t *testing.T) {
 	})
 }
 
-// What is drawn has no more rows than the terminal, and nothing of it is left over when
-// that gets narrower and wraps them, or wider, but not within a drawing.
+// The display has no more rows than the terminal. No row is left over when the terminal gets
+// narrower and wraps the rows, or wider, except while the display is drawn.
 func TestGroupLive_resize(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{4, 20, 25} {
@@ -219,7 +219,7 @@ func TestGroupLive_resize(t *testing.T) {
 	}
 }
 
-// In the background the terminal is left alone, and what was drawn there is not erased.
+// In the background poll does not write to the terminal, and does not erase the display.
 func TestGroupLive_background(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -180,8 +180,8 @@ func TestShared_row(t *testing.T) {
 	}
 }
 
-// What is to be said at once stands below the opening line, whenever it is said first. Programs
-// read it with the end.
+// An urgent note stands below the opening line, whenever the note comes. Programs read the note
+// with the end.
 func TestSay(t *testing.T) {
 	t.Parallel()
 	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
@@ -249,7 +249,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// hidden reports whether a character is not seen, though it may change what is. Joiners are parts of
+// hidden reports whether a character is not seen, though it may change visible characters. Joiners are parts of
 // words, and prepended marks are seen.
 func hidden(r rune) bool {
 	isSeen := r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
