@@ -73,9 +73,10 @@ func DieOf(sig syscall.Signal) (code int) {
 	return code
 }
 
-// watchProcess returns a function that reports whether the process pid has ended. It recognizes the process by its
-// number and its start. err is always nil.
-func watchProcess(pid int) (hasEnded func() bool, err error) {
+// WatchProcess returns a function that reports whether the last thread of the process pid has ended, or whether there
+// was no such process. A zombie has ended, even if its parent has not yet waited. On Linux and macOS a later process
+// with the same number is not mistaken for the process. err is always nil.
+func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	start := startOf(pid)
 	return func() bool { return !isAlive(pid, start) }, nil
 }

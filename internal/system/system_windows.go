@@ -29,9 +29,10 @@ func nameOf(sig syscall.Signal) string { return sig.String() }
 // DieOf returns the exit code to use: on Windows, a program cannot end by a signal.
 func DieOf(sig syscall.Signal) (code int) { return (&SignalError{sig}).ExitCode() }
 
-// watchProcess returns a function that reports whether the process pid has ended. It fails if the process cannot
-// be opened.
-func watchProcess(pid int) (hasEnded func() bool, err error) {
+// WatchProcess returns a function that reports whether the last thread of the process pid has ended, or whether there
+// was no such process. A zombie has ended, even if its parent has not yet waited. WatchProcess fails if
+// the process cannot be opened.
+func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	switch {
 	case errors.Is(err, windows.ERROR_INVALID_PARAMETER): // no process has this number

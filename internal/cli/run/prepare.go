@@ -190,24 +190,30 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	return nil
 }
 
+// watchEvery is the interval between two checks whether a process of --pid has ended.
+const watchEvery = 100 * time.Millisecond
+
 // watchProcesses returns a context that is also done as soon as a process of --pid has ended. The cause is
 // then a permanent error, and the wait fails. The caller must call stop.
 func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context, stop context.CancelCauseFunc, err error) {
 	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {
-		ended, err := system.ProcessEnd(pid)
+		hasEnded, err := system.WatchProcess(pid)
 		if err != nil {
 			stop(nil)
 			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
 		}
-		cause := poll.Permanent(fmt.Errorf("process %d has ended", pid))
-		select {
-		case <-ended: // ended before the first attempt
-			stop(cause)
-		default:
+		isOver := func() bool {
+			if hasEnded() {
+				stop(poll.Permanent(fmt.Errorf("process %d has ended", pid)))
+			}
+			return watching.Err() != nil
+		}
+		if !isOver() {
 			go func() {
-				<-ended
-				stop(cause)
+				for !isOver() {
+					time.Sleep(watchEvery)
+				}
 			}()
 		}
 	}
