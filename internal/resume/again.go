@@ -59,7 +59,7 @@ func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 		return ", and poll does not print its result again: " + again.Reason
 	}
 	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	return ", and poll asked again for its result"
+	return ", and poll requested its result again"
 }
 
 // CheckAgain checks each target once more that succeeded in an earlier slice, and changes the summary of a group that

@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// advice returns what made the verdict doubtful, what would have decided, and which
-// flags would turn such an end into a wait, or a result.
+// advice returns the notes and hints at the end of a wait, and the flags that would turn such an end into a longer wait
+// or a result.
 func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
 		return []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
@@ -28,8 +28,8 @@ func advice(o *poll.Outcome) []string {
 	if given := o.Observation.Advice; given.Code == status.AdviceOffered {
 		list = append(list, "to request that URL from now on: --follow '$header."+given.Text+"'")
 	}
-	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // as Gap says, or the output
-		list = append(list, "to keep more of the answer: --max-body SIZE")
+	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // in the words of Gap, or of an output that was cut
+		list = append(list, "to keep more of the response: --max-body SIZE")
 	}
 	if seen := o.Observation; seen.Exit != nil && (seen.StdoutOpen || seen.StderrOpen) {
 		list = append(list, "to let the output end: redirect the output of the process that the command leaves running (>/dev/null 2>&1)")
@@ -37,21 +37,21 @@ func advice(o *poll.Outcome) []string {
 	return list
 }
 
-// grounds returns what people and programs are told besides the reason. Notes have the prefix.
+// grounds returns the notes, with the prefix, and the hints of an outcome.
 func grounds(o *poll.Outcome, prefix string) []string {
 	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if s := remedy(o.Verdict.Advice); s != "" {
+	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceNext { // which is among the hints
 		list = append(list, s)
 	}
 	return list
 }
 
-// hints returns the fields that may be meant by a rule that read a missing field.
+// hints returns the hints of a verdict that its reason does not contain.
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
 	if v.Advice.Code == status.AdviceNext {
-		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
+		list = append(list, remedy(v.Advice))
 	}
 	return oneLines("hint: ", list)
 }
@@ -76,30 +76,31 @@ func instead(o *poll.Outcome) string {
 		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
 		if o.Verdict.AsksSuccess {
 			end = "done"
-		} else { // being accepted is then enough, and no condition says so yet
+		} else { // no condition makes an accepted request a SUCCESS yet
 			again += " --until '$status<300'"
 		}
-		return "a start is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
+		return "a start request is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
 	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
-		return "to look where it leads: --follow '$header.Location'"
+		return "to follow the redirect: --follow '$header.Location'"
 	case !starts && code >= 400 && code != http.StatusUnauthorized && code != http.StatusProxyAuthRequired:
-		return fmt.Sprintf("to keep waiting on this answer: --not-ready-if '$status==%d'", code)
+		return fmt.Sprintf("to keep waiting on this response: --not-ready-if '$status==%d'", code)
 	}
 	return ""
 }
 
-// remedy returns the flags that follow a verdict's advice, "" for none.
+// remedy returns the flags that follow the advice of a verdict, or "".
 func remedy(a status.Advice) string {
 	text := map[status.AdviceCode]string{
 		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
-		status.AdviceFollow:      "to say where to look: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
+		status.AdviceFollow:      "to name the URL to check: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
+		status.AdviceNext:        "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all",
 		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
 		status.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
-		status.AdviceEach:        "to look at all pages, and wait for each element: --each EXPR, such as --each .items",
-		status.AdviceExpect:      "to say how many elements are enough: --expect N",
-		status.AdviceHeld:        "the server is asked to wait before it answers: --attempt-timeout has to be longer than that",
+		status.AdviceEach:        "to read all pages, and wait for each element: --each EXPR, such as --each .items",
+		status.AdviceExpect:      "to give the number of elements that are enough: --expect N",
+		status.AdviceHeld:        "the server is asked to hold the response: --attempt-timeout has to be longer than that",
 		status.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
-		status.AdviceDone:        `to say when it is done: --until EXPR, such as --until '.state == "done"'`,
+		status.AdviceDone:        `to describe the end of the operation: --until EXPR, such as --until '.state == "done"'`,
 	}
 	return text[a.Code]
 }

@@ -180,7 +180,7 @@ func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
 // totals returns the text below a table.
 func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.timeout))
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself checks once just before its timeout\n", words.Duration(q.table.timeout))
 	}
 	last := rows[len(rows)-1]
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.Duration(last.At))
@@ -190,7 +190,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 	text += "\n" + describe(q.resolved()) + "\n"
 	switch {
 	case len(rows) != q.table.attempts:
-		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.timeout))
+		text += fmt.Sprintf("poll --timeout %s checks once more, just before that\n", asFlag(q.table.timeout))
 	case !q.bounded():
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
@@ -333,7 +333,7 @@ func (t *tuning) text() (string, error) {
 		growth = fmt.Sprintf("--overshoot %s%%", rounded(100*t.overshoot))
 	}
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
-		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
+		"an end near then is noticed at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
 		rounded(factor), meaning, timetable("", rows[max(0, n-before):]).table(), words.Count(n, "attempt"), words.Duration(until), doubling,
 		words.Duration(rows[n].Wait), words.Duration(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil

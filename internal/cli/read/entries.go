@@ -298,5 +298,5 @@ func (l *elementList) Note(s *Run) string {
 	case l.Expect > 0:
 		return ""
 	}
-	return "the list is complete once two answers, 5s apart, show no new element"
+	return "the list is complete once two responses, 5s apart, show no new element"
 }

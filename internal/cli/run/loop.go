@@ -119,7 +119,7 @@ func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 // noticeLong returns a timer that prints one note about a command that runs for longCommand.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
-		reporter.Say("the command has run for 10 s: its output is judged when it ends; --stream judges each line as it comes, and --attempt-timeout ends it sooner")
+		reporter.Say("the command has run for 10 s: its output is evaluated when it ends; --stream evaluates each line as it comes, and --attempt-timeout ends it sooner")
 	}))
 }
 

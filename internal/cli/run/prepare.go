@@ -228,7 +228,7 @@ func (w *wait) close(fate resume.Fate) {
 		w.share.Close()
 	}
 	if err := w.log.Close(fate); err != nil {
-		w.reporter.AfterEnd(err.Error() + "; what the file lacks is looked at again by a later run")
+		w.reporter.AfterEnd(err.Error() + "; what the file lacks is checked again by a later run")
 	}
 }
 

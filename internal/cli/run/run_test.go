@@ -285,7 +285,7 @@ func TestNoticeLong(t *testing.T) {
 				synctest.Wait()
 			}
 			reporter.Close()
-			if have := strings.Count(said.String(), "poll: note: the command has run for 10 s: its output is judged when it ends"); have != test.want {
+			if have := strings.Count(said.String(), "poll: note: the command has run for 10 s: its output is evaluated when it ends"); have != test.want {
 				t.Errorf("runs of %s: said %d times, want %d: %q", test.runs, have, test.want, said.String())
 			}
 		})
