@@ -14,7 +14,6 @@ import (
 
 // The examples have the waits of Exponential and Polynomial.
 func TestStrategies(t *testing.T) {
-	t.Parallel()
 	for name, tt := range map[string]struct {
 		of   Schedule
 		want []time.Duration
@@ -37,7 +36,6 @@ func TestStrategies(t *testing.T) {
 }
 
 func TestFibonacci_isExact(t *testing.T) {
-	t.Parallel()
 	a, b := int64(1), int64(1)
 	for n := range 91 {
 		got := Fibonacci{Base: 1}.Wait(Step{N: n}, nil)
@@ -49,7 +47,6 @@ func TestFibonacci_isExact(t *testing.T) {
 }
 
 func TestExponential_isMathPow(t *testing.T) {
-	t.Parallel()
 	for _, factor := range []float64{0.3, 1, 1.000001, 1.1, 1.5, math.Phi, 2, 3, 1e10, math.Inf(1)} {
 		for n := range 1100 {
 			want := words.Nanoseconds(1e9 * math.Pow(factor, float64(n)))
@@ -62,7 +59,6 @@ func TestExponential_isMathPow(t *testing.T) {
 
 // Random waits lie between bounds, and nearly reach them. Their mean is in the middle.
 func TestJitters(t *testing.T) {
-	t.Parallel()
 	for name, tt := range map[string]struct {
 		of        Schedule
 		low, high time.Duration // of the wait at step 2, after one of 200 ms
@@ -120,7 +116,6 @@ func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // Each refusal doubles a constant wait up to its bound, and leaves a growing one alone.
 func TestRefusals(t *testing.T) {
-	t.Parallel()
 	for name, tt := range map[string]struct {
 		schedule Schedule
 		want     []time.Duration
@@ -158,7 +153,6 @@ type zeros struct{}
 func (zeros) Uint64() uint64 { return 0 }
 
 func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
-	t.Parallel()
 	capped := Cap(nil, 20*s)
 	for i, schedule := range []Schedule{
 		Full(capped), Equal(capped), Cap(Full(capped), -1), Max(Full(capped), Cap(nil, ms)),
@@ -175,7 +169,6 @@ func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 }
 
 func TestWaits_rangingTwiceRestarts(t *testing.T) {
-	t.Parallel()
 	waits := Waits(Exponential{}, nil)
 	first, second := take(5, waits), take(5, waits)
 	if diff := cmp.Diff(first, second); diff != "" {

@@ -17,7 +17,6 @@ import (
 
 // AttemptTimeout limits all parts of an attempt. Only the time that requests wait for a Limiter does not count.
 func TestAttemptTimeoutWithoutTheTimeInGates(t *testing.T) {
-	t.Parallel()
 	responding := func(takes time.Duration, next string) poll.HTTP {
 		return poll.HTTP{URL: "http://a.example.com/", Next: "auto", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			if !sleep(r.Context(), takes) {

@@ -21,7 +21,6 @@ import (
 // An origin that has requested a wait gets no request until the wait is over: not from any target, not after a
 // redirect, and not from later runs that continue from the States.
 func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		name, url string
 		refusal   int
@@ -79,7 +78,6 @@ func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
 
 // A refusal closes the origin even if a rule makes an ERROR of the response.
 func TestAnOriginStaysClosedAfterARefusal(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var requests []string
 		began := time.Now()

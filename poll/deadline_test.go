@@ -34,7 +34,6 @@ func untilDeadline(t *testing.T, after time.Duration, p poll.Poller) (events str
 }
 
 func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		context, deadline time.Duration
 		want              string
@@ -51,7 +50,6 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second)}
 			events, o, deadline := untilDeadline(t, test.context, p)
 			wantTimeline(t, only(poll.EventWait, events)+only(poll.EventEnd, events), test.want)
@@ -66,7 +64,6 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 }
 
 func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
-	t.Parallel()
 	for _, ending := range allEndings {
 		if have, want := errors.Is(ending, context.DeadlineExceeded), ending == poll.TimedOut; have != want {
 			t.Errorf("%s: have %v, want %v", ending, have, want)
@@ -76,13 +73,11 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 
 // The time that is reserved for the last attempt depends on whole responses: a refusal and a failed connection take less time.
 func TestARefusalIsNoMeasure(t *testing.T) {
-	t.Parallel()
 	for name, quick := range map[string]error{
 		"a refusal":           poll.Throttled(errors.New("busy"), time.Second),
 		"a failed connection": errors.New("connection refused"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			attempt := 0
 			probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
 				if attempt++; attempt == 2 || attempt == 3 || attempt == 4 {

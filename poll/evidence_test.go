@@ -15,7 +15,6 @@ import (
 
 // A run that ends with an attempt hands its response on: a copy in a cache confirms nothing in the next run.
 func TestACopyConfirmsNothingInTheNextRun(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		elements  *poll.Elements

@@ -27,7 +27,6 @@ func (b *blocked) Close() error {
 
 // TestBodyEnds waits for bodies that never end by themselves.
 func TestBodyEnds(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := HTTP{URL: "http://api.example.com/", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &blocked{make(chan struct{})}}, nil

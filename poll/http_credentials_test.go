@@ -11,7 +11,6 @@ import (
 )
 
 func TestHTTP_Credentials(t *testing.T) {
-	t.Parallel()
 	me := url.UserPassword("me", "secret")
 	certificate := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{0xc0, 0xde}}}}}}
 	function := &http.Transport{TLSClientConfig: &tls.Config{

@@ -41,7 +41,6 @@ func encodedBy(t *testing.T, code int, coding, body string) http.RoundTripper {
 // What net/http decodes is decoded, and no answer in another coding is taken for the
 // document.
 func TestEncodings(t *testing.T) {
-	t.Parallel()
 	const plain = `{"state":"done"}`
 	const unasked = "the answer has an encoding that the request did not ask for"
 	for _, test := range []struct {
@@ -88,7 +87,6 @@ func TestEncodings(t *testing.T) {
 
 // A few bytes that are much more are not read to their end.
 func TestEncodedBomb(t *testing.T) {
-	t.Parallel()
 	bomb := encodedBy(t, 200, "gzip", gzipped(strings.Repeat("0", 10_000_000)))
 	o := HTTP{URL: "http://api.example.com/", MaxBody: 1000, Transport: bomb}.Check(t.Context(), Attempt{Number: 1})
 	if o.Failure != nil || o.Size != 1001 {

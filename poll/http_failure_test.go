@@ -28,7 +28,6 @@ func response(code int, body io.Reader) *http.Response {
 // TestErrorsSayNoSecrets gives errors of all sorts that hold every secret of
 // the request.
 func TestErrorsSayNoSecrets(t *testing.T) {
-	t.Parallel()
 	const secretURL = "https://login-s3cret:pass-s3cret@api.example.com/path?key=query-s3cret#fragment-s3cret"
 	dirty := fmt.Errorf("Get %q: header-s3cret, basic-s3cret, query-s3cret of fragment-s3cret", secretURL)
 	opaque := errors.New("login-s3cret and pass-s3cret, proxy http://u:proxy-s3cret@proxy/?x")
@@ -67,7 +66,6 @@ func TestErrorsSayNoSecrets(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		err   error
 		want  string
@@ -116,7 +114,6 @@ func TestReasons(t *testing.T) {
 
 // TestCompleteStaysComplete ends the attempt as the last byte is read.
 func TestCompleteStaysComplete(t *testing.T) {
-	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	body := io.MultiReader(strings.NewReader("whole"), readFunc(func([]byte) (int, error) {
 		cancel(ErrDeadline)

@@ -14,7 +14,6 @@ import (
 
 // If Refresh fails or returns a malformed field, the header stays unchanged, and the attempt has a remark.
 func TestHTTPRefreshFails(t *testing.T) {
-	t.Parallel()
 	var sent []string
 	transport := roundTrip(func(r *http.Request) *http.Response {
 		sent = append(sent, r.Header.Get("Authorization"))
@@ -43,7 +42,6 @@ func TestHTTPRefreshFails(t *testing.T) {
 
 // Refresh gets the request that would be sent, with its fields, before the request and after a 401.
 func TestHTTPRefreshSigns(t *testing.T) {
-	t.Parallel()
 	var signed []string
 	check := poll.InTurn(poll.HTTP{
 		URL: "https://api.example.com/jobs?id=1", Method: "PUT", Body: []byte("table=users"), Header: http.Header{"X-Table": {"users"}},

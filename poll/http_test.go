@@ -10,7 +10,6 @@ import (
 )
 
 func TestHTTPCheck(t *testing.T) {
-	t.Parallel()
 	const at = "https://api.example.com/"
 	for _, test := range []struct {
 		name string
@@ -54,7 +53,6 @@ func TestHTTPCheck(t *testing.T) {
 
 // TestRedirectsForEver meets servers that redirect without an end.
 func TestRedirectsForEver(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		location string
 		limit    int

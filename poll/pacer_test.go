@@ -62,7 +62,6 @@ func (l *ledger) refused(wait time.Duration) {
 }
 
 func TestPacer_spaces(t *testing.T) {
-	t.Parallel()
 	timeline(t, &Pacer{PerSecond: 4}, `
 0s    slot at 0s
 0s    slot at 250ms
@@ -82,7 +81,6 @@ elsewhere 10s`, func(l *ledger) {
 }
 
 func TestPacer_withoutLimit(t *testing.T) {
-	t.Parallel()
 	timeline(t, &Pacer{}, `
 0s    100 sent
 0s    slot at 20ms
@@ -97,7 +95,6 @@ func TestPacer_withoutLimit(t *testing.T) {
 
 // A request keeps its slot until the rate is cut or the place closes.
 func TestPacer_holds(t *testing.T) {
-	t.Parallel()
 	timeline(t, &Pacer{PerSecond: 10, Rand: rand.New(rand.NewPCG(1, 2))}, `
 0s    1 sent
 0s    slot at 100ms
@@ -122,7 +119,6 @@ func TestPacer_holds(t *testing.T) {
 // After few requests, a refusal halves the rate, and the rate doubles every second up to its former value. So 60
 // targets, the first of which is refused, are seen within 12 s.
 func TestPacer_earlyRefusal(t *testing.T) {
-	t.Parallel()
 	for _, pacer := range []*Pacer{{PerSecond: 50}, {PerSecond: 60, Known: true}, {PerSecond: 200}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &ledger{limiter: pacer, begun: time.Now()}
@@ -138,7 +134,6 @@ func TestPacer_earlyRefusal(t *testing.T) {
 
 // Refusals of requests that were sent before a cut cut nothing, and close all the same.
 func TestPacer_cutsOnce(t *testing.T) {
-	t.Parallel()
 	timeline(t, &Pacer{PerSecond: 20, Rand: rand.New(rand.NewPCG(1, 2))}, `
 1.95s 40 sent
 1.95s slot at 2.05s
@@ -157,7 +152,6 @@ func TestPacer_cutsOnce(t *testing.T) {
 
 // An origin that throttles every request gets fewer and fewer requests, down to one per minute.
 func TestPacer_floor(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{limiter: &Pacer{PerSecond: 1000}, begun: time.Now()}
 		var last time.Time
@@ -178,7 +172,6 @@ func TestPacer_floor(t *testing.T) {
 
 // The remaining requests are spread over the time until the reset, but not faster than the rate.
 func TestPacer_remaining(t *testing.T) {
-	t.Parallel()
 	timeline(t, &Pacer{PerSecond: 10}, `
 0s    1 sent
 0s    slot at 2s
@@ -209,7 +202,6 @@ func TestPacer_remaining(t *testing.T) {
 // After any events, requests are never closer than the highest rate allows, and no request is sent while the
 // origin is closed.
 func TestPacer_properties(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 0))
@@ -261,7 +253,6 @@ func TestPacer_properties(t *testing.T) {
 
 // A Pacer forgets idle origins, except closed origins.
 func TestPacer_forgetsIdlePlaces(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &Pacer{}
 		l.Done("closed", Feedback{Sent: time.Now(), Refused: true, Wait: 48 * time.Hour, Reason: "busy"})

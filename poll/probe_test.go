@@ -15,7 +15,6 @@ import (
 // Check changes no probe: the configured probe starts the operation anew, and a probe at a position repeats its
 // request, also from several goroutines. All of them share the connection.
 func TestProbesAreValues(t *testing.T) {
-	t.Parallel()
 	var mu sync.Mutex
 	var sent []string
 	start := poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -48,7 +47,6 @@ func TestProbesAreValues(t *testing.T) {
 
 // A position of another request, or of an unknown kind, is an error.
 func TestPositionsThatMakeNoSense(t *testing.T) {
-	t.Parallel()
 	start := poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST"}
 	for position, want := range map[string]string{
 		`{"phase":"given"}`: "another request",

@@ -23,7 +23,6 @@ import (
 var unsent = status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}
 
 func TestAStartThatWasRefused(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		poller   poll.Poller
 		refusals map[int]status.Observation
@@ -60,7 +59,6 @@ func TestAStartThatWasRefused(t *testing.T) {
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			p := test.poller
 			p.Probe, p.MaxAttempts, p.Rand = &starting{refusals: test.refusals}, 4, rand.New(half{})
 			wantTimeline(t, only(poll.EventWait, timeline(t, p)), test.want)

@@ -110,7 +110,6 @@ func TestSlicesOfASlowingProbe(t *testing.T) {
 
 // The time before a run counts for the first wait of the run, whether this wait was planned or not.
 func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
-	t.Parallel()
 	hint := &status.Hint{Wait: time.Minute, Source: "Retry-After"}
 	for name, test := range map[string]struct {
 		change func(s *poll.State, now time.Time)
@@ -185,7 +184,6 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 }
 
 func TestStatesThatMakeNoSense(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]string{
 		`{}`:                            "version 0",
 		`{"v":1}`:                       "version 1",

@@ -36,7 +36,6 @@ func slowly(takes time.Duration, p poll.Probe) poll.Probe {
 
 // A wait for a verdict that has to hold ends once the verdict has held, in a run and by steps.
 func TestSteady(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		p    poll.Poller
 		want string
@@ -75,7 +74,6 @@ func TestSteady(t *testing.T) {
 
 // An ERROR that may pass ends a wait once it has held, in a run and by steps. Before that it is NOT_READY.
 func TestSteadyError(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		probe     poll.Probe
 		threshold poll.Threshold

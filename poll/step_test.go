@@ -52,7 +52,6 @@ func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Even
 // validators; and a result that is not there yet is looked for where the operation's status
 // is.
 func TestConversations_bySteps(t *testing.T) {
-	t.Parallel()
 	otherwise := map[string]bool{
 		"conditional": true, "cookies": true, "unfetched": true,
 		"the first look at a result is part of the attempt that said done, and each look takes its turn": true,
@@ -83,7 +82,6 @@ func TestAStepAfterTheDeadline(t *testing.T) {
 // The deadline of a step's context cuts its attempt short in time to keep the state. It is
 // none of the wait: a hint may lead past it, and no look comes early because of it.
 func TestTheDeadlineOfAStep(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		timeout, attempt time.Duration
 		op               operation

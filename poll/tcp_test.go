@@ -13,7 +13,6 @@ import (
 )
 
 func TestTCP(t *testing.T) {
-	t.Parallel()
 	for want, dial := range map[string]func(context.Context) (net.Conn, error){
 		"":                   func(context.Context) (net.Conn, error) { return &net.TCPConn{}, nil },
 		"connection refused": func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
@@ -41,7 +40,6 @@ func TestTCP(t *testing.T) {
 }
 
 func TestTCPCheck(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		address string
 		ok      bool

@@ -17,7 +17,6 @@ import (
 )
 
 func TestUntilWith(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		err, is error
 		done    bool
@@ -53,7 +52,6 @@ func TestUntilWith(t *testing.T) {
 }
 
 func TestObserve_theEndOfTheAttempt(t *testing.T) {
-	t.Parallel()
 	for _, test := range map[string]struct {
 		poller poll.Poller
 		want   string
@@ -77,7 +75,6 @@ func TestObserve_theEndOfTheAttempt(t *testing.T) {
 }
 
 func TestNilErrorsStayNil(t *testing.T) {
-	t.Parallel()
 	if poll.Permanent(nil) != nil || poll.Throttled(nil, time.Second) != nil {
 		t.Error("have an error, want none")
 	}
@@ -85,7 +82,6 @@ func TestNilErrorsStayNil(t *testing.T) {
 
 // If a context is canceled with a Permanent cause, the wait has failed.
 func TestPermanentCause(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		after  time.Duration
 		look   time.Duration
@@ -129,7 +125,6 @@ func TestPermanentCause(t *testing.T) {
 
 // GetJSON decodes the document that the condition has matched.
 func TestGetJSONReadsAByteOrderMark(t *testing.T) {
-	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "\ufeff"+`{"state":"done"}`)
 	}))
@@ -142,7 +137,6 @@ func TestGetJSONReadsAByteOrderMark(t *testing.T) {
 
 // Decode has no value of a wait that failed, of an earlier run, of a response that was cut, or of another type.
 func TestDecodeFails(t *testing.T) {
-	t.Parallel()
 	whole := &status.Observation{Body: []byte(`[]`)}
 	for want, o := range map[string]poll.Outcome{
 		"wait for a: timed out after 1s": {Target: "a", Ending: poll.TimedOut, Reason: "timed out after 1s", Observation: whole},

@@ -31,7 +31,6 @@ func (l logged) Check(ctx context.Context, a poll.Attempt) poll.Report {
 
 // A start in a probe that is wrapped is sent once, and the function sees each attempt.
 func TestAStartInAWrappedProbeIsSentOnce(t *testing.T) {
-	t.Parallel()
 	wrap := func(inner poll.Probe, looks *int) poll.Probe {
 		return poll.Wrap(inner, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
 			*looks++
@@ -60,7 +59,6 @@ func TestAStartInAWrappedProbeIsSentOnce(t *testing.T) {
 // An HTTP that starts or follows an operation sends nothing for a function that returns its observation only. A probe
 // that returns its Report continues the operation. Other requests are sent as they are, in each attempt.
 func TestRequestsWithinAProbe(t *testing.T) {
-	t.Parallel()
 	url := "http://api.example.com"
 	for _, c := range []struct {
 		name string
@@ -111,7 +109,6 @@ func (f forgetful) Check(ctx context.Context, a poll.Attempt) (r poll.Report) {
 
 // A probe that leaves out the Report.Next of a start, or checks twice, sends the start once.
 func TestAForgetfulProbeStartsOnce(t *testing.T) {
-	t.Parallel()
 	for times := 1; times <= 2; times++ {
 		sent := 0
 		p := poll.Poller{MaxAttempts: 3, Schedule: backoff.Fixed(time.Millisecond)}
@@ -130,7 +127,6 @@ func TestAForgetfulProbeStartsOnce(t *testing.T) {
 
 // The function of a Wrap may send another request that changes something, such as a login, before the start.
 func TestWrapWithALogin(t *testing.T) {
-	t.Parallel()
 	var sent []string
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.Method+" "+r.URL.Path)
@@ -154,7 +150,6 @@ func TestWrapWithALogin(t *testing.T) {
 
 // A start that the end of the run prevents was not sent, and a later run sends it.
 func TestAStartThatIsNotSent(t *testing.T) {
-	t.Parallel()
 	sent := 0
 	p := poll.Poller{Probe: poll.HTTP{URL: "http://api.example.com", Method: "POST", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent++
@@ -172,7 +167,6 @@ func TestAStartThatIsNotSent(t *testing.T) {
 
 // The result of a probe may be a stream.
 func TestResultThatStreams(t *testing.T) {
-	t.Parallel()
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 		body := io.NopCloser(strings.NewReader("{\"rows\":1}\n"))
 		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: body, Request: r}, nil

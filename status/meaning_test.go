@@ -15,7 +15,6 @@ func (f fixed) Meaning(*status.Observation) status.Meaning { return f.meaning }
 
 // An observation without a meaning is not SUCCESS under any rules and with any response.
 func TestNoMeaning(t *testing.T) {
-	t.Parallel()
 	code, exit := 200, 0
 	for name, o := range map[string]status.Observation{
 		"a zero meaning":         {Protocol: fixed{}},
@@ -41,7 +40,6 @@ func TestNoMeaning(t *testing.T) {
 
 // Each part of a meaning holds for the rules that it is about.
 func TestMeaning(t *testing.T) {
-	t.Parallel()
 	const read = status.AllowRead | status.AllowSuccess | status.AllowAbsence
 	always := func(s status.Status) func(bool) status.Verdict {
 		return status.Always(status.Verdict{Status: s, Reason: "default"})

@@ -50,7 +50,6 @@ func by(results []Result) map[int]map[string]Result {
 // Without jitter, all clients collide again each time. The last of n clients is turned away n-1 times. Its waits
 // are base * (2^(n-1) - 1) in all.
 func TestQueue_exponentialLaws(t *testing.T) {
-	t.Parallel()
 	c := Defaults(ModelQueue)
 	c.Algorithms = []Algorithm{{Name: "exponential"}} // of 100 ms
 	c.ServiceMin, c.ServiceMax = 8*time.Millisecond, 8*time.Millisecond
@@ -76,7 +75,6 @@ func off(got, want float64) float64 { return math.Abs(got-want) / want }
 
 // Waits double without a limit. When the virtual time passes the horizon, the trial stops.
 func TestQueue_overflow(t *testing.T) {
-	t.Parallel()
 	c := Defaults(ModelQueue)
 	c.Algorithms, c.Clients, c.Trials = published(ModelQueue, "exponential"), []int{40, 60}, 3
 	got := run(t, c)
@@ -98,7 +96,6 @@ func TestQueue_overflow(t *testing.T) {
 // The wanted values are the means of 100 trials of the published simulator, with seed 1 and 10, 50, 100 and 190
 // clients. They vary from seed to seed as much as the tolerances allow.
 func TestOCC_published(t *testing.T) {
-	t.Parallel()
 	type figures struct{ time, calls float64 }
 	published := map[int]map[string]figures{
 		10: {"exponential": {3590, 51}, "decorrelated": {445, 38}, "equal": {725, 42},
@@ -156,7 +153,6 @@ func TestRun_dependsOnTheSeedAlone(t *testing.T) {
 
 // A schedule gets the same steps in a simulation as in a run.
 func TestRun_steps(t *testing.T) {
-	t.Parallel()
 	for model, first := range map[Model]int{ModelQueue: 0, ModelOCC: 1} {
 		var steps []backoff.Step
 		c := Defaults(model)
@@ -185,7 +181,6 @@ func TestRun_steps(t *testing.T) {
 
 // A trial that would never end stops when the context is done.
 func TestRun_canceledWithinATrial(t *testing.T) {
-	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	c := Defaults(ModelQueue)
@@ -197,7 +192,6 @@ func TestRun_canceledWithinATrial(t *testing.T) {
 }
 
 func TestConfig_validate(t *testing.T) {
-	t.Parallel()
 	none := []Algorithm{{Name: "none", Schedule: backoff.Fixed(0)}}
 	tests := []struct {
 		name   string
@@ -224,7 +218,6 @@ func TestConfig_validate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			c := Defaults(tt.model)
 			tt.change(&c)
 			err := c.validate()

@@ -32,7 +32,6 @@ func like(want map[string]any, words string, texts ...string) map[string]any {
 }
 
 func TestParseDuration(t *testing.T) {
-	t.Parallel()
 	values(t, ParseDuration, like(map[string]any{
 		"0": time.Duration(0), "500ms": 500 * time.Millisecond, "1.5s": 1500 * time.Millisecond,
 		"1h30m": 90 * time.Minute, "+5s": 5 * time.Second, "1000000h": 1000000 * time.Hour,
@@ -53,7 +52,6 @@ func FuzzParseDuration(f *testing.F) {
 }
 
 func TestNumbers(t *testing.T) {
-	t.Parallel()
 	values(t, ParseCount(1), like(map[string]any{"1": 1, "0": "0 is less than 1"}, "not a whole number", "", "99999999999999999999"))
 	values(t, ParseNumber(1), like(map[string]any{"1": 1.0, "1.5": 1.5, "0.99": "0.99 is less than 1"}, "not a number", "NaN", "1e999"))
 	values(t, ParsePercent, like(map[string]any{
@@ -70,7 +68,6 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	t.Parallel()
 	of := func(total int) func(string) (int, error) {
 		return func(text string) (int, error) { return ParseShare(text, total, "things") }
 	}
@@ -83,7 +80,6 @@ func TestShare(t *testing.T) {
 
 // Only the first error is reported.
 func TestLine_firstError(t *testing.T) {
-	t.Parallel()
 	l := NewLine(&Command{Flags: Flags{{Name: "a", Value: "A", Set: Parsed(ParseCount(0), func(*int, int) {})}}})
 	for _, value := range []string{"x", "-1"} {
 		l.Add(&l.Flags[0], value, "--a", Typed)
@@ -94,7 +90,6 @@ func TestLine_firstError(t *testing.T) {
 }
 
 func TestHasScheme(t *testing.T) {
-	t.Parallel()
 	for word, want := range map[string]bool{
 		"http://h": true, "a1+b-c.d://h": true, "Z://": true,
 		"http:/h": false, "://h": false, "1a://h": false, "a_b://h": false, "me:pw@h://x": false, ".state =~ \"^http://\"": false,
@@ -106,7 +101,6 @@ func TestHasScheme(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	t.Parallel()
 	const url, command Kinds = 1, 2
 	flags := Flags{
 		{Name: "interval", Value: "D"}, {Name: "factor", Value: "F", Not: "interval"}, {Name: "until", Value: "EXPR", Many: true},

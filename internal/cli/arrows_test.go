@@ -88,7 +88,6 @@ var only = map[string][]string{
 var systems = []string{"linux", "darwin", "freebsd", "windows"}
 
 func TestArrows(t *testing.T) {
-	t.Parallel()
 	root := filepath.Join("..", "..")
 	for _, dir := range packageDirs(t, root) {
 		for _, system := range systems {
@@ -103,7 +102,6 @@ func TestArrows(t *testing.T) {
 
 // The list is in order: no package imports a package above itself.
 func TestArrows_pointDown(t *testing.T) {
-	t.Parallel()
 	height := func(pkg string) int {
 		for i := range floors {
 			if floors[i].pkg == pkg {
@@ -125,7 +123,6 @@ func TestArrows_pointDown(t *testing.T) {
 // The public packages import only a few packages of internal/, and these packages import nothing of the
 // module.
 func TestArrows_leaves(t *testing.T) {
-	t.Parallel()
 	for _, floor := range floors {
 		_, ofLine := strings.CutPrefix(floor.pkg, "internal/")
 		switch {
@@ -226,7 +223,6 @@ func importsOf(t *testing.T, dir, system string) []string {
 
 // Calls between two files of a package go in one direction.
 func TestFiles_callOneWay(t *testing.T) {
-	t.Parallel()
 	calls := callsBetweenFiles(t, "poll")
 	for way, there := range calls {
 		if back := calls[[2]string{way[1], way[0]}]; back != nil && way[0] < way[1] {
@@ -239,7 +235,6 @@ func TestFiles_callOneWay(t *testing.T) {
 // direction. The test repeatedly removes files that call no remaining file. The files that are left call in a
 // circle.
 func TestFiles_pointDown(t *testing.T) {
-	t.Parallel()
 	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/targets", "internal/resume", "poll/internal/request", "status/expr"} {
 		calls := callsBetweenFiles(t, dir)
 		for left := 0; left != len(calls); {
@@ -310,7 +305,6 @@ func (nowhere) Import(path string) (*types.Package, error) {
 
 // The public packages name no flag, since other programs have different flags.
 func TestTheLibraryNamesNoFlag(t *testing.T) {
-	t.Parallel()
 	flag := regexp.MustCompile(`--[a-z]|(^|[ (])-[a-zA-Z][ ,)]`)
 	root := filepath.Join("..", "..")
 	looked := 0

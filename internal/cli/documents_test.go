@@ -37,7 +37,6 @@ func flagsPage() string {
 
 // docs/flags.md is generated: go test ./internal/cli -run TestFlagsPage -update writes it.
 func TestFlagsPage(t *testing.T) {
-	t.Parallel()
 	have := flagsPage()
 	if *update {
 		if err := os.WriteFile(filepath.Join("..", "..", "docs", "flags.md"), []byte(have), 0o644); err != nil {
@@ -102,7 +101,6 @@ func roff(text string) string {
 
 // Two parts of man/poll.1 are generated: go test ./internal/cli -run TestManPage -update writes them.
 func TestManPage(t *testing.T) {
-	t.Parallel()
 	text := page(t, "internal/cli/man/poll.1")
 	have := manPage(text)
 	if *update {
@@ -127,7 +125,6 @@ func completed(words []string) argv.Completion {
 }
 
 func TestComplete(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name  string
 		words []string // the last is being typed
@@ -169,7 +166,6 @@ func TestComplete(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			head, lines, _ := strings.Cut(completed(test.words).Text(), "\n")
 			have := []string{head}
 			for line := range strings.Lines(lines) {
@@ -191,7 +187,6 @@ func testApp() app {
 
 // The help fits on terminals with 80 columns, and the short help on half a screen.
 func TestHelp_width(t *testing.T) {
-	t.Parallel()
 	short := shortHelp()
 	if n := strings.Count(short, "\n"); n > 40 {
 		t.Errorf("the short help has %d lines", n)
@@ -215,7 +210,6 @@ func TestHelp_width(t *testing.T) {
 // The short help contains each flag of the poll commands in README.md. It also describes the interval and the
 // timeout.
 func TestHelp_readme(t *testing.T) {
-	t.Parallel()
 	short, table, shown := shortHelp(), read.WaitFlags(), 0
 	for line := range strings.Lines(page(t, "README.md")) {
 		ofPoll, _, _ := strings.Cut(line, " -- ") // the arguments after -- belong to another program
@@ -241,7 +235,6 @@ func TestHelp_readme(t *testing.T) {
 
 // Every visible flag has a description, and every name leads to one flag only.
 func TestFlags(t *testing.T) {
-	t.Parallel()
 	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		seen := map[string]bool{}
 		for _, f := range c.Flags {
@@ -271,7 +264,6 @@ func page(t *testing.T, name string) string {
 }
 
 func TestFolded(t *testing.T) {
-	t.Parallel()
 	page := "# Title of a page\n\nA paragraph of two\nlines, which is longer.\n\n- an item, which goes on\n  below\n- another\n\n" +
 		"| a | b |\n|---|:--|\n| `x` | a \\| cell |\n\nthe last paragraph\n\n```\ncode that stays as it is\n\n```\n"
 	want := `# Title of a page
@@ -300,7 +292,6 @@ code that stays as it is
 
 // A line of tabs is a blank line.
 func TestFolded_tabs(t *testing.T) {
-	t.Parallel()
 	if have, want := folded("\t\n", 18), "\n"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}

@@ -79,7 +79,6 @@ func grammar(args []string) (string, error) {
 }
 
 func TestGrammar(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name string
 		args []string
@@ -108,7 +107,6 @@ func TestGrammar(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			have, err := grammar(test.args)
 			if diff := cmp.Diff(test.want, have); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -144,7 +142,6 @@ func FuzzGrammar(f *testing.F) {
 }
 
 func TestVariables(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name string
 		args []string
@@ -165,7 +162,6 @@ func TestVariables(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			s, err := lineOf(t, test.args, test.env)
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +175,6 @@ func TestVariables(t *testing.T) {
 
 // The code looks up flags by name: each name is the name of a flag.
 func TestFlagNames(t *testing.T) {
-	t.Parallel()
 	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +195,6 @@ func TestFlagNames(t *testing.T) {
 
 // Each flag sets something in the struct that the flags of its command fill.
 func TestFlags_set(t *testing.T) {
-	t.Parallel()
 	count := 0
 	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		for i := range c.Flags {
@@ -266,7 +260,6 @@ func TestSeveral_linesAtTheDeadline(t *testing.T) {
 
 // Files that poll reads before the first attempt may be endless.
 func TestEndlessFiles(t *testing.T) {
-	t.Parallel()
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip(err)
 	}
@@ -284,7 +277,6 @@ func TestEndlessFiles(t *testing.T) {
 
 // Bodies, documents and the input of a command have the limit of readFile.
 func TestReadFile_limit(t *testing.T) {
-	t.Parallel()
 	full := strings.Repeat("x", 1<<20)
 	for input, want := range map[string]string{full: "", full + "x": "stdin is larger than 1 MiB, the most that poll reads"} {
 		var p read.Env

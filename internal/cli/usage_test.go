@@ -30,7 +30,6 @@ var update = stdflag.Bool("update", false, "write what is printed into the scrip
 // before "poll". $URL is the URL of a server. $RUN is a command that would leave a trace. No message contains
 // s3cret.
 func TestUsage(t *testing.T) {
-	t.Parallel()
 	const golden = "testdata/usage.txt"
 	text, err := os.ReadFile(golden)
 	if err != nil {
@@ -83,7 +82,6 @@ func TestUsage(t *testing.T) {
 // A usage error has an object on stdout if --json was given, even after the error. The arguments of a
 // command and of a subcommand do not count.
 func TestUsage_json(t *testing.T) {
-	t.Parallel()
 	for line, want := range map[string]bool{
 		"poll --json --bogus":                 true,
 		"poll --bogus 5s --json true":         true,
@@ -103,7 +101,6 @@ func TestUsage_json(t *testing.T) {
 
 // Nothing is written while a command line is read.
 func TestUsage_writesNothing(t *testing.T) {
-	t.Parallel()
 	dir, before := t.TempDir(), time.Unix(1e9, 0)
 	if err := os.Chtimes(dir, before, before); err != nil {
 		t.Fatal(err)
@@ -213,7 +210,6 @@ func serveUnfinished(w http.ResponseWriter, r *http.Request) {
 // action. B: the message has only the cause. No line ends in a SUCCESS without a message. Malformed
 // expressions are in status/expr/testdata/errors.txt.
 func TestMistakes(t *testing.T) {
-	t.Parallel()
 	text, err := os.ReadFile("testdata/mistakes.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +230,6 @@ func TestMistakes(t *testing.T) {
 			rating, line, _ := strings.Cut(typed, " ")
 			rated[rating]++
 			t.Run(line, func(t *testing.T) {
-				t.Parallel()
 				testMistake(t, given, line, wanted)
 			})
 		}
@@ -260,7 +255,6 @@ func testMistake(t *testing.T, given *strings.Replacer, line, wanted string) {
 
 // A variable that does not apply to a wait is ignored without a message.
 func TestVariables_ignored(t *testing.T) {
-	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no program true")
 	}
@@ -279,7 +273,6 @@ func TestVariables_ignored(t *testing.T) {
 		"a stream":      needs + "POLL_SHARE=DIR poll --stream --until '$status == 200' URL",
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			process, out := processOf(t, "POLL_MAX_WAIT=1ms "+strings.NewReplacer("URL", server.URL, "=DIR", "="+t.TempDir()).Replace(line))
 			if code := Run(t.Context(), process); code != run.ExitSuccess || strings.Contains(out.err.String(), "note:") {
 				t.Errorf("%s: exit code %d\n%s%s", line, code, &out.out, &out.err)
@@ -291,7 +284,6 @@ func TestVariables_ignored(t *testing.T) {
 // A variable for a flag without a variable is an error, even if the variable is empty, and even if the wait
 // could not use the flag.
 func TestVariables_none(t *testing.T) {
-	t.Parallel()
 	count := 0
 	for _, f := range read.WaitFlags() {
 		if f.HasVariable || f.Set == nil {
@@ -313,7 +305,6 @@ func TestVariables_none(t *testing.T) {
 
 // The hints for flags of other tools name flags that exist. No flag of poll has such a hint.
 func TestHints(t *testing.T) {
-	t.Parallel()
 	table := read.WaitFlags()
 	for row := range strings.Lines(page(t, "internal/argv/hints.txt")) {
 		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
@@ -338,7 +329,6 @@ func TestHints(t *testing.T) {
 
 // Every pair of contradicting flags is rejected, in both orders.
 func TestConflicts_refused(t *testing.T) {
-	t.Parallel()
 	table := read.WaitFlags()
 	values := map[string]string{"strategy": "linear", "user": "a:b", "jitter": "decorrelated", "progress": "json", "D": "1s", "PCT": "10%"}
 	spell := func(name string) string {

@@ -13,7 +13,6 @@ import (
 )
 
 func TestDialLocalhost(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ listens, address, want string }{
 		{"127.0.0.1:80", "localhost:80", "localhost:80 [::1]:80 127.0.0.1:80"},
 		{"[::1]:80", "LOCALHOST.:80", "LOCALHOST.:80 [::1]:80"},
@@ -38,7 +37,6 @@ func TestDialLocalhost(t *testing.T) {
 
 // Settings that can never connect are an error at once. The error has no password of a proxy.
 func TestMistakes(t *testing.T) {
-	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -54,7 +52,6 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestCheckProxies(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		name, value string
 		good        bool
@@ -93,7 +90,6 @@ func TestCheckProxies(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		routes          map[string][]string
 		address, dialed string
@@ -114,7 +110,6 @@ func TestRoutes(t *testing.T) {
 		"none that opens": {map[string][]string{"a.test:80": {"closed.test:1"}, ":80": {"closed.test:2"}}, "a.test:80", "closed.test:1 closed.test:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			var dialed []string
 			dial := Options{Routes: test.routes}.dial(func(_ context.Context, _, address string) (net.Conn, error) {
 				dialed = append(dialed, address)
@@ -136,7 +131,6 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestRoutesPastTheProxy(t *testing.T) {
-	t.Parallel()
 	transport, err := Options{Proxy: "http://proxy.test:3128", Routes: map[string][]string{
 		"a.test:80": {"10.0.0.7:8080"}, "b.test:443": {"10.0.0.7:8443"},
 	}}.Transport()
@@ -156,7 +150,6 @@ func TestRoutesPastTheProxy(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		a, b string
 		want bool
@@ -184,7 +177,6 @@ func TestPage(t *testing.T) {
 
 // TestSameHost has hosts that Unicode's case folding would make the same.
 func TestSameHost(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		a, b string
 		want bool
@@ -211,7 +203,6 @@ func TestSameHost(t *testing.T) {
 }
 
 func TestNetrc(t *testing.T) {
-	t.Parallel()
 	const file = `# machine commented.example.com login no password no
 machine one.example.com login me password p1
 machine two.example.com
@@ -257,7 +248,6 @@ machine five.example.com login late password late
 }
 
 func TestIsLoopback(t *testing.T) {
-	t.Parallel()
 	for host, want := range map[string]bool{
 		"":                 false,
 		"example.com":      false,
@@ -282,7 +272,6 @@ func TestIsLoopback(t *testing.T) {
 
 // Two containers may have one host name and one kernel.
 func TestMachine_tellsNetworksApart(t *testing.T) {
-	t.Parallel()
 	network, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
 		t.Skip("there are no network namespaces: ", err)

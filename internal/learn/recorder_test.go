@@ -38,7 +38,6 @@ func cutShort(events []poll.Event, i int) []poll.Event {
 }
 
 func TestCompletion(t *testing.T) {
-	t.Parallel()
 	const (
 		notReady, throttled = status.NotReady, status.Throttled
 		success, failure    = status.Success, status.Error
@@ -79,7 +78,6 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestRemembered(t *testing.T) {
-	t.Parallel()
 	code := func(exit int) *status.Observation {
 		return new(poll.Recorded(status.Observation{Exit: &exit}))
 	}
@@ -110,7 +108,6 @@ func TestRemembered(t *testing.T) {
 }
 
 func TestInstant(t *testing.T) {
-	t.Parallel()
 	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		"2026-01-02T03:04:05Z":    want,
@@ -175,7 +172,6 @@ func observeLooks(looks ...look) *Recorder {
 }
 
 func TestListCompletion(t *testing.T) {
-	t.Parallel()
 	const (
 		none, notReady, throttled = status.None, status.NotReady, status.Throttled
 		success, failure          = status.Success, status.Error
@@ -205,7 +201,6 @@ func TestListCompletion(t *testing.T) {
 
 // An attempt that was stopped has not seen the list.
 func TestListCompletion_stopped(t *testing.T) {
-	t.Parallel()
 	r := observeLooks(look{list: status.NotReady})
 	r.Observe(poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: time.Unix(0, 0)}, At: time.Unix(5, 0), Verdict: status.Verdict{Status: status.NotReady},
 		Observation: &status.Observation{Failure: &status.Failure{Kind: status.FailureStopped}}})
@@ -215,7 +210,6 @@ func TestListCompletion_stopped(t *testing.T) {
 }
 
 func TestListCompletion_outcome(t *testing.T) {
-	t.Parallel()
 	failed := func(n int, by status.Status) poll.Event {
 		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Status: by, Rule: "--error-if .x"}, Observation: new(status.Observation)}
 		return poll.Event{Kind: poll.EventEnd, N: n, Outcome: &o}
@@ -251,7 +245,6 @@ func TestListCompletion_outcome(t *testing.T) {
 }
 
 func TestParseCost(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]cost{
 		"1%":      {share: 0.01},
 		"0.5%":    {share: 0.005},

@@ -104,7 +104,6 @@ func hasMode(info fs.FileInfo, mode fs.FileMode) bool {
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	l, want := sample(t, path)
 	check(t, l.close(false))
@@ -123,7 +122,6 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // People read the file.
 func TestTheFormOfALog(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	l := openLog(t, path)
 	e := ended(sum("target"))
@@ -141,7 +139,6 @@ func TestTheFormOfALog(t *testing.T) {
 
 // A file that is no job log stays as it is.
 func TestFilesThatAreNoJobLog(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")
 	l, _ := sample(t, good)
@@ -178,7 +175,6 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 
 // A start is the last word until its answer is known, or until it has failed.
 func TestAStartStays(t *testing.T) {
-	t.Parallel()
 	unsent := entry{ID: "a", State: poll.State{Start: began, Attempts: 1}}
 	unsent.State.Position = []byte(`{"start_due":true}`)
 	refused, again, failed := unsent, starting("a"), ended("a")
@@ -217,7 +213,6 @@ func TestAStartStays(t *testing.T) {
 
 // Where a file says it, too, a wait does not take the place of a start.
 func TestAStartStaysWhenItIsRead(t *testing.T) {
-	t.Parallel()
 	const header = `{"joblog":4}` + "\n"
 	const start = `{"event":"start","id":"a","state":{"v":3,"attempts":1,"starting":true}}` + "\n"
 	const wait = `{"event":"wait","id":"a","state":{"v":3,"session":{"start_due":true}}}` + "\n"
@@ -273,7 +268,6 @@ func FuzzOpen(f *testing.F) {
 }
 
 func TestPlacesThatAreNoFile(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, "link")))
 	wrong := map[string]string{"dir": "is a directory", "link": "is a symbolic link, not a regular file", "no/such/place": "no such file or directory"}
@@ -296,7 +290,6 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 // A log is removed before another process can have it, and a file of another that has taken its name
 // stays.
 func TestRemove(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	l := openLog(t, path)
 	check(t, l.start(starting("a")), l.close(true))
@@ -313,7 +306,6 @@ func TestRemove(t *testing.T) {
 // A compacted log has the same content, in one line for each target and element. The next process opens the
 // new file, also if it has opened the old one before.
 func TestCompact(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	check(t, os.WriteFile(path+".new", []byte("of a process that was killed"), 0o600))
 	l, want := sample(t, path)
@@ -355,7 +347,6 @@ func TestCompact(t *testing.T) {
 
 // After a start, a failure ends the wait, and not the operation.
 func TestFateOf(t *testing.T) {
-	t.Parallel()
 	open, ended := poll.State{}, poll.State{Ending: poll.Failed}
 	for _, test := range []struct {
 		how   poll.Ending
@@ -388,7 +379,6 @@ func TestFateOf(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
-	t.Parallel()
 	const old = abandonedAfter + time.Second
 	for _, test := range []struct {
 		known

@@ -20,7 +20,6 @@ func (t *Template) fillAll(value string) (string, error) {
 }
 
 func TestFill(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ template, value, want string }{
 		// The path.
 		{"https://h/{}", "a", "https://h/a"},
@@ -81,7 +80,6 @@ func TestFill(t *testing.T) {
 
 func TestParseCommand_scripts(t *testing.T) {
 	const inScript = "{} is in the script of a shell"
-	t.Parallel()
 	for _, test := range []struct {
 		args string
 		want string
@@ -217,7 +215,6 @@ func FuzzFill(f *testing.F) {
 
 // A body, a header and --follow are filled. Each value is escaped for its position.
 func TestText(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		form                Form
 		source, value, want string
@@ -252,7 +249,6 @@ func TestText(t *testing.T) {
 }
 
 func TestParseURL(t *testing.T) {
-	t.Parallel()
 	const brace = "a brace itself is written %7B"
 	for template, want := range map[string]string{
 		"http://h/{}":          "",
@@ -285,7 +281,6 @@ func wordsOf(err error) string {
 
 // Several entries fill a template at once: joined by commas, or each in a separate argument.
 func TestTemplate_Fill(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ template, items, want string }{
 		{"http://h/jobs/{}?x=1", "1 2 3", "http://h/jobs/1,2,3?x=1"},
 		{"http://h/?ids={}&again={}", "a&b c,d", "http://h/?ids=a%26b,c%2Cd&again=a%26b,c%2Cd"},
@@ -322,7 +317,6 @@ func TestTemplate_Fill(t *testing.T) {
 }
 
 func TestTemplate_Batch(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		template string
 		most     int

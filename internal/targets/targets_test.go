@@ -53,7 +53,6 @@ func said(f *File, err error) string {
 }
 
 func TestRead(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ name, template, text, want string }{
 		{"empty", "", "", ""},
 		{"CSV with its columns in the URL", "http://h/{.id}", "name,id,more\na,\"1,2\",x\n# c\n\nb,3,\n", "2 a: http://h/1%2C2\n5 b: http://h/3\n"},
@@ -101,7 +100,6 @@ func TestRead(t *testing.T) {
 			"1 x: http://a\n2: another target, of line 1, has the same name\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			if diff := cmp.Diff(test.want, said(read(t, test.text, test.template))); diff != "" {
 				t.Errorf("%q (-want +have):\n%s", test.text, diff)
 			}
@@ -111,7 +109,6 @@ func TestRead(t *testing.T) {
 
 // Read rejects everything that exceeds a limit. It rejects a list of a million aliases before they take memory.
 func TestRead_limits(t *testing.T) {
-	t.Parallel()
 	many := func(s string, n int) string { return strings.Repeat(s, n) }
 	values := "[" + many("a,", 999) + "a]"
 	for _, test := range []struct{ name, text, want string }{
@@ -128,7 +125,6 @@ func TestRead_limits(t *testing.T) {
 		{"a large file", many("#", MaxSize+1), "larger than 16 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			_, err := read(t, test.text, "")
 			if said := fmt.Sprint(err); test.want == "" && err != nil || !strings.Contains(said, test.want) || len(said) > 300 {
 				t.Errorf("have %.400s, want %s", said, test.want)
@@ -138,7 +134,6 @@ func TestRead_limits(t *testing.T) {
 }
 
 func TestRead_manyEntries(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{"http://a\nhttp://b\nhttp://c", "- http://a\n- http://b\n- http://c", `["http://a","http://b","http://c"]`, `"http://a" "http://b" "http://c"`} {
 		f := &File{known: map[string]bool{}, named: map[string]int{}, count: maxEntries - 2}
 		err := f.read([]byte(text))
@@ -158,7 +153,6 @@ func numbered(format string, n int) []string {
 
 // Some errors concern the file as a whole.
 func TestRead_notText(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]string{
 		"\xff\xfea\x00\n\x00":                          "targets.yaml: it is UTF-16, but poll reads UTF-8 only",
 		"http://a\nhttp://é\xff":                       "targets.yaml:2: a byte that is not UTF-8",
@@ -184,7 +178,6 @@ func TestRead_notText(t *testing.T) {
 
 // With Config.Keys, entries are keys of elements: texts, or objects with only a name.
 func TestRead_keys(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]string{
 		"41\na b\nhttp://h/\n":            "41; a b; http://h/",
 		`[41, "x/1", {"name": "y"}]`:      "41; x/1; y",

@@ -128,7 +128,6 @@ func groupSize(events []poll.Event) int { return events[len(events)-1].Summary.T
 
 // A log of many says each failure once up to a limit, and of the others how many there are.
 func TestGroupLines_bounded(t *testing.T) {
-	t.Parallel()
 	events := manyJobs(1000)
 	for _, face := range []Face{Lines, None} {
 		have := show(events, Config{Face: face, Targets: 1000, Goal: allOf(1000)})
@@ -143,7 +142,6 @@ func TestGroupLines_bounded(t *testing.T) {
 
 // The heartbeat tells how many targets are in which state.
 func TestGroupLines_heartbeat(t *testing.T) {
-	t.Parallel()
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0)), Targets: 25, Goal: allOf(25)})
 	events := manyJobs(25)
@@ -163,7 +161,6 @@ func TestGroupLines_heartbeat(t *testing.T) {
 
 // A place that is closed again and again is told of once, and of many places only the first are.
 func TestGroupLines_places(t *testing.T) {
-	t.Parallel()
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Targets: 2, Goal: allOf(2)})
 	began := time.Now()
@@ -182,7 +179,6 @@ func TestGroupLines_places(t *testing.T) {
 }
 
 func TestGroupClosing(t *testing.T) {
-	t.Parallel()
 	var runs [][]poll.Event
 	for i := range 100 {
 		reason := fmt.Sprintf("job %d is at %d%%", i, i)
@@ -198,7 +194,6 @@ func TestGroupClosing(t *testing.T) {
 
 // Failed targets are named first. Cancelled targets are one group, whatever numbers their last responses had.
 func TestGroupClosing_cancelled(t *testing.T) {
-	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),
 		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 4, Goal: allOf(4)})
 	if want := "poll: 1 failed, .state is \"failed\": c\npoll: 2 cancelled\npoll: 1 never seen\n"; !strings.Contains(have, want) {

@@ -30,7 +30,6 @@ func show(events []poll.Event, cfg Config) string {
 
 // Every recording is told in lines, and every face has a recording more.
 func TestFaces_golden(t *testing.T) {
-	t.Parallel()
 	until := []string{`.state=="done"`}
 	for file, cfg := range map[string]Config{
 		"*/lines":        {Face: Lines, Until: until},
@@ -100,7 +99,6 @@ func send(r *Reporter, began time.Time, ev poll.Event) {
 
 // The heartbeat comes while nothing happens, grows, and ends with Close.
 func TestLines_heartbeat(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
 		r := New(Config{Streams: listen(&have), Face: Lines})
@@ -125,7 +123,6 @@ func TestLines_heartbeat(t *testing.T) {
 }
 
 func TestLines_twoHours(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
 		r := New(Config{Streams: listen(&have), Face: Lines})
@@ -163,7 +160,6 @@ func TestLines_twoHours(t *testing.T) {
 
 // A row says what holds back the next attempt of its target.
 func TestShared_row(t *testing.T) {
-	t.Parallel()
 	s, _, _ := term.Buffers("")
 	s.ErrIsTerminal = true
 	r := New(Config{Streams: s, Face: Live, Targets: 1, Goal: allOf(1)})
@@ -183,7 +179,6 @@ func TestShared_row(t *testing.T) {
 // An urgent note stands below the opening line, whenever the note comes. Programs read the note
 // with the end.
 func TestSay(t *testing.T) {
-	t.Parallel()
 	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
 	events := recordings()["threshold"]
 	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {

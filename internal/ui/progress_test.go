@@ -15,7 +15,6 @@ import (
 )
 
 func TestReadProgress(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		texts, name, want string
 	}{
@@ -61,7 +60,6 @@ func values(t *testing.T, sources ...string) (all []*expr.Expr) {
 }
 
 func TestLook(t *testing.T) {
-	t.Parallel()
 	bad := httpAnswer(503, `{"progress":5}`)
 	for name, test := range map[string]struct {
 		show []string
@@ -99,7 +97,6 @@ func TestLook(t *testing.T) {
 
 // Programs are told of the progress of each of many targets.
 func TestShow_many(t *testing.T) {
-	t.Parallel()
 	ev := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, `{"progress":50}`)).last
 	ev.N = 1
 	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * mostTold, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
@@ -122,14 +119,12 @@ func copying() []poll.Event {
 }
 
 func TestProgress_golden(t *testing.T) {
-	t.Parallel()
 	golden(t, "progress/live.txt", film(t, 90, 4*time.Second, copying(), Config{}))
 }
 
 // A table has a column for progress where there is any, and the bar of many targets has
 // nothing to do with it.
 func TestGroupLive_progress(t *testing.T) {
-	t.Parallel()
 	answers := []string{`{"progress":12}`, `{"progress":"3/10"}`, `{}`, `{"progress":"waiting for a node"}`}
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 110, 40)
@@ -164,7 +159,6 @@ func slowJob() []poll.Event {
 }
 
 func TestForecast_lines(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
@@ -176,7 +170,6 @@ func TestForecast_lines(t *testing.T) {
 }
 
 func TestForecast_age(t *testing.T) {
-	t.Parallel()
 	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
 	if want := "poll: usually 8m (1m36s to 14m24s, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)

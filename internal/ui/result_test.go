@@ -32,7 +32,6 @@ func printed(text, json string) []printer {
 }
 
 func TestResult_jsonBody(t *testing.T) {
-	t.Parallel()
 	deep := strings.Repeat("[", 1e6)
 	tests := []struct{ name, body, want, encoding string }{
 		{"object", "{\n \"a\" : 9007199254740993,\n \"b\":\"<&>\" }\n", `{"a":9007199254740993,"b":"<&>"}`, ""},
@@ -68,7 +67,6 @@ func TestResult_jsonBody(t *testing.T) {
 
 // On a terminal a newline ends the answer, so that the prompt is on the next line. Otherwise the bytes are not changed.
 func TestResult_newline(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ body, onTerminal string }{
 		{"text", "text\n"}, {"line\n", "line\n"}, {"two\n\n", "two\n\n"}, {"crlf\r\n", "crlf\r\n"}, {"", ""},
 	} {
@@ -84,7 +82,6 @@ func TestResult_newline(t *testing.T) {
 }
 
 func TestTimeline(t *testing.T) {
-	t.Parallel()
 	var h timeline
 	for i := range 1234 {
 		h.add(Moment{Attempt: i + 1})
@@ -96,7 +93,6 @@ func TestTimeline(t *testing.T) {
 
 // Columns are sanitized for a terminal, and only there. What --print gives nothing for has no line.
 func TestResults_columnsOnTerminal(t *testing.T) {
-	t.Parallel()
 	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
 		Evaluate(success(httpAnswer(200, "{}")))
 	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
@@ -112,7 +108,6 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 
 // Several goroutines may write results, each line whole, while others show events.
 func TestResults_concurrent(t *testing.T) {
-	t.Parallel()
 	const n = 20
 	for _, out := range []Output{{PerTarget: true}, {PerTarget: true, JSON: true}} {
 		s, stdout, _ := term.Buffers("")
@@ -154,7 +149,6 @@ func TestResults_concurrent(t *testing.T) {
 
 // A wait can continue after each error response, except where credentials are missing.
 func TestInsteadOfAnError(t *testing.T) {
-	t.Parallel()
 	for code, want := range map[int]bool{404: true, 409: true, 403: true, 501: true, 401: false, 407: false} {
 		o := poll.Outcome{Ending: poll.Failed, Observation: httpAnswer(code, "")}
 		if have := instead(&o); strings.Contains(have, fmt.Sprintf("--not-ready-if '$status==%d'", code)) != want {
@@ -165,7 +159,6 @@ func TestInsteadOfAnError(t *testing.T) {
 
 // Long text is cut between characters, wherever the cut falls.
 func TestExcerpt(t *testing.T) {
-	t.Parallel()
 	for pad := range 4 {
 		text := strings.Repeat("x", pad) + strings.Repeat("€", 4000) + "\n" + strings.Repeat("€", 4000) + "\nend\n"
 		for _, fromEnd := range []bool{false, true} {
@@ -185,7 +178,6 @@ func TestExcerpt(t *testing.T) {
 
 // A target that is not done, in this wait or after it, has another color than one that has failed.
 func TestRow_tone(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		row  *Row
 		want term.Tone
@@ -210,7 +202,6 @@ func TestRow_tone(t *testing.T) {
 
 // The common part of names ends at a slash, and something of each name is left.
 func TestCommonPart(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		names []string
 		want  string

@@ -7,7 +7,6 @@ import (
 )
 
 func TestDuration(t *testing.T) {
-	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0:                          "0s",
 		5:                          "5ns",
@@ -32,7 +31,6 @@ func TestDuration(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0:                         "0s",
 		99 * time.Millisecond:     "99ms",
@@ -52,7 +50,6 @@ func TestShort(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	t.Parallel()
 	for n, want := range map[int]string{0: "0 waits", 1: "1 wait", 2: "2 waits"} {
 		if have := Count(n, "wait"); have != want {
 			t.Errorf("have %q, want %q", have, want)
@@ -61,7 +58,6 @@ func TestCount(t *testing.T) {
 }
 
 func TestOneLine(t *testing.T) {
-	t.Parallel()
 	for s, want := range map[string]string{"": "", "a\tb\r\nc": "a b  c", "a\x1b[2J\x00": "a\ufffd[2J\ufffd", "äé\u202e": "äé\ufffd"} {
 		if have := OneLine(s); have != want {
 			t.Errorf("%q: have %q, want %q", s, have, want)
@@ -70,7 +66,6 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	t.Parallel()
 	for s, want := range map[string]string{"": "", "äöü": "äöü", "äöüx": "äöü...", "\xff\xff\xff\xff": "\xff\xff\xff..."} {
 		if have := Shorten(s, 3); have != want {
 			t.Errorf("%q: have %q, want %q", s, have, want)
@@ -79,7 +74,6 @@ func TestShorten(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	t.Parallel()
 	for word, want := range map[string]string{"interva": "interval", "intreval": "interval", "intervall": "interval", "imteral": "interval", "untervals": "", "utnil": "until", "unt": "until", "un": "", "x": ""} {
 		if have := Nearest(word, []string{"until", "interval"}); have != want {
 			t.Errorf("%s: have %q, want %q", word, have, want)
@@ -88,14 +82,12 @@ func TestNearest(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	t.Parallel()
 	if have, want := Counts(map[string]int{"b": 1, "a": 4, "c": 0}, "a", "b", "c", "d"), "4 a, 1 b"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }
 
 func TestSum(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct{ a, b, want time.Duration }{
 		{0, 0, 0},
 		{time.Second, time.Millisecond, 1001 * time.Millisecond},
@@ -113,7 +105,6 @@ func TestSum(t *testing.T) {
 }
 
 func TestNanoseconds(t *testing.T) {
-	t.Parallel()
 	for ns, want := range map[float64]time.Duration{
 		math.Inf(-1): 0, -1: 0, 0.5: 0, 1.5: 2, 2.5: 2, 1e9: time.Second, math.MaxInt64: Longest, math.Inf(1): Longest, math.NaN(): Longest,
 	} {

@@ -1,3 +1,7 @@
+// Package world simulates whole waits: servers that fail, lie and forget, the truth, and
+// callers that are killed and resume. Time is that of a synctest bubble, connections are pipes, and
+// all chance comes from a seed, so a seed shows the same story again. The truth at each moment is
+// known, so a verdict is compared with the truth, and not with a response.
 package world
 
 import (
@@ -5,7 +9,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -16,6 +22,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
 var (
@@ -205,4 +213,169 @@ func story(t *testing.T, p *plan, invariant string) string {
 	}
 	fmt.Fprintf(&b, "  after %d other lines:\n", left)
 	return b.String() + strings.Join(rep.story[left:], "\n")
+}
+
+// A world is the state of one simulation. mu guards all of it.
+type world struct {
+	*plan
+	mu      sync.Mutex
+	began   time.Time
+	ended   time.Time
+	lives   []*life // in the order of the plan
+	asked   map[string]int
+	hints   map[string]hint      // by the name that limited returns
+	longest map[string]time.Time // the last of all hints
+	wholes  []whole
+	copies  map[string]reply // that the cache has, by key
+
+	conditions func() status.Rules // compiled once
+	judged     map[string]bool     // whether a document shows success
+
+	processes []*process
+	cuts      int // of them, killed
+	troubled  time.Time
+	answered  time.Time // the last request, whether somebody still waited for it or not
+	onKill    func()
+	onStart   func() // once one was processed
+
+	saw    map[string]bool // features
+	broken []breach
+	story  []string
+}
+
+// A breach says which invariant does not hold, and how.
+type breach struct{ invariant, what string }
+
+func newWorld(p *plan) *world {
+	w := &world{plan: p, began: time.Now(), asked: make(map[string]int), hints: make(map[string]hint), longest: make(map[string]time.Time), saw: make(map[string]bool), judged: make(map[string]bool)}
+	w.conditions = sync.OnceValue(p.rules)
+	for i := range p.Ops {
+		l := &life{operation: &p.Ops[i]}
+		if l.Method == "" {
+			l.started = w.began
+		}
+		if p.Line.Strict {
+			l.excuse = "--strict"
+		}
+		w.lives = append(w.lives, l)
+	}
+	w.copies = w.newCopies()
+	return w
+}
+
+// lifeOf returns that of an operation, nil if there is none of that ID.
+func (w *world) lifeOf(id string) *life {
+	for _, l := range w.lives {
+		if fmt.Sprint(l.ID) == id {
+			return l
+		}
+	}
+	return nil
+}
+
+// tell adds a line to the story.
+func (w *world) tell(format string, a ...any) {
+	w.story = append(w.story, fmt.Sprintf("%9.4fs ", time.Since(w.began).Seconds())+fmt.Sprintf(format, a...))
+}
+
+// blame notes a breach.
+func (w *world) blame(invariant, format string, a ...any) {
+	w.broken = append(w.broken, breach{invariant, fmt.Sprintf(format, a...)})
+}
+
+// pick returns one of some.
+func pick[T any](r *rand.Rand, some ...T) T { return some[r.IntN(len(some))] }
+
+// drawn returns a time between two.
+func drawn(r *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(r.Int64N(int64(to-from)))
+}
+
+// sorted returns the keys of a table in an order that is always the same.
+func sorted[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }
+
+// known are faults that are not mended yet. The table counts them, and no test fails by them. After the
+// fix, remove the row here, and add its plan to testdata/found.txt.
+var known = []struct {
+	what string
+	is   func(p *plan, b breach) bool
+}{
+	{"no time is kept before the deadline for the turns that --rate gives the last looks of others", func(p *plan, b breach) bool {
+		return p.Rate > 0 && len(p.Ops) > 1 && p.List == nil && b.invariant == "awake"
+	}},
+	{"a list whose pages a cache has from different times may lack an element that is there, and counts as one absence", func(p *plan, b breach) bool {
+		return p.Cache != nil && p.List != nil && p.List.Gone && b.invariant == "true"
+	}},
+}
+
+// newFaults returns the breaches that are of no known fault, and names the known ones.
+func (p *plan) newFaults(broken []breach) (others []breach, names []string) {
+	for _, b := range broken {
+		name := ""
+		for _, k := range known {
+			if k.is(p, b) {
+				name = k.what
+			}
+		}
+		if name == "" {
+			others = append(others, b)
+		} else {
+			names = append(names, name)
+		}
+	}
+	return others, names
+}
+
+// A table counts the exercised features.
+type table struct {
+	seeds, broken, lines, waits int
+	invariants, breaks          map[string]int
+	features                    map[string]int
+	simulated                   time.Duration
+}
+
+func newTable() *table {
+	return &table{invariants: make(map[string]int), breaks: make(map[string]int), features: make(map[string]int)}
+}
+
+func (t *table) add(p *plan, rep *report) {
+	t.seeds++
+	t.waits += len(p.Ops)
+	t.simulated += rep.took
+	if p.isLine() {
+		t.lines++
+	}
+	if len(rep.broken) > 0 {
+		t.broken++
+	}
+	for _, b := range rep.broken {
+		t.breaks[b.invariant]++
+	}
+	for name := range rep.exercised {
+		t.invariants[name]++
+	}
+	for name, is := range rep.saw {
+		if is {
+			t.features[name]++
+		}
+	}
+}
+
+// rare is the share of seeds below which a feature counts as untested.
+const rare = 0.01
+
+func (t *table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d seeds with %d waits, one for each target or element; %d seeds are command lines; %.0f simulated hours; %d show a fault\n", t.seeds, t.waits, t.lines, t.simulated.Hours(), t.broken)
+	for _, i := range invariants {
+		fmt.Fprintf(&b, "  %-10s exercised by %8d, broken %d times\n", i.name, t.invariants[i.name], t.breaks[i.name])
+	}
+	for _, name := range sorted(t.features) {
+		share, mark := float64(t.features[name])/float64(t.seeds), ""
+		if share < rare && !strings.HasPrefix(name, "known") {
+			mark = ", rare"
+		}
+		fmt.Fprintf(&b, "  %s %.1f%%%s;", name, 100*share, mark)
+	}
+	return b.String()
 }

@@ -24,7 +24,6 @@ const (
 // The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
 // THROTTLED.
 func TestWaits_Schedules(t *testing.T) {
-	t.Parallel()
 	type span struct{ low, high time.Duration }
 	tests := []struct {
 		jitter         string
@@ -63,7 +62,6 @@ func TestWaits_Schedules(t *testing.T) {
 // With every jitter, each rejection doubles an interval up to the longest wait. The test draws the greatest
 // random numbers, so that it sees the upper bounds of the waits.
 func TestWaits_refusals(t *testing.T) {
-	t.Parallel()
 	interval := s
 	for _, jitter := range []string{read.JitterAuto, read.JitterNone, read.JitterFull, read.JitterEqual} {
 		own, throttled := read.Waits{Interval: &interval, MaxWait: 5 * s, Jitter: jitter}.Resolved(s, 20*s).Schedules()
@@ -167,7 +165,6 @@ func texts(t *testing.T, svg []byte) []string {
 }
 
 func TestSVG(t *testing.T) {
-	t.Parallel()
 	seconds := Axis{Name: "time", Seconds: true}
 	tests := []struct {
 		name string
@@ -185,7 +182,6 @@ func TestSVG(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			if diff := gocmp.Diff(test.want, texts(t, SVG(test.plot))); diff != "" {
 				t.Errorf("texts (-want +have):\n%s", diff)
 			}
@@ -195,7 +191,6 @@ func TestSVG(t *testing.T) {
 
 // The axes end in the corners of the chart.
 func TestSVG_positions(t *testing.T) {
-	t.Parallel()
 	svg := string(SVG(Plot{Series: []Series{{Points: []Point{{0, 0}, {5, 1}, {10, 4}}}}}))
 	if want := `points="100.0,490.0 430.0,380.0 760.0,50.0 "`; !strings.Contains(svg, want) {
 		t.Errorf("no %s in\n%s", want, svg)
@@ -207,7 +202,6 @@ func TestSVG_positions(t *testing.T) {
 
 // For schedules without a simple formula for the mean, the means agree with the means of many random walks.
 func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
-	t.Parallel()
 	const walks, steps = 50_000, 30
 	for name, schedule := range map[string]backoff.Schedule{
 		"capped decorrelated": backoff.Cap(backoff.Decorrelated{}, 20*s),
@@ -217,7 +211,6 @@ func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
 		"cap around full":     backoff.Cap(backoff.Full(nil), s),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			total := make([]float64, steps)
 			r := rand.New(rand.NewPCG(7, 0))
 			for range walks {
@@ -248,7 +241,6 @@ func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
 }
 
 func TestDurations(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		d            time.Duration
 		number, flag string

@@ -26,7 +26,6 @@ func headersOf(t *testing.T, args ...string) (header http.Header, again refresh,
 // A file is read for each attempt. While the file is missing, empty or incomplete, its previous content stays
 // in use, and the error reports the problem.
 func TestRenewedHeaders(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
 		t.Helper()
@@ -74,7 +73,6 @@ func TestRenewedHeaders(t *testing.T) {
 
 // A file may end without a line break if its last line never had one.
 func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -114,7 +112,6 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 
 // A token file may start with a byte order mark, or contain the whole value of the field.
 func TestBearerFile(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{"one\n", "\ufeffone\r\n", "Bearer one\n", "\ufeffBearer  one\n"} {
 		name := filepath.Join(t.TempDir(), "token")
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -128,7 +125,6 @@ func TestBearerFile(t *testing.T) {
 
 // A token in a file is renewed. A header of -H takes precedence over the token.
 func TestRenewedBearer(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
 	for _, test := range []struct{ other, want, then string }{
 		{"X-Other: x", "Bearer one", "Bearer two"},
@@ -151,7 +147,6 @@ func TestRenewedBearer(t *testing.T) {
 }
 
 func TestRoutesAndProxy(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		flag, value, want string // "" for an error
 	}{
@@ -196,7 +191,6 @@ func TestRoutesAndProxy(t *testing.T) {
 
 // A limit of 0 means no limit, not the default of the library.
 func TestMaxBody_none(t *testing.T) {
-	t.Parallel()
 	if s, _, err := lineOf(t, "--max-body", "0", "http://h"); err != nil || s.HTTP.MaxBody < 1<<40 {
 		t.Errorf("have %d and %v", s.HTTP.MaxBody, err)
 	}
@@ -222,7 +216,6 @@ func lineOf(t *testing.T, args ...string) (*Run, Env, error) {
 
 // Each row of the manual explains a flag.
 func TestManual(t *testing.T) {
-	t.Parallel()
 	table := WaitFlags()
 	for row := range strings.Lines(manual) {
 		if name, _, isRow := strings.Cut(row, "\t"); isRow && table.Lookup(name) == nil {
@@ -233,7 +226,6 @@ func TestManual(t *testing.T) {
 
 // A list may be empty only with --expect 0, which the library represents as -1.
 func TestReadList_expect(t *testing.T) {
-	t.Parallel()
 	for flag, want := range map[string]int{"": 0, "--expect=0": -1, "--expect=3": 3} {
 		s, _, err := lineOf(t, append(strings.Fields(flag), "--each=.", "--until=.x", "http://h")...)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 )
 
 func TestLine(t *testing.T) {
-	t.Parallel()
 	tests := []struct{ name, in, want string }{
 		{"plain", `.state is "done"`, `.state is "done"`},
 		{"empty", "", ""},
@@ -34,7 +33,6 @@ func TestLine(t *testing.T) {
 }
 
 func TestBlock(t *testing.T) {
-	t.Parallel()
 	tests := []struct{ name, in, want string }{
 		{"empty", "", ""},
 		{"lines", "a\n\nb\n", "| a\n| \n| b\n"},
@@ -51,7 +49,6 @@ func TestBlock(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name   string
 		writes []string
@@ -80,7 +77,6 @@ func TestLines(t *testing.T) {
 
 // Lines returns a line that is too long in pieces.
 func TestLines_longLine(t *testing.T) {
-	t.Parallel()
 	var l Lines
 	line := strings.Repeat("é", 3*maxLine/2)
 	have := l.Add([]byte(line + "\n"))
@@ -90,7 +86,6 @@ func TestLines_longLine(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		in    string
 		width int
@@ -115,7 +110,6 @@ func TestCut(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	t.Parallel()
 	red := "\x1b[31;1mstill\x1b[0m"
 	for text, want := range map[string][]string{
 		"":                           {""},
@@ -138,7 +132,6 @@ func env(pairs map[string]string) func(string) string {
 }
 
 func TestUnicodeLocale(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		env  map[string]string
 		want bool
@@ -158,7 +151,6 @@ func TestUnicodeLocale(t *testing.T) {
 
 // A pipe gets the output piece by piece, and a file gets it all at once.
 func TestOutput(t *testing.T) {
-	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +184,6 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestPalette(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name    string
 		streams Streams

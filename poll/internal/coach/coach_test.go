@@ -50,7 +50,6 @@ func TestRemarks(t *testing.T) {
 
 // A rule that was never evaluated, or always unknown, gets a note.
 func TestNotes(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		rules []string
 		o     []status.Observation
@@ -94,7 +93,6 @@ func TestNotes(t *testing.T) {
 
 // The hints are about the last response. FirstHints returns each hint once.
 func TestHints(t *testing.T) {
-	t.Parallel()
 	state := "did you mean .state?"
 	code := "$status is the HTTP status"
 	page := "it is a page of HTML, such as of a login or of another server: is the URL right?"
@@ -158,7 +156,6 @@ func killed(o status.Observation) status.Observation {
 
 // A command whose credentials were rejected gets a hint that contains the phrase of its stderr.
 func TestRejectedCredentials(t *testing.T) {
-	t.Parallel()
 	for stderr, want := range map[string]string{
 		"npm error code E401\nnpm error Incorrect or missing password.":           "code E401",
 		"unauthorized: authentication required":                                   "unauthorized: authentication required",

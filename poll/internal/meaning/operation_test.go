@@ -14,7 +14,6 @@ import (
 )
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
-	t.Parallel()
 	const followed, azure, created = meaning.MonitorLocation, meaning.MonitorAzure, meaning.MonitorCreated
 	const stateless = "HTTP 200 OK without a state: a condition can say when it is done"
 	for _, test := range []struct {
@@ -193,7 +192,6 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 
 // The members that hold URLs are advice, and their values are not shown.
 func TestURLsThatAStartNames(t *testing.T) {
-	t.Parallel()
 	for body, want := range map[string]string{
 		`{"n":7}`:                        "",
 		`{"id":7}`:                       "'/PATH/{.id}'",
@@ -225,7 +223,6 @@ func TestURLsThatAStartNames(t *testing.T) {
 // After a response with a state, a response without a state does not end the operation: the response may come
 // from a proxy.
 func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
-	t.Parallel()
 	const reason = `HTTP 200 OK without a state, and before it .status is "running"`
 	for _, test := range []struct {
 		rule, body string
@@ -261,7 +258,6 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 // With a rule for NOT_READY on the document, an unknown state of the document means SUCCESS, except in Azure's
 // status documents. Known states keep their meaning.
 func TestRulesAndWhatADocumentSays(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		rule    string
 		monitor meaning.Monitor
@@ -286,7 +282,6 @@ func TestRulesAndWhatADocumentSays(t *testing.T) {
 // The rules for Azure's status document are evaluated without a flag. If these rules do not decide, the reason
 // does not mention them.
 func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		rule, body, reason string
 	}{
@@ -331,7 +326,6 @@ func FuzzAnUnfinishedOperation(f *testing.F) {
 // A status document of Azure has the same verdict as with the preset, without a flag. Only the preset accepts
 // a resource without a state.
 func TestAzureIsThePreset(t *testing.T) {
-	t.Parallel()
 	preset, err := presets.Rules("azure-lro", status.KindHTTP)
 	if err != nil {
 		t.Fatal(err)

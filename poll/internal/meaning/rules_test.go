@@ -15,7 +15,6 @@ var ruled = []status.Status{status.Throttled, status.Error, status.Success, stat
 
 // With Accept, only the listed codes make a response successful.
 func TestAccept(t *testing.T) {
-	t.Parallel()
 	hinted := answered(429, `{"state":"done"}`)
 	hinted.Hint = &status.Hint{Wait: time.Minute, Source: "Retry-After"}
 	moved := answered(404, "")
@@ -187,7 +186,6 @@ func retryAfter(value string) func(*status.Observation) {
 func hint(o *status.Observation) { o.Hint = &status.Hint{Wait: time.Second, Source: "Retry-After"} }
 
 func TestClassify(t *testing.T) {
-	t.Parallel()
 	const done = `until .state=="done"`
 	controlC := uint32(0xC000013A) // too much for an int of 32 bits
 	for name, test := range map[string]struct {
@@ -295,7 +293,6 @@ func TestClassify(t *testing.T) {
 			want: status.NotReady, reason: "SIGKILL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			have := status.Rules{Own: rules(t, test.rules...), Strict: test.strict}.Classify(t.Context(), test.o)
 			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
 				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
@@ -308,7 +305,6 @@ func TestClassify(t *testing.T) {
 }
 
 func TestCodes(t *testing.T) {
-	t.Parallel()
 	for want, codes := range map[status.Status][]int{
 		status.Success:   {200, 204},
 		status.NotReady:  {202, 304, 408, 425, 500, 502, 503, 599},
@@ -324,7 +320,6 @@ func TestCodes(t *testing.T) {
 }
 
 func TestError(t *testing.T) {
-	t.Parallel()
 	class := func(class string) status.Observation {
 		return with(failed(status.FailureTransient), func(o *status.Observation) { o.Failure.Class = class })
 	}
@@ -354,7 +349,6 @@ func TestError(t *testing.T) {
 }
 
 func TestTheReasonOfAFailedCommand(t *testing.T) {
-	t.Parallel()
 	const klog = "E1121 13:05:01.123456   12345 memcache.go:265] "
 	long := strings.Repeat("x", 1000)
 	for _, test := range []struct{ stdout, stderr, want string }{
@@ -403,7 +397,6 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 
 // A usage error of a command is permanent, unless a rule matches.
 func TestCalledWrongly(t *testing.T) {
-	t.Parallel()
 	for stderr, want := range map[string]status.Status{
 		"ls: unrecognized option '--nope'\nTry 'ls --help'":               status.Error,
 		"ls: invalid option -- '%'":                                       status.Error,
@@ -504,7 +497,6 @@ func page(o *status.Observation) { o.Page = 3 }
 // A preset may keep a wait going by an unsuccessful response, unless the server rejected the request because
 // of load.
 func TestPresetIsNotReady(t *testing.T) {
-	t.Parallel()
 	preset := rules(t, `until .status == "ok"`, `not-ready-if .status == "creating"`)
 	for i := range preset {
 		preset[i].Preset = "mine"

@@ -9,7 +9,6 @@ const testHour = 3600 * second
 
 // Settle moves the times of a record when the clock is set back, and voids the slots.
 func TestRecord_clockSetBack(t *testing.T) {
-	t.Parallel()
 	r, now := NewRules(20, true, 1, testHour), int64(1e15)
 	var l Record
 	l.Settle(r, now)
@@ -30,7 +29,6 @@ func TestRecord_clockSetBack(t *testing.T) {
 
 // Settle replaces an invalid record with the record of a new origin.
 func TestRecord_nonsense(t *testing.T) {
-	t.Parallel()
 	r, now := NewRules(20, true, 1, testHour), int64(1e15)
 	for _, text := range []string{
 		`{}`, `{"v":2,"seen":1,"base":1,"peak":1}`, `{"v":1}`, `{"v":1,"seen":1,"base":-1}`, `{"v":1,"seen":1,"base":3,"peak":2}`,

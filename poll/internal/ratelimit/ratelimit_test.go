@@ -39,7 +39,6 @@ func read(code int, header http.Header, body []byte) (o response) {
 }
 
 func TestRead(t *testing.T) {
-	t.Parallel()
 	const never = -1
 	for _, test := range []struct {
 		name   string
@@ -101,7 +100,6 @@ func TestRead(t *testing.T) {
 		{name: "secondary limit and Retry-After", code: 403, body: "a secondary rate limit", header: []string{"Retry-After: 5"}, wait: 5 * time.Second, source: "Retry-After"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			have := read(test.code, headerOf(test.header...), []byte(test.body))
 			var want *status.Hint
 			if test.wait != never {
@@ -121,7 +119,6 @@ func TestRead(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]time.Duration{"1.5s": 1500 * time.Millisecond, "8760h": maxHint, "Fri, 20 Nov 2026 11:00:00 GMT": 0} {
 		if have, ok := Parse(text, adviceNow); have != want || !ok {
 			t.Errorf("%s: have %v, %t", text, have, ok)
@@ -135,7 +132,6 @@ func TestParse(t *testing.T) {
 }
 
 func TestReadQuota(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		header    []string
 		want      *status.Quota

@@ -57,7 +57,6 @@ func (s *session) Check(ctx context.Context, a Attempt) status.Observation {
 }
 
 func TestParsePager(t *testing.T) {
-	t.Parallel()
 	for source, want := range map[string]string{
 		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
 		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
@@ -91,7 +90,6 @@ func TestParsePager(t *testing.T) {
 
 // A list has at most 1,000 pages.
 func TestTooManyPages(t *testing.T) {
-	t.Parallel()
 	for pages, want := range map[int]string{
 		1000: "",
 		1001: "it names another one, and at most 1000 are read: ask for longer pages, or for fewer elements",
@@ -125,7 +123,6 @@ func reason(o status.Observation) string {
 
 // The hints and quotas of all pages count for the whole attempt.
 func TestPagesHint(t *testing.T) {
-	t.Parallel()
 	headers := map[string][]string{
 		"":     {"Link: <?2>; rel=next", "Retry-After: 3", "X-RateLimit-Remaining: 60", "X-RateLimit-Reset: 60", "X: first"},
 		"2":    {"Link: <?3>; rel=next", "Retry-After: 9", "X-RateLimit-Remaining: 58", "X-RateLimit-Reset: 50"},
@@ -153,7 +150,6 @@ func TestPagesHint(t *testing.T) {
 
 // The first attempt has a doubt if the first page lacks the value that names the next page. Later attempts have no doubt.
 func TestPagesMissing(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ next, page, want string }{
 		{"?c={.nxt}", `{"after":"a"}`, "no next page: .nxt is missing"},
 		{".nxt", `{"after":"/a"}`, "no next page: .nxt is missing"},
@@ -188,7 +184,6 @@ func TestPagesMissing(t *testing.T) {
 
 // A server cannot make the URLs of pages grow without end.
 func TestPages_longURL(t *testing.T) {
-	t.Parallel()
 	requests := 0
 	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
 		requests++

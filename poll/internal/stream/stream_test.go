@@ -42,7 +42,6 @@ func read(kind string, limit int64, parts ...[]byte) (messages []string, m Memor
 }
 
 func TestMessages(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		kind, text string
 		want       []string
@@ -80,7 +79,6 @@ func TestMessages(t *testing.T) {
 }
 
 func TestLines_End(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string][]string{
 		"a\nb":         {"a", "b"},
 		"a\n":          {"a"},
@@ -101,7 +99,6 @@ func TestLines_End(t *testing.T) {
 }
 
 func TestEvents_memory(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]Memory{
 		"id: 1\n\nid: 2\n":           {LastID: "1"},
 		"id: 1\n\nid\n\n":            {},
@@ -121,7 +118,6 @@ func TestEvents_memory(t *testing.T) {
 
 // Write stops after the message for which the Tell returns true.
 func TestWrite_enough(t *testing.T) {
-	t.Parallel()
 	for kind, text := range map[string]string{
 		"lines": "a\nb\nc\n", "documents": "[1][2][3]", "records": "[1]\n[2]\n[3]\n", "events": "data:1\n\ndata:2\n\ndata:3\n\n",
 	} {
@@ -144,7 +140,6 @@ var gaps = []string{"", "", "\n", "\n\n", "\r\n", "\r", " ", "\t", "\x1e", "\ufe
 // The messages do not depend on how a stream is split into writes. A stream that is cut has no message that the whole
 // stream lacks.
 func TestCuts(t *testing.T) {
-	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2_500 {
 		var b bytes.Buffer
