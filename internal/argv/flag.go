@@ -20,11 +20,11 @@ type Command struct {
 	Summary  string // one line, for the list of subcommands
 	Flags    Flags
 
-	HasVariables bool               // environment variables set its flags, too
-	OwnsSignals  bool               // the command handles signals itself
-	NamesFlag    bool               // an operand without other arguments may look like a flag
-	Offers       func() []Candidate // returns candidates for the first operand; nil without completion
-	Into         any                // a pointer to the struct that the flags set; nil without a struct
+	HasVariables bool            // environment variables set its flags, too
+	OwnsSignals  bool            // the command handles signals itself
+	NamesFlag    bool            // an operand without other arguments may look like a flag
+	Offers       func() []string // returns candidates for the first operand; nil without completion
+	Into         any             // a pointer to the struct that the flags set; nil without a struct
 	Run          func(context.Context, *Line) error
 	Raw          func(context.Context, []string) (done bool, err error) // handles the arguments before they are parsed; nil for a command that parses them
 }
@@ -58,7 +58,7 @@ type Flag struct {
 	Distinctive bool
 	// Offers returns further candidates for completion: examples if other values are possible, too, and lists
 	// that take time to build.
-	Offers func() []Candidate
+	Offers func() []string
 }
 
 // Kinds are kinds of targets, as bits. The program defines the meaning of each bit.

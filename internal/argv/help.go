@@ -12,7 +12,7 @@ type Completion struct {
 	// Start is the number of bytes of the argument that stay, such as the length of "--cacert=" in --cacert=ca.
 	// For OfferRest, Start is the number of arguments before the command.
 	Start int
-	Words []Candidate
+	Words []string // the candidates, each with a tab and its meaning, if it has one
 }
 
 // A CompletionKind is the kind of values that may follow.
@@ -26,24 +26,13 @@ const (
 	OfferRest     CompletionKind = "rest"     // the completion of another command
 )
 
-// A Candidate is a possible argument with its meaning.
-type Candidate struct{ Word, About string }
-
-// Candidates returns words as candidates without a meaning.
-func Candidates(words ...string) []Candidate {
-	var list []Candidate
-	for _, word := range words {
-		list = append(list, Candidate{Word: word})
-	}
-	return list
-}
-
 // Text returns c in the format that the completion scripts read. The first line has the kind and the start. Each
 // further line has a candidate, a tab and its meaning.
 func (c Completion) Text() string {
 	text := fmt.Sprintf("%s %d\n", c.Kind, c.Start)
 	for _, w := range c.Words {
-		text += w.Word + "\t" + w.About + "\n"
+		word, about, _ := strings.Cut(w, "\t")
+		text += word + "\t" + about + "\n"
 	}
 	return text
 }
@@ -67,13 +56,13 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 	c := l.offer(current)
 	if c.Kind == OfferCommands && len(typed) == 0 {
 		for _, s := range subcommands {
-			c.Words = append(c.Words, Candidate{s.Name, s.Summary})
+			c.Words = append(c.Words, s.Name+"\t"+s.Summary)
 		}
 		if current == "" {
 			c.Kind = OfferWords // many programs would hide the subcommands
 		}
 	}
-	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool { return !strings.HasPrefix(w.Word, current[c.Start:]) })
+	c.Words = slices.DeleteFunc(slices.Clone(c.Words), func(w string) bool { return !strings.HasPrefix(w, current[c.Start:]) })
 	return c
 }
 
@@ -102,14 +91,13 @@ func (l *Line) offer(current string) Completion {
 
 // remaining returns the flags that may still follow. It leaves out hidden flags, and flags that were typed and
 // cannot be repeated.
-func (l *Line) remaining() []Candidate {
-	var list []Candidate
+func (l *Line) remaining() (list []string) {
 	for _, f := range l.Flags {
 		if f.Hidden || !f.Many && l.HasTyped(f.Name) {
 			continue
 		}
 		for _, name := range slices.Backward(f.names()) {
-			list = append(list, Candidate{name, f.explained()})
+			list = append(list, name+"\t"+f.explained())
 		}
 	}
 	return list
@@ -119,10 +107,10 @@ func (l *Line) remaining() []Candidate {
 // offset of the value in current.
 func (f *Flag) values(current string, start int) Completion {
 	value := current[start:]
-	c := Completion{Kind: OfferWords, Start: start, Words: Candidates(f.Words...)}
+	c := Completion{Kind: OfferWords, Start: start, Words: f.Words}
 	switch {
 	case f.IsSwitch():
-		c.Words = Candidates("true", "false")
+		c.Words = []string{"true", "false"}
 	case f.FromFile && strings.HasPrefix(value, "@"):
 		c.Kind, c.Start = OfferFiles, start+1
 	case f.Value == "FILE" || f.Value == "PATH" || f.Value == "DIR":

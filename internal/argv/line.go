@@ -16,8 +16,8 @@ type Line struct {
 	Settings
 	Command *Command
 	Flags   Flags
-	// Typed are the flags on the command line, in their order.
-	Typed []Word
+	// Typed are the flags on the command line, in their order, with only their Flag and Text.
+	Typed []Setting
 	// Operands are the operands of the command, or a program and its arguments.
 	Operands []string
 	// Rest is all arguments after "--". Without "--", it starts with the first operand that is not a URL.
@@ -50,12 +50,6 @@ func (l *Line) Note(format string, args ...any) {
 // Notes returns the notes for the user, in the order of the calls of Note.
 func (l *Line) Notes() []string { return *l.notes }
 
-// A Word is a flag on the command line, with its value.
-type Word struct {
-	Flag *Flag
-	Text string
-}
-
 // Fail sets l.Err to err, unless there is an earlier error.
 func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
@@ -68,7 +62,7 @@ func (l *Line) Add(f *Flag, text, origin string, rank Rank) {
 
 // HasTyped reports whether the flag called name is on the command line.
 func (l *Line) HasTyped(name string) bool {
-	return slices.ContainsFunc(l.Typed, func(w Word) bool { return w.Flag.Name == name })
+	return slices.ContainsFunc(l.Typed, func(s Setting) bool { return s.Flag.Name == name })
 }
 
 // Environ sets flags from their environment variables. It skips flags that are set already, and flags that do
@@ -128,7 +122,7 @@ func (l *Line) Parse(args []string) {
 }
 
 // give adds f with its value to the flags that were typed.
-func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Word{f, value}) }
+func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Setting{Flag: f, Text: value}) }
 
 // long reads word, an argument such as --name or --name=value without its dashes. It returns args without the
 // arguments that it has used.

@@ -106,7 +106,7 @@ func helpCommand(p run.Host, all subcommands) *argv.Command {
 		NamesFlag:   true,
 		Operands:    "[all|FLAG|TOPIC|COMMAND]",
 		Summary:     "help on poll, all flags, a flag, a topic or a command",
-		Offers:      func() []argv.Candidate { return argv.Candidates(all.helpNames()...) },
+		Offers:      all.helpNames,
 		OwnsSignals: true,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, isPage, err := all.helpOn(strings.Join(l.Operands, ""))
@@ -186,7 +186,7 @@ func completionCommand(p run.Host, all subcommands) *argv.Command {
 	return &argv.Command{
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
-		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
+		Offers:   shells,
 		Raw: func(ctx context.Context, words []string) (done bool, err error) {
 			if len(words) < 3 || words[0] != "--complete" {
 				return false, nil

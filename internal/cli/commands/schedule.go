@@ -50,14 +50,14 @@ type scheduleQuery struct {
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
-	offered := func() []argv.Candidate { return argv.Candidates(read.Strategies()...) }
+
 	waits := argv.Of(read.WaitsTable(), func(q *scheduleQuery) *read.Waits { return &q.waits })
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
 		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
 	}, waits, argv.Of(learn.Table().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *learn.Flags { return &q.past }), argv.Flags{
-		{Name: "compare", Value: "LIST", Offers: offered, Set: argv.Parsed(argv.ParseList(argv.ParseWord(read.Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
+		{Name: "compare", Value: "LIST", Offers: read.Strategies, Set: argv.Parsed(argv.ParseList(argv.ParseWord(read.Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
 	}, argv.Of(outputTable("write a chart"), func(q *scheduleQuery) *output { return &q.output }))
 }
 

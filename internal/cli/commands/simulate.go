@@ -53,7 +53,7 @@ func shapes() []string { return []string{"strategy", "factor", "power", "jitter"
 func (q *simulation) flags() argv.Flags {
 	models := argv.Texts([]simulate.Model{simulate.ModelQueue, simulate.ModelOCC})
 	names := algorithmNames()
-	offered := func() []argv.Candidate { return argv.Candidates(names[1:]...) }
+	offered := func() []string { return names[1:] }
 	return slices.Concat(argv.Flags{
 		{Name: "model", Value: "M", Default: models[0], Words: models, Set: argv.Text(func(q *simulation, v string) { q.Model = simulate.Model(v) }), Usage: "queue or occ"},
 		{Name: "clients", Value: "LIST", Default: "10,50,100", Set: argv.Parsed(argv.ParseList(argv.ParseCount(0)), func(q *simulation, v []int) { q.Clients = v }), Usage: "numbers of clients"},

@@ -100,7 +100,7 @@ func several() argv.Flags {
 
 func ofURL() argv.Flags {
 	return argv.Flags{
-		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []argv.Candidate { return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") }, Usage: "the method; GET, or POST with -d"},
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: partOf("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "data-raw", Value: "DATA", Set: partOf("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
 		{Name: "data-binary", Value: "DATA", Set: partOf("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
@@ -175,12 +175,13 @@ func WithManual(flags argv.Flags) argv.Flags {
 }
 
 // OfferedPresets returns the candidates for completing --preset.
-func OfferedPresets() []argv.Candidate { return candidates(presets.All(), presets.Waiters()) }
+func OfferedPresets() []string { return candidates(presets.All(), presets.Waiters()) }
 
-func candidates(of ...[]presets.Preset) (list []argv.Candidate) {
+// candidates returns the names of presets, each with a tab and its API.
+func candidates(of ...[]presets.Preset) (list []string) {
 	for _, p := range slices.Concat(of...) {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			list = append(list, argv.Candidate{Word: name, About: p.API})
+			list = append(list, name+"\t"+p.API)
 		}
 	}
 	return list

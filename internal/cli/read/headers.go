@@ -1,7 +1,6 @@
 package read
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 )
@@ -60,9 +58,6 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 		name := strings.TrimPrefix(value, "@")
 		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
 			source.file = name
-			if text, err = source.read(r.process); err != nil {
-				return argv.Usagef("%s: %w", l.Origin(flag), err)
-			}
 		}
 		if err := source.set(string(text), isFile); err != nil {
 			if isFile {
@@ -73,22 +68,6 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 		r.sources = append(r.sources, source)
 	}
 	return nil
-}
-
-// minAge is the minimum age of a file that counts as completely written without a final line break.
-const minAge = 100 * time.Millisecond
-
-// read returns the content of the file. It retries up to ten times while another process may still be writing
-// the file.
-func (s *headerSource) read(process Env) (text []byte, err error) {
-	for range 10 {
-		text, err = process.ReadFile(s.file, maxLines)
-		if info, gone := os.Stat(s.file); err != nil || gone != nil || bytes.HasSuffix(text, []byte("\n")) || time.Since(info.ModTime()) > minAge {
-			break
-		}
-		time.Sleep(minAge)
-	}
-	return text, err
 }
 
 // set replaces the lines of s by the lines of text. It changes nothing if a line is malformed.
@@ -155,7 +134,7 @@ func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 // renew reads the file again. It returns an error, and keeps the previous lines, if the file is empty,
 // incomplete or malformed.
 func (s *headerSource) renew(process Env) error {
-	content, err := s.read(process)
+	content, err := process.ReadFile(s.file, maxLines)
 	text := string(content)
 	switch {
 	case err != nil:

@@ -81,9 +81,11 @@ func (s *Run) resolved(kinds argv.Kinds, least argv.Rank, inEntries bool) (*Run,
 // Complete returns a copy of s with the settings of its preset, checked for targets of the given kinds. It reads
 // the files of presets.
 func (p Env) Complete(s *Run, kinds argv.Kinds) (*Run, error) {
-	s, err := p.WithPreset(s.With(s.Settings, nil), kinds, argv.Preset)
-	if err != nil {
-		return nil, err
+	if s = s.With(s.Settings, nil); s.Preset != "" {
+		var err error
+		if s, err = p.WithPreset(s, kinds, argv.Preset); err != nil {
+			return nil, err
+		}
 	}
 	if n := len(s.Operands); s.Each != "" && !s.IsCommand && n > 1 {
 		return nil, argv.Usagef("%s is about one list, and %d URLs are given", s.Origin("each"), n).Hint("one after the other: poll ... && poll ...")

@@ -300,9 +300,10 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		list = presets.Waiters()
 	}
 	for _, c := range candidates(mine, list) {
-		names = append(names, c.Word)
-		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
-			related = append(related, c.Word)
+		word, about, _ := strings.Cut(c, "\t")
+		names = append(names, word)
+		if len(name) > 2 && strings.Contains(" "+strings.ToLower(word+" "+about), " "+strings.ToLower(name)) {
+			related = append(related, word)
 		}
 	}
 	switch group, _, isMember := strings.Cut(name, "/"); {

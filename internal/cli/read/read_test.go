@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -87,26 +86,6 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	write("X-Key: 2")
 	if header, err := again(nil, false); header.Get("X-Key") != "2" || err != nil {
 		t.Errorf("have %v and %v", header, err)
-	}
-	// A new file without a final line break may be incomplete, also on the first read.
-	for _, read := range []func() (http.Header, error){
-		func() (http.Header, error) { return again(nil, false) },
-		func() (http.Header, error) {
-			header, _, err := headersOf(t, "-H", "@"+name)
-			return header, err
-		},
-	} {
-		write("X-Key: 12")
-		if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Hour)); err != nil { // the file stays new
-			t.Fatal(err)
-		}
-		time.AfterFunc(minAge/2, func() {
-			os.WriteFile(name+".new", []byte("X-Key: 1234\n"), 0o600)
-			os.Rename(name+".new", name) // readers never see an empty file
-		})
-		if header, err := read(); header.Get("X-Key") != "1234" || err != nil {
-			t.Errorf("have %v and %v", header, err)
-		}
 	}
 }
 
