@@ -15,9 +15,6 @@ import (
 // HTTP is the protocol of HTTP responses. Its fields and the observation's fields are the facts that determine
 // the meaning of a response.
 type HTTP struct {
-	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry. It reports whether the
-	// request may be sent again. It is nil without such a header.
-	ShouldRetry *bool
 	// Exhausted is true if the header reports that a rate limit is used up.
 	Exhausted bool
 	// Renewed is true if the credentials have been renewed since a 401 rejected them, so that the next attempt
@@ -188,14 +185,10 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
 	switch code := *o.Code; {
-	case h.ShouldRetry != nil && !*h.ShouldRetry:
-		v.Reason += ", and the server says not to ask again"
 	case h.RefusedForLoad(o):
 		return status.ThrottledFor(v.Reason, o.Hint)
 	case code >= 200 && code < 300:
 		return again(", which is not accepted")
-	case h.ShouldRetry != nil:
-		return again(", and the server says to ask again")
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
 	case h.Renewed:
 		return again(", and the credentials have changed since")
