@@ -140,7 +140,7 @@ func (s *Session) start(n int, variables []string) (c *child, failure *status.Fa
 		if c, err = s.run(cmd); err == nil {
 			return c, nil
 		}
-		failure = s.notStarted(path, err)
+		failure = s.notRun(path, err)
 	}
 	if n > 1 {
 		failure.Kind = status.FailureTransient

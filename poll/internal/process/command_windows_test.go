@@ -418,12 +418,12 @@ func TestLookup(t *testing.T) {
 func TestForbidden(t *testing.T) {
 	c := Command{Args: []string{"setup"}}
 	for _, errno := range []syscall.Errno{216, 225, 740, 1260} {
-		f := c.notStarted("setup.exe", &os.PathError{Op: "fork/exec", Path: "secret", Err: errno})
+		f := c.notRun("setup.exe", &os.PathError{Op: "fork/exec", Path: "secret", Err: errno})
 		if f.Kind != status.FailureNotExecutable || f.Reason != "setup cannot be executed: "+errno.Error() {
 			t.Errorf("%d: %v, %s", errno, f.Kind, f.Reason)
 		}
 	}
-	if f := c.notStarted("setup.exe", syscall.Errno(1455)); f.Kind != status.FailureTransient { // not enough memory
+	if f := c.notRun("setup.exe", syscall.Errno(1455)); f.Kind != status.FailureTransient { // not enough memory
 		t.Errorf("%v, %s", f.Kind, f.Reason)
 	}
 }

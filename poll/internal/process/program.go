@@ -32,7 +32,7 @@ func (c Command) Check() error {
 
 // find returns the absolute path of the program. It searches PATH like execvp(3), so directories in PATH may be
 // relative. A name with a path separator is relative to Dir. find returns a failure if the program cannot be run for a
-// known reason. Without a known reason it returns the name, and the start shows the problem.
+// known reason. Without a known reason it returns the name: the start shows the problem.
 func (c Command) find() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
@@ -41,8 +41,7 @@ func (c Command) find() (path string, failure *status.Failure) {
 		return "", c.notFound(noDir)
 	}
 	name := c.Args[0]
-	isPath := strings.ContainsFunc(name, isSeparator)
-	if isPath && !filepath.IsAbs(name) {
+	if strings.ContainsFunc(name, isSeparator) && !filepath.IsAbs(name) {
 		name, _ = filepath.Abs(filepath.Join(c.Dir, name))
 	}
 	found, err := exec.LookPath(name)
@@ -50,55 +49,43 @@ func (c Command) find() (path string, failure *status.Failure) {
 		found, _ = filepath.Abs(found) // the program is started in c.Dir
 		return found, nil
 	}
-	return name, c.notLookedUp(name, isPath, err) // the start shows any other problem
-}
-
-// notLookedUp returns the failure for the error err of exec.LookPath(name), or nil if err does not show a reason. isPath
-// reports whether name contains a path separator.
-func (c Command) notLookedUp(name string, isPath bool, err error) (failure *status.Failure) {
-	switch {
-	case errors.Is(err, exec.ErrDot):
-		failure = c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
-		failure.Err = exec.ErrDot
-	case isPath && isDir(name):
-		failure = c.notExecutable("is a directory")
-	case errors.Is(err, fs.ErrPermission):
-		failure = c.notExecutable("permission denied")
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
-		failure = c.notFound("")
+	if failure = c.notRun(name, err); failure.Kind == status.FailureTransient {
+		return name, nil
 	}
-	return failure
+	return name, failure
 }
 
-// notStarted returns the failure for the error err of starting the program at path.
-func (c Command) notStarted(path string, err error) (failure *status.Failure) {
+// notRun returns the failure for the error err of the search for the program at path, or of its start. Without a known
+// reason, the failure is transient. path is absolute, unless it is a name that is not in PATH.
+func (c Command) notRun(path string, err error) *status.Failure {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {
 		err = errno // the error of the system without the paths, which can hold secrets
 	}
 	switch why := whyNever(errno); {
-	case errors.Is(err, fs.ErrNotExist):
-		failure = c.notFound(c.whatIsMissing(path))
-	case errors.Is(err, fs.ErrPermission) && c.Dir != "":
-		failure = c.notExecutable("permission denied, for it or for the directory to run it in")
+	case errors.Is(err, exec.ErrDot):
+		failure := c.notFound(`the one in the current directory is .\` + path + ", and one in PATH then needs its whole path")
+		failure.Err = exec.ErrDot
+		return failure
+	case filepath.IsAbs(path) && isDir(path):
+		return c.notExecutable("is a directory")
 	case errors.Is(err, fs.ErrPermission):
-		failure = c.notExecutable("permission denied")
+		return c.notExecutable("permission denied")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
+		return c.notFound(c.whatIsMissing(path))
 	case why != "":
-		failure = c.notExecutable(why)
-	default: // a temporary failure, perhaps
-		failure = &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err)}
+		return c.notExecutable(why)
 	}
-	failure.Err = err
-	return failure
+	return &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err), Err: err}
 }
 
-// whatIsMissing returns the reason for a start at path that failed with "no such file". The kernel returns the same
-// error for a missing directory, program and interpreter. whatIsMissing returns "" if the program itself is missing.
+// whatIsMissing returns the reason why the program at path was not found. The kernel returns the same error for a missing
+// directory, program and interpreter. whatIsMissing returns "" if the program itself is missing.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
 		return noDir
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
 		return ""
 	}
 	return "it is there, but the interpreter or loader that it names is not"
