@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -221,25 +222,18 @@ func (r *listReader) nameAll(ctx context.Context, found []listed) (err error) {
 
 // idOf returns the name of e: the values of r.keys, joined by slashes, or the key of e without keys. Each value must be a
 // string that is not empty, or a number.
-func (r *listReader) idOf(ctx context.Context, e *listed) (string, error) {
-	name := e.json.Name()
-	if r.keys == nil && name == "" {
-		return "", errors.New("it is empty")
-	} else if r.keys == nil {
+func (r *listReader) idOf(ctx context.Context, e *listed) (name string, err error) {
+	if r.keys == nil {
+		if name = e.json.Name(); name == "" {
+			return "", errors.New("it is empty")
+		}
 		return name, nil
 	}
 	env := &expr.Env{Element: e.json, Context: ctx}
 	parts := make([]string, len(r.keys))
 	for i, key := range r.keys {
-		switch v := key.Eval(env).Value(); {
-		case !v.Exists():
-			return "", errors.New(v.Reason)
-		case v.Type != "string" && v.Type != "number":
-			return "", fmt.Errorf("%s is neither text nor a number", key)
-		case v.Text() == "":
-			return "", fmt.Errorf("%s is empty", key)
-		default:
-			parts[i] = v.Text()
+		if parts[i], err = request.TextOf(key, key.Eval(env).Value()); err != nil {
+			return "", err
 		}
 	}
 	return strings.Join(parts, "/"), nil

@@ -304,10 +304,10 @@ func withParameters(query, some string) string {
 }
 
 // text is a reader for a string that is not empty, or a number. It returns a number as the response has it.
-func text(x *expr.Expr, env *expr.Env) (string, error) { return textOf(x, x.Eval(env).Value()) }
+func text(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
 
-// textOf returns got, the value of x, as text does.
-func textOf(x *expr.Expr, got expr.Value) (string, error) {
+// TextOf returns got, the value of x, if it is a string that is not empty, or a number. Otherwise the error is the reason.
+func TextOf(x *expr.Expr, got expr.Value) (string, error) {
 	switch got.Type {
 	case "string", "number":
 		if got.Text() == "" {

@@ -230,7 +230,7 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	case got.Type == "null", got.Raw == "false", got.Raw == `""`:
 		return "", errLastPage
 	}
-	value, err := textOf(x, got)
+	value, err := TextOf(x, got)
 	if err == nil && p.texts == nil && !isURL(value) {
 		err = fmt.Errorf("the value of %s is neither a URL nor a path: if it is a parameter, ?NAME={%s} says which", x, x)
 	}

@@ -149,7 +149,7 @@ type client struct {
 	kept    *answer     // last answer with validators; nil for none
 	memory  stream.Memory
 	from    string   // origin of memory.LastID
-	renewed []string // secret values that Refresh has returned, latest first
+	renewed []string // secret values that Refresh has returned, latest first, and the userinfo of the URL
 	// withheld is the last origin to which credentials were not sent. unreported is true until a remark reports that.
 	withheld   string
 	unreported bool
@@ -165,7 +165,8 @@ func newClient(r Request) (*client, error) {
 		return nil, err
 	}
 	r.User = cmp.Or(r.User, u.User)
-	c := &client{Request: r, given: newLocation(u, true), header: r.Header}
+	c := &client{Request: r, header: r.Header, renewed: userSecrets(u.User)}
+	c.given = newLocation(u, true)
 	c.bare = sync.OnceValue(c.withoutCertificate)
 	return c, nil
 }
@@ -173,9 +174,6 @@ func newClient(r Request) (*client, error) {
 // secrets returns the strings that no error may repeat: user, password, and the values of secret header fields.
 func (c *client) secrets() []string {
 	all := slices.Concat(userSecrets(c.User), c.renewed)
-	if u, err := url.Parse(c.URL); err == nil {
-		all = append(all, userSecrets(u.User)...)
-	}
 	for name, values := range c.Header {
 		if !goesAnywhere(name) {
 			all = append(all, values...)
