@@ -2,7 +2,9 @@ package poll_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -168,4 +171,143 @@ func attemptOf(e poll.Event) int {
 		return e.State.Attempts + 1
 	}
 	return e.State.Attempts
+}
+
+// saying returns a probe that responds with each text in turn, and repeats the last text. A "!" is a failure.
+func saying(texts ...string) poll.Probe {
+	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		text := texts[min(a.Number, len(texts))-1]
+		if text == "!" {
+			return poll.Observe(ctx, nil, &status.Failure{Reason: "no answer"})
+		}
+		return poll.Observe(ctx, []byte(text), nil)
+	})
+}
+
+// slowly answers as a probe does, after so long.
+func slowly(takes time.Duration, p poll.Probe) poll.Probe {
+	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		sleep(ctx, takes)
+		return p.Check(ctx, a).Observation
+	})
+}
+
+// A wait for a verdict that has to hold ends once the verdict has held, in a run and by steps.
+func TestSteady(t *testing.T) {
+	for name, test := range map[string]struct {
+		p    poll.Poller
+		want string
+	}{
+		"it holds":                {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
+		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
+		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
+		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
+		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
+		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: conditions(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
+		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: conditions(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
+		"without an answer":       {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: conditions(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
+		"it cannot be asked":      {poll.Poller{Probe: saying("1", "!", "!", "!", "2"), Rules: conditions(t, `$unchanged >= 1s`)}, "5s succeeded 6"},
+		"a break between equal":   {poll.Poller{Probe: saying("1", "!", "1"), Rules: conditions(t, `$unchanged >= 2s`)}, "2s succeeded 3"},
+	} {
+		p := test.p
+		p.Schedule, p.Immediate = backoff.Fixed(time.Second), true
+		synctest.Test(t, func(t *testing.T) {
+			for e := range p.Events(t.Context()) {
+				if e.Kind == poll.EventEnd {
+					checkSteady(t, name, e, test.want)
+				}
+			}
+		})
+		synctest.Test(t, func(t *testing.T) { // the same by steps
+			for e := range steps(t, &p, t.Context()) {
+				if e.Kind == poll.EventEnd {
+					checkSteady(t, name+", by steps", e, test.want)
+				}
+			}
+		})
+	}
+}
+
+// An ERROR that may pass ends a wait once it has held, in a run and by steps. Before that it is NOT_READY.
+func TestSteadyError(t *testing.T) {
+	for name, test := range map[string]struct {
+		probe     poll.Probe
+		threshold poll.Threshold
+		every     time.Duration
+		want      string
+	}{
+		"it lasts":               {saying("1"), poll.Threshold{For: 3 * time.Second}, time.Second, "3s failed ERROR NNNE"},
+		"seen when it has":       {saying("1"), poll.Threshold{For: 3 * time.Second}, time.Minute, "3s failed ERROR NE"},
+		"it heals":               {saying("1", "1", "1", "0"), poll.Threshold{For: 3 * time.Second}, time.Second, "3s succeeded SUCCESS NNNS"},
+		"it heals, and fails":    {saying("1", "2", "1"), poll.Threshold{For: 3 * time.Second}, time.Second, "5s failed ERROR NNNNNE"},
+		"no answer is a break":   {saying("1", "1", "1", "!", "1"), poll.Threshold{For: 3 * time.Second}, time.Second, "7s failed ERROR NNNNNNNE"},
+		"answers on their way":   {slowly(4*time.Second, saying("1")), poll.Threshold{For: 5 * time.Second}, time.Second, "14s failed ERROR NNE"},
+		"as often":               {saying("1"), poll.Threshold{Times: 3}, time.Second, "2s failed ERROR NNE"},
+		"as often, and as long":  {saying("1"), poll.Threshold{Times: 3, For: time.Second}, time.Second, "2s failed ERROR NNE"},
+		"not before the end":     {saying("1"), poll.Threshold{For: time.Minute}, 9 * time.Second, "20s timed out NOT_READY NNNNN"},
+		"not as long as it asks": {saying("0"), poll.Threshold{For: time.Minute}, time.Second, "0s succeeded SUCCESS S"},
+		"it cannot heal":         {broken{}, poll.Threshold{For: time.Minute, Times: 3}, time.Second, "0s failed ERROR E"},
+	} {
+		p := poll.Poller{Probe: test.probe, Rules: conditions(t, `. == 0`, `!. == 1`), ErrorThreshold: test.threshold,
+			Schedule: backoff.Fixed(test.every), Immediate: true, Timeout: 20 * time.Second}
+		check := func(how string, events iter.Seq[poll.Event]) {
+			t.Helper()
+			said := ""
+			for e := range events {
+				switch e.Kind {
+				case poll.EventAttempt:
+					said += string(e.Verdict.Status[:1])
+				case poll.EventEnd:
+					said = fmt.Sprint(e.Outcome.Elapsed.Round(time.Second), " ", e.Outcome.Ending, " ", e.Outcome.Status, " ", said)
+					isTold := strings.Contains(strings.Join(e.Outcome.Notes, ""), "the last verdict was ERROR, for 20s of 1m")
+					if said != test.want || isTold != (e.Outcome.Ending == poll.TimedOut) {
+						t.Errorf("%s%s: have %s, want %s; notes %q", name, how, said, test.want, e.Outcome.Notes)
+					}
+				}
+			}
+		}
+		synctest.Test(t, func(t *testing.T) { check("", p.Events(t.Context())) })
+		synctest.Test(t, func(t *testing.T) { check(", by steps", steps(t, &p, t.Context())) })
+	}
+}
+
+// A broken probe cannot work.
+type broken struct{}
+
+func (broken) Plan() poll.Plan { return poll.Plan{} }
+
+func (broken) Check(ctx context.Context, _ poll.Attempt) poll.Report {
+	return poll.Report{Observation: poll.Observe(ctx, nil, poll.Permanent(errors.New("broken")))}
+}
+
+// The time between two runs does not count as observed, unless a server has requested such a long wait.
+func TestSteadyAfterAGap(t *testing.T) {
+	for _, test := range []struct{ gap, planned, want time.Duration }{
+		{2 * time.Second, time.Second, 0}, {10 * time.Second, time.Second, 3 * time.Second}, {10 * time.Second, 9 * time.Second, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			last := time.Now().Add(-test.gap)
+			p := poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+			p.Past = &poll.State{Start: last.Add(-20 * time.Second), Began: last, Last: last, Since: last.Add(-20 * time.Second),
+				Attempts: 3, Status: status.Success, Streak: 3, Due: last.Add(test.planned)}
+			p.Past.Previous = time.Second
+			began := time.Now()
+			if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || time.Since(began) != test.want {
+				t.Errorf("%s unseen of %s planned: %s after %s, want %s", test.gap, test.planned, o.Ending, time.Since(began), test.want)
+			}
+		})
+	}
+}
+
+func checkSteady(t *testing.T, name string, e poll.Event, want string) {
+	t.Helper()
+	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.State.Attempts); have != want {
+		t.Errorf("%s: have %s, want %s", name, have, want)
+	}
+	notes := strings.Join(e.Outcome.Notes, "\n")
+	if broken := e.Outcome.Ending == poll.AttemptsExhausted; strings.Contains(notes, "the last verdict was SUCCESS, for 3s of 1m") != broken {
+		t.Errorf("%s: notes %q", name, notes)
+	}
 }
