@@ -138,26 +138,26 @@ func promise(t *testing.T) rows {
 	return have
 }
 
-// addFlags adds a row for each flag: its aliases, its variable, whether it takes a value, its possible values,
-// and whether it may be repeated.
+// addFlags adds the words of each flag to the row of its command: the aliases, the variable, whether the flag takes
+// a value, the possible values, and whether the flag may be repeated.
 func addFlags(have rows, flags argv.Flags, command string) {
 	for _, f := range flags {
 		if f.Hidden {
 			continue
 		}
-		subject := command + " --" + f.Name
-		have.add(subject, map[bool]string{true: "switch", false: "value"}[f.IsSwitch()])
+		add := func(word string) { have.add(command, "--"+f.Name+":"+word) }
+		add(map[bool]string{true: "switch", false: "value"}[f.IsSwitch()])
 		for _, name := range f.Aliases {
-			have.add(subject, map[bool]string{true: "-", false: "--"}[len(name) == 1]+name)
+			add(map[bool]string{true: "-", false: "--"}[len(name) == 1] + name)
 		}
 		for _, word := range f.Words {
-			have.add(subject, "="+word)
+			add("=" + word)
 		}
 		if f.Many {
-			have.add(subject, "repeated")
+			add("repeated")
 		}
 		if command == "poll" && f.HasVariable {
-			have.add(subject, f.Variable())
+			add(f.Variable())
 		}
 	}
 }
