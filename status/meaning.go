@@ -1,9 +1,7 @@
 package status
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
@@ -154,49 +152,6 @@ func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 }
 
 func (m *Meaning) isNamed(x *expr.Expr) bool { return len(m.Named) > 0 && x.Reads(m.Named...) }
-
-// unmatched returns the verdict if no rule matches, and whether rules give its reason. want is the reason why
-// the rules for SUCCESS do not match, "" without such rules.
-func (e *evaluation) unmatched(o *Observation, r Rules, want string) (v Verdict, byRules bool) {
-	m := e.meaning
-	hasSuccess := r.Preset != nil || r.reads(Success)
-	if m.Holds == HoldsUnlessRulesSaySuccess && hasSuccess {
-		reason := cmp.Or(want, m.Reason)
-		if m.Allow&AllowSuccess == 0 && m.WhyNot != "" {
-			reason += ", " + m.WhyNot
-		}
-		return r.undecided(Verdict{Reason: reason}), want != ""
-	}
-	v = m.Default(r.reads(NotReady, "."))
-	if !m.Certain && v.Status == Success {
-		if doubt := e.doubt(o); doubt != "" {
-			return r.undecided(Verdict{Reason: doubt, Advice: Advice{Code: AdviceDone}}), true
-		}
-	}
-	if m.Holds == HoldsRunning && want != "" {
-		v.Reason, byRules = want, true
-	}
-	if v.Status == None {
-		v = r.undecided(v)
-	}
-	return v, byRules
-}
-
-// undecided returns the verdict on a response that the rules should have decided but did not.
-func (r Rules) undecided(v Verdict) Verdict {
-	if v.Status = NotReady; r.Strict {
-		v.Status, v.Reason = Error, "unexpected state: "+v.Reason
-	}
-	return v
-}
-
-// reads reports whether r.Own has a rule for s that reads one of the variables. Without variables it reports
-// whether r.Own has a rule for s.
-func (r Rules) reads(s Status, variables ...string) bool {
-	return slices.ContainsFunc(r.Own, func(rule Rule) bool {
-		return rule.Status == s && (len(variables) == 0 || rule.Expr.Reads(variables...))
-	})
-}
 
 // ThrottledFor returns the verdict THROTTLED with a reason and the wait that the server requested. hint is nil
 // if the server requested no wait.

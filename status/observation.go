@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -255,3 +256,43 @@ const (
 	// no effect on the verdict.
 	FailureStopped
 )
+
+// Environment returns the variables of an expression for o.
+func Environment(o *Observation) *expr.Env {
+	env := &expr.Env{
+		Exit:    o.Exit,
+		Status:  o.Code,
+		Header:  o.Header,
+		Body:    o.Body,
+		Stderr:  o.Stderr,
+		Output:  o.Output,
+		Event:   o.Event,
+		Attempt: o.Attempt,
+		Elapsed: o.Elapsed,
+		Name:    o.Target,
+
+		Unchanged: o.Unchanged,
+	}
+	switch {
+	case o.Failure != nil:
+		env.Error = cmp.Or(o.Failure.Class, "other")
+		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
+	case o.Truncated:
+		env.Doc = expr.Unreadable(o.Gap())
+	case o.Message && o.Body == nil && o.Stderr != nil:
+		env.Doc = expr.Unreadable("the line is of stderr")
+	case o.Part:
+		env.Doc = expr.Unreadable("the line is part of a JSON document that was cut, or is too long")
+	case o.Within != nil:
+		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == Gone
+		env.Body = o.Within.Bytes()
+	default:
+		env.Doc = expr.NewDoc(o.Body)
+	}
+	env.BodyCut, env.OutputCut = o.Truncated, o.OutputCut
+	env.StderrCut, env.StderrOpen = o.StderrCut, o.StderrOpen
+	if o.Kind == KindCommand {
+		env.Stdout = env.Body
+	}
+	return env
+}

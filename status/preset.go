@@ -106,10 +106,9 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
 		return of, true
 	}
-	env := e.environment(o)
-	objects, none := []*expr.Doc{env.Element}, ""
+	objects, none := []*expr.Doc{e.env.Element}, ""
 	if p.Object != nil && o.Within == nil {
-		objects, _, none = p.Object.Elements(env.Doc)
+		objects, _, none = p.Object.Elements(e.env.Doc)
 	}
 	if len(objects) == 0 {
 		none = strings.TrimSuffix("no objects yet: "+none, ": ")
@@ -117,7 +116,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	}
 	all, v := e.judgeAll(o, p, objects, none != "")
 	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && e.meaning.NextPage != nil {
-		isWhole := len(bytes.TrimSpace(objects[0].Bytes())) == len(bytes.TrimSpace(env.Doc.Bytes()))
+		isWhole := len(bytes.TrimSpace(objects[0].Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes()))
 		if next := e.meaning.NextPage(isWhole); next != "" {
 			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", Results: e.results}, true
 		}
@@ -146,7 +145,7 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	for i, object := range objects {
 		env := *e.env
 		env.Element = object
-		part := evaluation{ctx: e.ctx, env: &env, meaning: e.meaning, admitted: e.admitted, isPart: p.Object != nil, isMany: len(objects) > 1, none: none, detail: e.detail}
+		part := evaluation{env: &env, meaning: e.meaning, admitted: e.admitted, isMany: len(objects) > 1, none: none, detail: e.detail}
 		one, v := part.object(o, p)
 		if part.isMany || p.ID != nil {
 			one.ID = p.id(&env, i+1)

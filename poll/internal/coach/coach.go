@@ -161,9 +161,6 @@ func acceptToo(o *status.Observation) string {
 // acceptHint returns a hint if only the exit code keeps a rule from matching the output of a failed command.
 // Otherwise it returns "".
 func acceptHint(a status.Result, o *status.Observation) string {
-	if a.Denied && o.Exit != nil {
-		return hintOf("exit", *o.Exit)
-	}
 	x, accepted, codes := a.Rule.Expr, *a.Env, acceptToo(o)
 	accepted.Exit = new(int)
 	if codes == "" || !x.Reads(".", "isjson", "body", "stdout", "stderr") || !x.Eval(&accepted).Matched() {

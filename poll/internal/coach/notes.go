@@ -34,7 +34,7 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 		notes = contradictions(o, met)
 	}
 	_, hasNext := meaning.NextLink(o.Header["Link"])
-	if hasNext && o.Within == nil && (met.Rule.Expr.Reads("[]") || met.OfObject) { // RFC 8288, section 3.3
+	if hasNext && o.Within == nil && met.Rule.Expr.Reads("[]") { // RFC 8288, section 3.3
 		notes, v.Advice.Code = append(notes, "the answer is one page of more, as its Link says"), status.AdviceEach
 	}
 	if o.Code != nil && *o.Code >= http.StatusBadRequest && met.Rule.Expr.Reads("error") && !met.Rule.Expr.Reads("status", ".") {
