@@ -33,7 +33,12 @@
 // NOT_READY if they are not listed.
 package meaning
 
-import "github.com/pollcli/poll/status"
+import (
+	"context"
+	"errors"
+
+	"github.com/pollcli/poll/status"
+)
 
 // Recorded returns a recorded or handmade observation with the protocol of its kind. It keeps a Protocol that
 // is set. A status code or an exit code takes precedence over the kind.
@@ -83,4 +88,23 @@ func (Plain) Meaning(o *status.Observation) status.Meaning {
 	m := status.Plain(o, reason)
 	m.NextPage = nextPage(o)
 	return m
+}
+
+// The causes of the contexts of attempts that a run ends.
+var (
+	ErrAttemptTimeout = errors.New("attempt timed out")
+	ErrDeadline       = errors.New("deadline reached")
+)
+
+// Stopped returns the failure of an attempt whose ctx is done. An attempt timeout is a transient failure with
+// the reason timedOut. An attempt that the run or its caller ended has no verdict of its own.
+func Stopped(ctx context.Context, timedOut string) *status.Failure {
+	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
+	switch {
+	case errors.Is(f.Err, ErrAttemptTimeout):
+		f.Kind, f.Class, f.Reason = status.FailureTransient, status.ClassTimeout, timedOut
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		f.Reason = "the last attempt was still running"
+	}
+	return f
 }
