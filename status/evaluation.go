@@ -163,7 +163,7 @@ func (one Result) isExcused(o *Observation) bool {
 	onlyErrors := one.Rule.Expr.Reads("error", "error members") &&
 		!one.Rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")
 	wasGood, isKnown := o.Matched[one.Rule.String()]
-	return onlyErrors && !one.Rule.Expr.Reads("error members") || (onlyErrors || isKnown && !wasGood) && one.hasNoField()
+	return (onlyErrors || isKnown && !wasGood) && one.hasNoField()
 }
 
 // hasNoField reports whether the document is an object without the fields that the rule reads. The rule

@@ -235,7 +235,7 @@ func TestFiles_callOneWay(t *testing.T) {
 // direction. The test repeatedly removes files that call no remaining file. The files that are left call in a
 // circle.
 func TestFiles_pointDown(t *testing.T) {
-	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/targets", "internal/resume", "poll/internal/request", "status/expr"} {
+	for _, dir := range []string{"internal/cli", "internal/ui", "internal/cli/read", "internal/cli/run", "internal/cli/commands", "internal/argv", "internal/targets", "internal/resume", "poll/internal/request", "status/expr", "status", "poll/internal/meaning", "poll/internal/coach"} {
 		calls := callsBetweenFiles(t, dir)
 		for left := 0; left != len(calls); {
 			left = len(calls)

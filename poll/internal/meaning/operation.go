@@ -160,6 +160,8 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 		return true
 	}
 	return slices.ContainsFunc(v.Results, func(one status.Result) bool {
-		return one.Rule.String() == v.Rule && one.Matched() && !one.Rule.Expr.Reads("attempt", "elapsed", "unchanged")
+		timeless := *one.Env
+		timeless.Attempt, timeless.Elapsed, timeless.Unchanged = 0, 0, 0
+		return one.Rule.String() == v.Rule && one.Rule.Expr.Eval(&timeless).Matched()
 	})
 }
