@@ -20,7 +20,7 @@ func FuzzFit(f *testing.F) {
 		for _, r := range runs {
 			text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(r.Lo)), uint64(r.Hi))
 		}
-		for _, share := range []float64{0, 0.05, 1e-302, 1e-7, math.MaxFloat64, math.Inf(1), math.NaN(), -1} {
+		for _, share := range []float64{0, 1e-302, math.Inf(1), math.NaN(), -1} {
 			f.Add(text, share, int64(0), int64(0), int64(0), int64(0))
 		}
 		f.Add(text, 0.0, int64(1), int64(1), int64(1), int64(math.MaxInt64))

@@ -28,7 +28,7 @@ import (
 
 var (
 	first  = flag.Uint64("seed", 1, "the first seed")
-	count  = flag.Int("count", 2000, "how many seeds")
+	count  = flag.Int("count", 1000, "how many seeds")
 	period = flag.Duration("for", 0, "as many seeds as fit into this time")
 	only   = flag.String("only", "", "one caller: poller, step, group, list, line, line list")
 	asked  = flag.Bool("table", false, "show what was exercised")
