@@ -40,7 +40,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c.outputs.stdout.limit, c.outputs.both.limit = s.MaxBody, s.MaxBody
 	c.outputs.both.kept, c.outputs.stderr.also = []byte{}, s.Stderr
 	if s.Stream {
-		c.outputs.chunks, c.outputs.unheard = make(chan chunk), make(chan struct{})
+		c.outputs.chunks, c.outputs.unread = make(chan chunk), make(chan struct{})
 	}
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
@@ -122,13 +122,13 @@ func (s *Session) stop(ctx context.Context, c *child) {
 // longer than d, or if hurry is closed. For each value from hurry it sends the signal to terminate again.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.After(d)
-	exited, look := c.exited, (<-chan time.Time)(nil)
-	for looks := 0; ; {
+	exited, next := c.exited, (<-chan time.Time)(nil)
+	for polls := 0; ; {
 		select {
 		case <-exited:
 			exited = nil
-		case <-look:
-			looks++
+		case <-next:
+			polls++
 		case <-enough:
 			return false
 		case _, open := <-hurry:
@@ -143,6 +143,6 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 		if c.empty() {
 			return true
 		}
-		look = time.After(time.Millisecond << min(looks, 5))
+		next = time.After(time.Millisecond << min(polls, 5))
 	}
 }

@@ -63,17 +63,17 @@ func reap(children int) {
 // terminate sends SIGTERM to the program and its group. It also sends SIGCONT, because a stopped process receives
 // SIGTERM only when it continues. It always returns true: on Unix the signal can always be sent.
 func (c *child) terminate() (asked bool) {
-	c.tell(syscall.SIGTERM)
-	c.tell(syscall.SIGCONT)
+	c.signal(syscall.SIGTERM)
+	c.signal(syscall.SIGCONT)
 	return true
 }
 
 // kill sends SIGKILL to the program and its group.
-func (c *child) kill() error { return c.tell(syscall.SIGKILL) }
+func (c *child) kill() error { return c.signal(syscall.SIGKILL) }
 
-// tell sends sig to the group, or to the program if it has no group of its own. The system does not reuse the ID of a
+// signal sends sig to the group, or to the program if it has no group of its own. The system does not reuse the ID of a
 // group while the group has a member, even if the program has ended.
-func (c *child) tell(sig syscall.Signal) error {
+func (c *child) signal(sig syscall.Signal) error {
 	if c.group {
 		return syscall.Kill(-c.cmd.Process.Pid, sig)
 	}
@@ -87,7 +87,7 @@ func (c *child) empty() bool {
 		return true
 	}
 	reap(-c.cmd.Process.Pid) // process 1 and a subreaper are the parents of orphans
-	return errors.Is(c.tell(0), syscall.ESRCH)
+	return errors.Is(c.signal(0), syscall.ESRCH)
 }
 
 // signalName returns the name of sig without SIG, such as TERM, or its number if the signal has no name.

@@ -27,9 +27,9 @@ type outputs struct {
 	done    chan struct{} // closed when reading has ended
 	open    [2]bool       // by output: its end is missing, because poll stopped the program or the reading
 
-	chunks  chan chunk    // chunks of a stream for listen; nil without Stream
-	unheard chan struct{} // closed when listen has returned
-	part    bool          // the last line is part of a JSON document that has no end or is too long
+	chunks chan chunk    // chunks of a stream for listen; nil without Stream
+	unread chan struct{} // closed when listen has returned
+	part   bool          // the last line is part of a JSON document that has no end or is too long
 }
 
 // A chunk is a part of an output.
@@ -82,7 +82,7 @@ type listened struct {
 func (l listened) Write(text []byte) (int, error) {
 	select {
 	case l.chunks <- chunk{l.from, bytes.Clone(text)}:
-	case <-l.unheard:
+	case <-l.unread:
 	}
 	return len(text), nil
 }
@@ -166,7 +166,7 @@ func closeAll(files []*os.File) {
 // has ended, or ctx is done, before such a line.
 func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
 	o := &c.outputs
-	defer close(o.unheard)
+	defer close(o.unread)
 	tell := func(line status.Observation) (enough bool) {
 		line.Kind, line.Protocol = status.KindCommand, meaning.Command{}
 		if enough = evaluate(line); enough {
@@ -193,7 +193,7 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 				return decided
 			}
 		case <-c.finished:
-			if c.hasSaidAll() && (both[0].End() || both[1].End()) {
+			if c.isComplete() && (both[0].End() || both[1].End()) {
 				return decided
 			}
 			return nil
@@ -203,9 +203,9 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 	}
 }
 
-// hasSaidAll reports whether the program has exited by itself, and no process holds its outputs open. Otherwise its last
+// isComplete reports whether the program has exited by itself, and no process holds its outputs open. Otherwise its last
 // line may be incomplete.
-func (c *child) hasSaidAll() bool {
+func (c *child) isComplete() bool {
 	return isClosed(c.outputs.done) && c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
 }
 

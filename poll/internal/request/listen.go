@@ -26,9 +26,9 @@ const acceptedStreams = eventStream + ", application/x-ndjson, application/json;
 const (
 	// maxQuiet is the time without any byte after which poll requests a stream again, because its server may be gone.
 	maxQuiet = time.Minute
-	// lastQuiet is the shortest such time close to the deadline. lastLook is the time that is kept for a last request
+	// lastQuiet is the shortest such time close to the deadline. lastRequest is the time that is kept for a last request
 	// before the deadline.
-	lastQuiet, lastLook = 5 * time.Second, 2 * time.Second
+	lastQuiet, lastRequest = 5 * time.Second, 2 * time.Second
 )
 
 // errQuiet is the cause of the end of a stream that sends no bytes.
@@ -41,8 +41,8 @@ type listener struct {
 	body   io.Reader
 	framer stream.Framer
 
-	told    int           // number of messages
-	allowed time.Duration // allowed time without any byte
+	messages int           // number of messages
+	allowed  time.Duration // allowed time without any byte
 }
 
 // listener returns the listener for a response, or nil if the response is not read as a stream: the request has no
@@ -78,10 +78,10 @@ func (l *listener) tell(m stream.Message) (enough bool) {
 	seen := *l.answer
 	seen.Body, seen.Size, seen.Event = bytes.Clone(m.Data), m.Size, m.Event
 	seen.Truncated = m.Size > int64(len(m.Data))
-	l.told++
-	told := seen
-	l.client.describe(&told)
-	if enough = l.answer.asked.Tell(told.observation()); enough {
+	l.messages++
+	described := seen
+	l.client.describe(&described)
+	if enough = l.answer.asked.Tell(described.observation()); enough {
 		*l.answer = seen
 	}
 	return enough
@@ -113,7 +113,7 @@ func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc
 // quietTime returns the allowed time without any byte, from now on. ctx is the context of the attempt.
 func quietTime(ctx context.Context) time.Duration {
 	if deadline, isLimited := ctx.Deadline(); isLimited {
-		return min(maxQuiet, max(lastQuiet, time.Until(deadline)-lastLook))
+		return min(maxQuiet, max(lastQuiet, time.Until(deadline)-lastRequest))
 	}
 	return maxQuiet
 }
@@ -126,14 +126,14 @@ func (l *listener) ended(ctx context.Context, err error) *answer {
 		return a
 	}
 	f := a.Failure
-	after := " after " + words.Count(l.told, "message")
+	after := " after " + words.Count(l.messages, "message")
 	switch err {
 	case io.EOF:
 		f.Reason = "the stream ended" + after
 	case io.ErrUnexpectedEOF:
 		f.Reason = "the stream was cut" + after
 	case errQuiet:
-		f.Reason = fmt.Sprintf("the stream said nothing for %s%s", words.Short(l.allowed), after)
+		f.Reason = fmt.Sprintf("the stream sent nothing for %s%s", words.Short(l.allowed), after)
 	default:
 		f.Reason = "the stream was cut" + after + ": " + f.Reason
 	}

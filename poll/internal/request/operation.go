@@ -122,7 +122,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 		}
 		o.Monitor, o.Result = meaning.MonitorResult, true
 	default:
-		o = s.look(ctx, a)
+		o = s.check(ctx, a)
 	}
 	if retry := c.memory.Retry; o.Failure != nil && retry > 0 && (o.Hint == nil || o.Hint.Wait < retry) {
 		o.Hint = &status.Hint{Wait: retry, Source: "its retry field"}
@@ -138,8 +138,8 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	return r
 }
 
-// look makes an attempt that does not send the start request.
-func (s *step) look(ctx context.Context, a Attempt) seen {
+// check makes an attempt that does not send the start request.
+func (s *step) check(ctx context.Context, a Attempt) seen {
 	next := call{Attempt: a, method: http.MethodGet, at: s.At, single: s.leadsOn()}
 	if s.Phase == given || s.Phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body

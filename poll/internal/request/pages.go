@@ -155,7 +155,7 @@ func isPage(a *answer) bool {
 // A pager finds the next page of a list: by a reference, or by the Link header for "auto".
 type pager struct {
 	reference
-	known bool // a page was already searched for the next page
+	searched bool // a page was already searched for the next page
 }
 
 // parsePager parses the Next of poll.HTTP. It returns nil for "" and "none": responses have one page.
@@ -176,8 +176,8 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 // call, a missing value leads to a Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (location, error) {
 	to, err := p.of(ctx, c, a)
-	known := p.known
-	p.known = true
+	earlier := p.searched
+	p.searched = true
 	_, unreadable := errors.AsType[*status.Failure](err)
 	missing, isMissing := errors.AsType[*safeError](err)
 	switch {
@@ -196,7 +196,7 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 		return location{}, f
 	}
 	// The expression for the next page may be misspelled. Only this doubt shows the mistake.
-	if !known && missing.words != "" {
+	if !earlier && missing.words != "" {
 		a.Doubt = "no next page: " + missing.words
 	}
 	return location{}, nil

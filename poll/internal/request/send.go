@@ -94,7 +94,7 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 		password, _ := c.User.Password()
 		req.SetBasicAuth(c.User.Username(), password)
 	}
-	if values, said := c.header["Cookie"]; !said || len(values) > 0 {
+	if values, isGiven := c.header["Cookie"]; !isGiven || len(values) > 0 {
 		c.cookies.set(req, next.at)
 	}
 	if next.kept != nil && next.kept.asked.at.same(next.at) {

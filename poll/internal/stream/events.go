@@ -16,12 +16,12 @@ type Memory struct {
 // Events is a Framer that finds server-sent events (HTML Living Standard, section 9.2).
 type Events struct {
 	lines
-	tell   Tell
-	memory *Memory
-	begun  bool   // the first line, which may start with a byte order mark, has been read
-	id     string // ID of the current event
-	event  string // name of the current event; "" if the event has no name
-	data   buffer // data of the current event, with a line feed after each line
+	tell    Tell
+	memory  *Memory
+	started bool   // the first line, which may start with a byte order mark, has been read
+	id      string // ID of the current event
+	event   string // name of the current event; "" if the event has no name
+	data    buffer // data of the current event, with a line feed after each line
 }
 
 // room is the number of bytes that a line may have in addition to its data: the field name, the colon and the blank.
@@ -43,8 +43,8 @@ func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 // line adds a line to the current event. An empty line ends the event. line may hold only the start of a long line,
 // and size is the length of the whole line in bytes.
 func (e *Events) line(line []byte, size int64) (enough bool) {
-	if !e.begun {
-		e.begun = true
+	if !e.started {
+		e.started = true
 		whole := len(line)
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		size -= int64(whole - len(line))
