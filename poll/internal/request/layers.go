@@ -34,8 +34,8 @@ const (
 // maxKept is the length in bytes of the longest body that is kept for a 304. Thousands of targets may each keep a body.
 const maxKept = 1 << 20
 
-// conditional is a layer that keeps the last answer, and makes the next request conditional. If the server confirms the
-// answer (304), the result is the kept answer.
+// conditional returns the answer of do. It keeps the answer, and makes the next request conditional. If the server
+// confirms the kept answer (304), conditional returns the kept answer.
 func (c *client) conditional(ctx context.Context, next call) *answer {
 	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || asksForPart(c.Header) {
 		return c.do(ctx, next)
@@ -104,8 +104,8 @@ func conditionsOn(header http.Header) http.Header {
 // repeats only values of recent requests.
 const maxRenewed = 64
 
-// fresh is a layer that renews header fields by Refresh before each call. After a 401 it renews them once more, so that
-// the next attempt may succeed.
+// fresh renews header fields by Refresh, and returns the answer of the layer conditional. After a 401 it renews the fields
+// once more, so that the next attempt may succeed.
 func (c *client) fresh(ctx context.Context, next call) *answer {
 	if c.Refresh == nil {
 		return c.conditional(ctx, next)

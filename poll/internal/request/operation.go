@@ -242,8 +242,8 @@ func (s *step) isElsewhere(got *answer) bool {
 	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.At.identity()
 }
 
-// doubt returns the reason why a successful response may not be the requested one: it is an HTML page that was not
-// requested, such as a login page or a maintenance page. It returns "" without a doubt.
+// doubt returns the reason why a successful response may not be the requested document: the response is an HTML
+// page that was not requested, such as a login page or a maintenance page. It returns "" without a doubt.
 func (s *step) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {

@@ -25,7 +25,7 @@ const (
 // errLastPage means that a page names no next page. A [safeError] that wraps errLastPage names the missing value.
 var errLastPage = errors.New("is the last page")
 
-// pages is a layer that adds the further pages of a list to the first page.
+// pages returns the answer of the layer fresh, with the further pages of a list.
 func (c *client) pages(ctx context.Context, next call) *answer {
 	whole := c.fresh(ctx, next)
 	if c.next == nil || next.single || whole.asked.start || !isPage(whole) {
@@ -217,7 +217,7 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 	return to, err
 }
 
-// read is a reader for the value that names the next page. If the value is the whole URL, it must be a URL, a path or a
+// read returns the value that names the next page. It is a [reader]. If the value is the whole URL, it must be a URL, a path or a
 // query: a cursor alone does not show the name of its parameter. For null, false, "" and a missing value the error
 // wraps errLastPage.
 func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {

@@ -61,10 +61,10 @@ func (p Position) Name() string { return urlName(p.At.url) }
 // IsStart reports whether the next attempt sends the request that starts the operation.
 func (p Position) IsStart() bool { return p.Phase == startDue }
 
-// A Start identifies a start request by its method, URL and body. The zero Start is no request.
+// A Start identifies a start request by its method, URL and body. The zero Start identifies no request.
 type Start [sha256.Size]byte
 
-// StartOf returns the start request that the next attempt sends. It returns the zero Start if the attempt sends none.
+// StartOf returns the start request that the next attempt sends. It returns the zero Start if the attempt sends no start request.
 func (o *Operation) StartOf(p Position) Start {
 	if !p.IsStart() {
 		return Start{}

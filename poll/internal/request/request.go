@@ -146,7 +146,7 @@ type client struct {
 	next    *pager      // the Next of Request; nil if a response is one page
 	header  http.Header // header of Request, with renewed fields
 	gets    int         // number of GET requests that could be conditional
-	kept    *answer     // last answer with validators; nil for none
+	kept    *answer     // last answer with validators; nil without such an answer
 	memory  stream.Memory
 	from    string   // origin of memory.LastID
 	renewed []string // secret values that Refresh has returned, latest first, and the userinfo of the URL
