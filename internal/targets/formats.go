@@ -132,10 +132,18 @@ func (f *File) readCSV(text []byte) error {
 	}
 	for err == nil {
 		var record []string
-		if record, err = r.Read(); err == nil {
-			line, _ := r.FieldPos(0)
-			err = f.entry(csvNode(columns, record, line))
+		if record, err = r.Read(); err != nil {
+			break
 		}
+		line, _ := r.FieldPos(0)
+		n := node{kind: kindObject, line: line}
+		for i, column := range columns {
+			if column != "" {
+				n.keys = append(n.keys, node{text: column, line: line})
+				n.items = append(n.items, node{text: record[i], line: line})
+			}
+		}
+		err = f.entry(n)
 	}
 	if wrongCSV, ok := errors.AsType[*csv.ParseError](err); ok {
 		return wrong(wrongCSV.Line, "", "%w", wrongCSV.Err)
@@ -144,18 +152,6 @@ func (f *File) readCSV(text []byte) error {
 		return nil
 	}
 	return err
-}
-
-// csvNode returns a record as an object. Columns without a name are left out.
-func csvNode(columns, record []string, line int) node {
-	n := node{kind: kindObject, line: line}
-	for i, column := range columns {
-		if column != "" {
-			n.keys = append(n.keys, node{text: column, line: line})
-			n.items = append(n.items, node{text: record[i], line: line})
-		}
-	}
-	return n
 }
 
 // readYAML reads a YAML list. A value stays a text as it is written: 010, 1e3 and yes do not become numbers or

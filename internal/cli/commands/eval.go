@@ -96,6 +96,8 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 	case isRules && len(file) > 1:
 		err = argv.Usagef("with --each, --until or --preset the only operand is a FILE: conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
+	case isRules && q.Preset == "":
+		err = q.readRules()
 	case isRules:
 		if q.Run, err = q.process.WithPreset(q.Run, read.OfAll, argv.Preset); err == nil {
 			err = q.readRules()

@@ -138,12 +138,8 @@ func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// WithPreset returns a copy of s with the settings of its --preset added, at the given rank. It returns s
-// itself if --preset is not set.
+// WithPreset returns a copy of s with the settings of its --preset, which must be set, added at the given rank.
 func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
-	if s.Preset == "" {
-		return s, nil
-	}
 	preset := p.presets.named[s.Preset]
 	if preset == nil {
 		found, err := p.FindPreset(s.Line, s.Origin("preset"), s.Preset)

@@ -105,7 +105,11 @@ func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	if s.Each != "" {
 		probe.Next = cmp.Or(probe.Next, "auto")
 	}
-	if probe.Header, probe.Refresh, err = ReadHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; ")); err != nil {
+	probe.Header = http.Header{}
+	if len(s.Header)+len(s.Bearer)+len(s.Cookie) > 0 {
+		probe.Header, probe.Refresh, err = ReadHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; "))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if _, isGiven := probe.Header["If-None-Match"]; s.NoConditional && !isGiven {
