@@ -22,6 +22,7 @@ package backoff
 import (
 	"cmp"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -53,7 +54,7 @@ type Step struct {
 
 // slowed returns a constant wait, doubled for each refusal up to the bound of the step.
 func (s Step) slowed(wait time.Duration) time.Duration {
-	doubled := words.Nanoseconds(float64(wait) * power(2, s.Refusals))
+	doubled := words.Nanoseconds(math.Ldexp(float64(wait), s.Refusals))
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
 }
 

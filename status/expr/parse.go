@@ -220,10 +220,12 @@ func (p *parser) number() *node {
 
 // pathNode returns a node of the path that was read last.
 func (p *parser) pathNode(path *path) *node {
-	word := path.firstWord()
-	p.rejectIf(word != "" && p.piped, "function", word, path.from)
-	if word != "" && len(path.steps) == 1 {
-		p.check("field", word, path.from)
+	if path.bare && path.steps[0].kind == stepField && !path.steps[0].indexes {
+		word := path.steps[0].key
+		p.rejectIf(p.piped, "function", word, path.from)
+		if len(path.steps) == 1 {
+			p.check("field", word, path.from)
+		}
 	}
 	p.notePath(path)
 	return p.leaf(&node{op: opPath, from: path.from, path: path})

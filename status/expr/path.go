@@ -64,19 +64,6 @@ func (p *path) before(s *step, src string) string {
 	return strings.TrimRight(src[p.from:s.from], ".|")
 }
 
-// firstWord returns the name at the beginning of a bare path, "" for another path.
-func (p *path) firstWord() string {
-	if !p.bare || p.steps[0].kind != stepField || p.steps[0].indexes {
-		return ""
-	}
-	return p.steps[0].key
-}
-
-// isError reports whether the path begins at a member of the document that only holds errors.
-func (p *path) isError() bool {
-	return p.root == "" && len(p.steps) > 0 && p.steps[0].kind == stepField && isOneOf(p.steps[0].key, " error errors ")
-}
-
 // Forms of steps. In a path without a dot a digit may follow a hyphen.
 var (
 	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)

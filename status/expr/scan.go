@@ -120,7 +120,7 @@ func (p *parser) notePath(path *path) {
 	case path.root != "":
 		p.note(path.root)
 	case p.inner:
-	case path.isError():
+	case len(path.steps) > 0 && path.steps[0].kind == stepField && isOneOf(path.steps[0].key, " error errors "):
 		p.note(".", "error members", "object")
 	default:
 		p.note(".", "other members", "object")
