@@ -107,10 +107,14 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
 	switch code := *o.Code; {
+	case h.ShouldRetry != nil && !*h.ShouldRetry:
+		v.Reason += ", and the server says not to ask again"
 	case h.RefusedForLoad(o):
 		return status.ThrottledFor(v.Reason, o.Hint)
 	case code >= 200 && code < 300:
 		return again(", which is not accepted")
+	case h.ShouldRetry != nil:
+		return again(", and the server says to ask again")
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
 	case h.Renewed:
 		return again(", and the credentials have changed since")

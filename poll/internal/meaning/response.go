@@ -14,6 +14,9 @@ import (
 // HTTP is the protocol of HTTP responses. Its fields and the observation's fields are the facts that determine
 // the meaning of a response.
 type HTTP struct {
+	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry. It reports whether the
+	// request may be sent again. It is nil without such a header.
+	ShouldRetry *bool
 	// Exhausted is true if the header reports that a rate limit is used up.
 	Exhausted bool
 	// Renewed is true if the credentials have been renewed since a 401 rejected them, so that the next attempt

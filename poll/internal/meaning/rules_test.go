@@ -233,7 +233,10 @@ func TestClassify(t *testing.T) {
 		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP answer comes"},
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 
-		"a choice of pages": {o: answered(300, ""), want: status.Error, reason: "HTTP 300 Multiple Choices, which was not followed"},
+		"a choice of pages":          {o: answered(300, ""), want: status.Error, reason: "HTTP 300 Multiple Choices, which was not followed"},
+		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(false)} }), want: status.Error, reason: "not to ask again"},
+		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.NotReady, reason: "to ask again"},
+		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.Throttled},
 
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{},

@@ -28,8 +28,8 @@ const maxSkew = 24 * time.Hour
 // (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the limits from the response in o, which was received at now. It sets Hint, Exhausted, Quota, Date
-// and Age. The Hint is the first wait in the following list. If a field has several values, the longest wait
+// Read reads the limits from the response in o, which was received at now. It sets Hint, Exhausted, Quota, ShouldRetry,
+// Date and Age. The Hint is the first wait in the following list. If a field has several values, the longest wait
 // counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
@@ -47,6 +47,7 @@ func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Age = time.Duration(age) * time.Second
 	if hasLimits(o.Header) {
 		r := reader{Observation: o, HTTP: h, received: now}
+		h.ShouldRetry = r.shouldRetry()
 		for _, h := range retryAfterHeaders {
 			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
 		}
@@ -96,6 +97,19 @@ func (r *reader) ignore(name, why string) {
 func (r *reader) value(name string) (value string, sent bool) {
 	values := slices.Compact(slices.Clone(r.Header.Values(name)))
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
+}
+
+// shouldRetry returns the value of Stripe-Should-Retry or X-Should-Retry, or nil if neither is true or false.
+func (r *reader) shouldRetry() *bool {
+	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
+		switch value, sent := r.value(name); {
+		case value == "true", value == "false":
+			return new(value == "true")
+		case sent:
+			r.ignore(name, "neither true nor false")
+		}
+	}
+	return nil
 }
 
 // retryAfterHeaders are the header fields that hold a wait, in order of precedence, and the units of their numbers.

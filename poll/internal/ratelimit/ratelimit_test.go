@@ -182,7 +182,7 @@ func checkAdvice(t *testing.T, header http.Header, have response) {
 // hintFields are the fields of a header that FuzzRead fills, in pairs.
 var hintFields = [][2]string{
 	{"Retry-After", "Date"}, {"Retry-After-Ms", "Age"}, {"RateLimit", "Date"}, {"RateLimit-Remaining", "RateLimit-Reset"},
-	{"X-RateLimit-Remaining", "X-RateLimit-Reset"}, {"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"},
+	{"X-RateLimit-Remaining", "X-RateLimit-Reset"}, {"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}, {"Stripe-Should-Retry", "X-Should-Retry"},
 }
 
 func FuzzRead(f *testing.F) {

@@ -71,7 +71,7 @@ func confirm(kept, a *answer) *answer {
 			o.Header[name] = values
 		}
 	}
-	o.Hint, o.Exhausted, o.Quota, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.Remarks
+	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.Date, o.Age = a.Date, a.Age
 	o.isConfirmed = true
 	return &confirmed
