@@ -84,22 +84,13 @@ func (h History) List() ([]string, error) {
 	return names, nil
 }
 
-// path returns the path of the file of the history name. It fails if name is invalid.
-func (h History) path(name string) (string, error) {
-	if err := CheckName(name); err != nil {
-		return "", err
-	}
-	return filepath.Join(h.Dir, name+extension), nil
-}
+// path returns the path of the file of the history name, which CheckName accepts.
+func (h History) path(name string) string { return filepath.Join(h.Dir, name+extension) }
 
 // Read returns the past runs of the history name, oldest first, and a warning if lines were skipped. A history
 // that does not exist has no runs.
 func (h History) Read(name string) (records []Record, warnings []string, err error) {
-	path, err := h.path(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := readAll(path)
+	text, err := readAll(h.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -142,16 +133,12 @@ func (h History) Forget(ctx context.Context, name string) error {
 // locked calls f with the path of the history name while no other process writes to the directory. The lock is a
 // file of its own, since add may replace the file of a history.
 func (h History) locked(ctx context.Context, name string, f func(path string) error) error {
-	path, err := h.path(name)
-	if err != nil {
-		return err
-	}
 	unlock, err := system.Lock(ctx, filepath.Join(h.Dir, ".lock"))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return f(path)
+	return f(h.path(name))
 }
 
 // add appends the line text to the file at path. The line starts on a new line even if the last writer was

@@ -87,7 +87,7 @@ func (v *view) table(rows []*Row, now time.Time) (lines []string) {
 	for i, row := range rows {
 		mark := v.markOf(row, now)
 		text := pad(names[i], width) + v.numbers(row, now, bars) + "  "
-		text += v.wordsOn(row, now, bars, v.width()-term.Width(mark+" "+text))
+		text += v.wordsOn(row, bars, v.width()-term.Width(mark+" "+text))
 		text = v.cut(text, v.width()-term.Width(mark+" "))
 		lines = append(lines, strings.TrimRight(v.cfg.Palette.Paint(row.tone(), mark)+" "+text, " "))
 	}
@@ -165,7 +165,7 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 
 // wordsOn returns the reason of a row. The reason is brief in a row of several
 // targets. The progress is among the words if no row has room for its bar.
-func (v *view) wordsOn(row *Row, now time.Time, bars, room int) string {
+func (v *view) wordsOn(row *Row, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
 		text = brief(row.reason)

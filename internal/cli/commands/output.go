@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,17 +25,8 @@ func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
 		{Name: "format", Value: "F", Default: formatText, Words: formats, Set: argv.Text(func(o *output, v string) { o.format = v }), Usage: "table or json"},
-		{Name: "svg", Value: "FILE", Set: argv.Parsed(parseSVG, func(o *output, v string) { o.svg = v }), Usage: charts},
+		{Name: "svg", Value: "FILE", Set: argv.Text(func(o *output, v string) { o.svg = v }), Usage: charts},
 	}
-}
-
-// parseSVG returns the file name text. It returns an error if text does not look like the name of an SVG file.
-func parseSVG(path string) (string, error) {
-	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
-		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
-			Hint("rsvg-convert FILE.svg >FILE.png converts it")
-	}
-	return path, nil
 }
 
 // check returns an error if the file of --svg cannot be written. Callers check before the computation, so that
