@@ -108,12 +108,9 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 // with mode 0600. It waits for other processes until ctx is done, and loses none of their runs. If Append fails
 // or is killed, at most r is lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
-	text, err := r.encode()
+	err := os.MkdirAll(h.Dir, 0o700)
 	if err == nil {
-		err = os.MkdirAll(h.Dir, 0o700)
-	}
-	if err == nil {
-		err = h.locked(ctx, name, func(path string) error { return add(path, text) })
+		err = h.locked(ctx, name, func(path string) error { return add(path, r.encode()) })
 	}
 	if err != nil {
 		return fmt.Errorf("add to history %s: %w", name, err)
@@ -170,8 +167,7 @@ func add(path string, text []byte) error {
 func shortened(text []byte) (kept []byte) {
 	records, _, _ := parse(text)
 	for _, r := range records[max(0, len(records)-keptRuns):] {
-		line, _ := r.encode() // parse has checked r
-		kept = append(kept, line...)
+		kept = append(kept, r.encode()...)
 	}
 	return kept
 }
@@ -218,13 +214,10 @@ type recordLine struct {
 	Outcome Outcome   `json:"outcome"`
 }
 
-// encode returns the line of r for the file, or an error if r is invalid.
-func (r Record) encode() ([]byte, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(recordLine{r.End.UTC().Truncate(time.Millisecond), r.Lo.Seconds(), r.Hi.Seconds(), r.Outcome})
-	return append(text, '\n'), err
+// encode returns the line of r for the file.
+func (r Record) encode() []byte {
+	text, _ := json.Marshal(recordLine{r.End.UTC().Truncate(time.Millisecond), r.Lo.Seconds(), r.Hi.Seconds(), r.Outcome}) // never fails
+	return append(text, '\n')
 }
 
 // decodeRecord returns the record of a line in the file, or an error if the line is not a valid record.
