@@ -61,7 +61,6 @@ type ending struct {
 const planted = "s3cret"
 
 func TestConversations(t *testing.T) {
-	t.Parallel()
 	converse(t, func(t *testing.T, c conversation) { c.run(t, (*poll.Poller).Events) })
 }
 
@@ -73,7 +72,6 @@ func converse(t *testing.T, test func(t *testing.T, c conversation)) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
 			for _, c := range readConversations(t, file) {
 				c.file = strings.TrimSuffix(filepath.Base(file), ".txt")
 				t.Run(c.name, func(t *testing.T) {

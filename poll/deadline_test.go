@@ -174,7 +174,6 @@ func TestAStepThatWaitsForALimiter(t *testing.T) {
 // TestTheEndComesWhileAnAnswerIsJudged gets a complete answer at the very end: it
 // decides if that takes no time, and else the run is over.
 func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
-	t.Parallel()
 	rules := conditions(t, `!any(.[]; . == "failed")`, `.# > 0`)
 	gone := errors.New("gone")
 	for _, test := range []struct {

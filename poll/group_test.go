@@ -113,7 +113,6 @@ type placed struct {
 func (p placed) Plan() poll.Plan { return poll.Plan{Origin: p.place} }
 
 func TestGroupSpacesAttempts(t *testing.T) {
-	t.Parallel()
 	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
 		time.Sleep(time.Nanosecond) // until the next has asked the Limiter
 		if a.Elapsed.Truncate(time.Second) == 2*time.Second {
@@ -148,7 +147,6 @@ func TestGroupSpacesAttempts(t *testing.T) {
 // A group waits for all its targets until the goal is reached or, with FailFast, out of reach. Its ending is the
 // first of Failed, HintTooLong, AttemptsExhausted and TimedOut among the endings of its targets.
 func TestGroupGoals(t *testing.T) {
-	t.Parallel()
 	bad, done, late, open := failing("bad", 1), after("done", 0), after("late", 2*time.Second+1), never("open")
 	hung, busy, tried, short := after("hung", time.Hour), never("busy"), never("tried"), never("short")
 	busy.Probe = &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}
@@ -182,7 +180,6 @@ func TestGroupGoals(t *testing.T) {
 
 // Parallel limits all concurrent attempts, and ParallelPlace the concurrent attempts at one origin.
 func TestGroupLimits(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		parallel, place int
 		places          string // of the targets, each of which takes a second
@@ -225,7 +222,6 @@ func TestGroupLimits(t *testing.T) {
 // An attempt that takes longer than 5 s counts only for its origin, up to a total of four times Parallel. Beyond
 // this total the origins take turns.
 func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		parallel, places int // the places hang, with six targets each
 		hung, done       int // attempts that hang, and targets that succeed at least
@@ -264,7 +260,6 @@ func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 
 // An attempt that hangs keeps its room until AttemptTimeout.
 func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
-	t.Parallel()
 	var targets []poll.Poller
 	for i, took := range []time.Duration{20, 20, 1, 1, 1} {
 		p := after(fmt.Sprint(i+1), took*time.Second)
@@ -284,7 +279,6 @@ func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
 }
 
 func TestGroupIsInterrupted(t *testing.T) {
-	t.Parallel()
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -306,7 +300,6 @@ func TestGroupIsInterrupted(t *testing.T) {
 }
 
 func TestGroupIsBrokenOff(t *testing.T) {
-	t.Parallel()
 	for n := 1; n < 12; n++ {
 		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 			var g poll.Group
@@ -326,7 +319,6 @@ func TestGroupIsBrokenOff(t *testing.T) {
 // A caller that keeps the last State from an event never repeats a start request, even if the caller is slow, or
 // breaks out of the iteration at any event.
 func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
-	t.Parallel()
 	for n := 1; n < 12; n++ {
 		synctest.Test(t, func(t *testing.T) {
 			var services [3]service
@@ -362,7 +354,6 @@ func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
 
 // A consumer that is slow with an event or a result delays no attempt.
 func TestGroupWaitsForNoConsumer(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		target := poll.Poller{
@@ -393,7 +384,6 @@ func TestGroupWaitsForNoConsumer(t *testing.T) {
 // A Poller with missing or invalid parts fails before its first attempt, and the error names the list that
 // failed.
 func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
-	t.Parallel()
 	done := after("a", 0)
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
 	ruled := poll.Poller{Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}
@@ -413,7 +403,6 @@ func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
 
 // A response of another origin after a redirect does not close the origin of the target.
 func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
-	t.Parallel()
 	redirected := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
 		o := poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
 		o.Protocol, o.Quota = meaning.HTTP{Elsewhere: true}, &status.Quota{Reset: time.Hour}
@@ -495,7 +484,6 @@ func TestPercentOfMany(t *testing.T) {
 
 // With the same seed each target of a group has the same waits, in whatever order the attempts end.
 func TestGroup_seed(t *testing.T) {
-	t.Parallel()
 	waits := func(slow int) (all [3]string) {
 		var targets []poll.Poller
 		for i := range all {

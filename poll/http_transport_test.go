@@ -107,7 +107,6 @@ func (s *certificateLog) start(t *testing.T, pair tls.Certificate) string {
 }
 
 func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
-	t.Parallel()
 	now := time.Now()
 	pair, file := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
 	for name, test := range map[string]struct {
@@ -127,7 +126,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			home, abroad := &certificateLog{}, &certificateLog{}
 			var homeURL, abroadURL string
 			home.handler = func(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +184,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 // kind that is read differently. It runs in a bubble, since net/http gives a
 // connection up when a busy machine delays it by 50 ms.
 func TestKeepAlive(t *testing.T) {
-	t.Parallel()
 	answers, err := httpscript.InTurn(slices.Repeat([]string{
 		"302,Location=/there,repeat=5000:x",
 		"204",
@@ -233,7 +230,6 @@ func InTurn(p Probe) func(context.Context, Attempt) Report {
 
 // TestRefusedByProxy uses a proxy that does not connect. The reason must not contain text of the proxy.
 func TestRefusedByProxy(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		answer string
 		want   string

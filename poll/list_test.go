@@ -452,7 +452,6 @@ func TestElementsHaveToHold(t *testing.T) {
 
 // Elements that are done at different times restart the schedule once, and not once for each element.
 func TestListIsNotAskedAnewForEachElement(t *testing.T) {
-	t.Parallel()
 	looks := func(change func(p *poll.Poller)) (n int) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()

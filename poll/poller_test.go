@@ -21,7 +21,6 @@ import (
 
 // Of each run those kinds of events are compared that it names.
 func TestTimelines(t *testing.T) {
-	t.Parallel()
 	first := func(o status.Observation) map[int]status.Observation { return map[int]status.Observation{1: o} }
 	good, bad := answer(200), answer(404)
 	for name, test := range map[string]struct {
@@ -157,7 +156,6 @@ func TestTimelines(t *testing.T) {
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			test.poller.Rand = rand.New(half{})
 			have := timeline(t, test.poller)
 			var lines strings.Builder
@@ -194,7 +192,6 @@ func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
 // that takes less than 95 ms, whatever the phase of the schedule. At 98 ms the last look ends with the
 // deadline, and either may come first.
 func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
-	t.Parallel()
 	const timeout = 5 * time.Second
 	for takes := time.Duration(0); takes < 95*time.Millisecond; takes += 7 * time.Millisecond {
 		for phase := time.Duration(1); phase < 400; phase += 3 {

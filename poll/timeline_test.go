@@ -17,10 +17,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// bubble runs a test with virtual time, parallel to other tests.
+// bubble runs a test with virtual time.
 func bubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, test)
 }
 

@@ -64,7 +64,6 @@ func FuzzFit(f *testing.F) {
 
 // A share outside the limits counts as the nearest limit, and never as the default.
 func TestCost_clamped(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct{ absurd, nearest float64 }{{1e-300, 1e-5}, {1e300, 1e6}, {math.Inf(1), 1e6}} {
 		have := ages(fit(t, known(60, 70), learn.Options{CostShare: test.absurd}), 5)
 		want := ages(fit(t, known(60, 70), learn.Options{CostShare: test.nearest}), 5)
@@ -76,7 +75,6 @@ func TestCost_clamped(t *testing.T) {
 
 // A run with a Hi below its Lo counts as a run of known duration.
 func TestRun_upsideDown(t *testing.T) {
-	t.Parallel()
 	have := fit(t, []learn.Run{{Lo: 10 * time.Second, Hi: time.Second}}, learn.Options{}).Quantile(0.5)
 	if want := fit(t, known(10), learn.Options{}).Quantile(0.5); have != want {
 		t.Errorf("half of such runs end by %v, want %v", have, want)

@@ -56,7 +56,6 @@ func ages(m *learn.Model, n int) []time.Duration {
 }
 
 func TestWaitIsPure(t *testing.T) {
-	t.Parallel()
 	m := fit(t, known(around(1, 40, 60, 0.2)...), learn.Options{})
 	want := ages(m, 12)
 	for i, age := range want[:11] {
@@ -71,7 +70,6 @@ func TestWaitIsPure(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
-	t.Parallel()
 	runs := known(around(1, 40, 60, 0.2)...)
 	whole := fit(t, runs, learn.Options{})
 	late := fit(t, runs, learn.Options{Age: 45 * time.Second})
@@ -90,7 +88,6 @@ func TestAge(t *testing.T) {
 }
 
 func TestOnlyTheLastHundredRunsCount(t *testing.T) {
-	t.Parallel()
 	newest := around(1, 100, 60, 0.2)
 	want := ages(fit(t, known(newest...), learn.Options{}), 10)
 	m := fit(t, known(append(around(2, 50, 5, 0.2), newest...)...), learn.Options{})
@@ -102,7 +99,6 @@ func TestOnlyTheLastHundredRunsCount(t *testing.T) {
 // A spread schedule makes as many attempts as the model. Each attempt is between the attempt of the model and
 // the next attempt of the model.
 func TestSpread(t *testing.T) {
-	t.Parallel()
 	m := fit(t, known(around(1, 30, 60, 0.2)...), learn.Options{Base: 100 * time.Millisecond})
 	plain := ages(m, 20)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -131,7 +127,6 @@ func TestSpread(t *testing.T) {
 }
 
 func TestSpread_limits(t *testing.T) {
-	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 3 * time.Second
 	bounded := fit(t, known(60, 61), learn.Options{Base: time.Second, MaxWait: most})
@@ -151,7 +146,6 @@ func TestSpread_limits(t *testing.T) {
 }
 
 func TestForecast(t *testing.T) {
-	t.Parallel()
 	m := fit(t, known(around(1, 100, 480, 0.25)...), learn.Options{})
 	for _, c := range []struct {
 		what       string
@@ -192,7 +186,6 @@ func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
 
 // If runs take eight times as long, attempts are at eight times the ages.
 func TestLaw_scale(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(20) {
 		short := brackets(seed, 1+int(seed)*3, 100)
 		var long []learn.Run
@@ -211,7 +204,6 @@ func TestLaw_scale(t *testing.T) {
 
 // Runs that take longer or less than earlier runs move the schedule in that direction.
 func TestLaw_towardTheNewest(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(3) {
 		for _, factor := range []float64{0.25, 0.5, 2, 4} {
 			past := known(around(seed, 30, 60, 0.1)...)
@@ -237,7 +229,6 @@ func TestLaw_towardTheNewest(t *testing.T) {
 // A run that was given up has taken longer than its Lo. The model learns this fact, whether or not other runs
 // took longer, too. A run that was given up before any other run ended shows nothing.
 func TestLaw_unfinished(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(10) {
 		past := known(around(seed, 20, 60, 0.3)...)
 		before := fit(t, past, learn.Options{})
@@ -263,7 +254,6 @@ func TestLaw_unfinished(t *testing.T) {
 }
 
 func TestFit_nothingFinished(t *testing.T) {
-	t.Parallel()
 	if _, err := learn.Fit(nil, learn.Options{}); err == nil {
 		t.Errorf("no runs: %v, want an error", err)
 	}
@@ -283,7 +273,6 @@ func TestFit_nothingFinished(t *testing.T) {
 
 // The less an attempt costs, the more attempts there are.
 func TestLaw_cost(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(4) {
 		runs := brackets(seed, 40, 100)
 		previous := math.MaxInt
@@ -305,7 +294,6 @@ func TestLaw_cost(t *testing.T) {
 // If many runs ended by their first attempts, they may have ended at any earlier age. The past shows nothing
 // about such runs any more, and attempts come sooner and sooner.
 func TestLaw_endedByTheFirst(t *testing.T) {
-	t.Parallel()
 	past := known(around(1, 20, 60, 0.1)...)
 	for range 10 {
 		past = append(past, learn.Run{Hi: ages(fit(t, past, learn.Options{}), 1)[0]})

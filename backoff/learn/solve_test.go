@@ -19,7 +19,6 @@ func fitted(seed uint64, n int, spread float64) forecast {
 
 // Trying few ages finds the same cost as trying every pair of ages.
 func TestSolve_everyPair(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(6) {
 		f := fitted(seed, 1+int(seed*seed), 0.1+0.1*float64(seed))
 		for _, share := range []float64{0.001, 0.01, 0.1, 1} {

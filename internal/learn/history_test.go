@@ -54,7 +54,6 @@ func appendRuns(t *testing.T, s learn.History, name string, records ...learn.Rec
 }
 
 func TestAppendAndRead(t *testing.T) {
-	t.Parallel()
 	s := learn.History{Dir: filepath.Join(t.TempDir(), "a", "b")}
 	want := []learn.Record{
 		run(12),
@@ -87,7 +86,6 @@ func TestAppendAndRead(t *testing.T) {
 }
 
 func TestReadSkipsWhatIsNoRun(t *testing.T) {
-	t.Parallel()
 	good := `{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":2,"outcome":"success","later":"field"}`
 	for name, c := range map[string]struct {
 		text    string
@@ -103,7 +101,6 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 		"beyond durations": {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":1e300,"outcome":"success"}`, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := learn.History{Dir: t.TempDir()}
 			if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
@@ -117,7 +114,6 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 }
 
 func TestAppendAfterATornLine(t *testing.T) {
-	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}
 	appendRuns(t, s, "x", run(1), run(2))
 	path := filepath.Join(s.Dir, "x.jsonl")
@@ -138,7 +134,6 @@ func TestAppendAfterATornLine(t *testing.T) {
 }
 
 func TestLongFileIsRewritten(t *testing.T) {
-	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}
 	var text bytes.Buffer
 	for range 600 {
@@ -179,7 +174,6 @@ func TestLongFileIsRewritten(t *testing.T) {
 
 // Runs that processes add at the same time are all kept, even while the file is rewritten.
 func TestManyWriters(t *testing.T) {
-	t.Parallel()
 	const writers, each = 20, 5
 	s := learn.History{Dir: t.TempDir()}
 	for i := range 350 {
@@ -204,7 +198,6 @@ func TestManyWriters(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}
 	for _, name := range []string{"b", "a-b", "a", "übung"} {
 		appendRuns(t, s, name, run(1))
@@ -216,7 +209,6 @@ func TestList(t *testing.T) {
 }
 
 func TestBadPlaces(t *testing.T) {
-	t.Parallel()
 	dir := learn.History{Dir: t.TempDir()}
 	path := filepath.Join(dir.Dir, "x.jsonl")
 	if err := os.Mkdir(path, 0o700); err != nil {

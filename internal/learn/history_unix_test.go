@@ -36,7 +36,6 @@ func TestMain(m *testing.M) {
 
 // A full disk takes half of a line. Append then removes that half.
 func TestFullPlace(t *testing.T) {
-	t.Parallel()
 	s := learn.History{Dir: t.TempDir()}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fullVariable+"="+s.Dir)

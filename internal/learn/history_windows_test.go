@@ -9,7 +9,6 @@ import (
 
 // A colon would name a stream of a file, and a device name stands for the device.
 func TestCheckName(t *testing.T) {
-	t.Parallel()
 	for name, want := range map[string]bool{
 		"a:b": false, "a*": false, "a?": false, `a"b`: false, "<a": false, "a|b": false,
 		"console": true, "com10": true, "deploy-nul": true, "übung": true,
@@ -22,7 +21,6 @@ func TestCheckName(t *testing.T) {
 
 // HOME comes before LocalAppData: Git Bash sets both variables.
 func TestDefaultDir_windows(t *testing.T) {
-	t.Parallel()
 	for want, env := range map[string]map[string]string{
 		`C:\Users\me\AppData\Local\poll\slices`: {"LocalAppData": `C:\Users\me\AppData\Local`},
 		`C:\home\.local\state\poll\slices`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},

@@ -12,7 +12,6 @@ import (
 
 // WriteFile replaces the file. CheckFile, and a WriteFile that fails, leave all files as they were.
 func TestWriteFile(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "picture.svg")
 	for _, text := range []string{"older", "newer"} {
@@ -48,7 +47,6 @@ func wantNoWrite(t *testing.T, dir, path string) {
 
 // A new file has the same mode as a file that os.WriteFile creates.
 func TestWriteFile_mode(t *testing.T) {
-	t.Parallel()
 	path, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	if err := errors.Join(WriteFile(path, nil), os.WriteFile(other, nil, 0o666)); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,6 @@ func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg
 }
 
 func TestLive_golden(t *testing.T) {
-	t.Parallel()
 	golden(t, "one/succeeded-live.txt", film(t, 80, 600*time.Millisecond, recordings()["succeeded"], Config{Until: []string{`.state=="done"`}}))
 	golden(t, "one/stream-live.txt", film(t, 99, 1500*time.Millisecond, recordings()["stream"], Config{}))
 }
@@ -89,7 +88,6 @@ func longRun() []poll.Event {
 
 // The output of a command stands in whole lines above the display.
 func TestLive_stderr(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 80, 30)
 		r := New(Config{Streams: m.streams()})
@@ -108,7 +106,6 @@ func TestLive_stderr(t *testing.T) {
 
 // The line fits any terminal: where it is narrow, what matters least is left out.
 func TestLive_layout(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
 		answer := httpAnswer(200, `{"progress":62}`)
@@ -143,7 +140,6 @@ func TestLive_layout(t *testing.T) {
 func atEvent(events []poll.Event) int { return len(events) * 2 / 3 }
 
 func TestGroupLive_golden(t *testing.T) {
-	t.Parallel()
 	for file, width := range map[string]int{"some-40": 40, "many-40": 40, "many-80": 80, "all-200": 200} {
 		name, _, _ := strings.Cut(file, "-")
 		events := groups()[name]
@@ -170,7 +166,6 @@ func TestGroupLive_golden(t *testing.T) {
 
 // A list has a row of its own, with a forecast. Its elements have none.
 func TestGroupLive_list(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 100, 30)
 		r := New(Config{Streams: m.streams(), Targets: 2, Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute, age: 8 * time.Minute}})
@@ -188,7 +183,6 @@ func TestGroupLive_list(t *testing.T) {
 // The display has no more rows than the terminal. No row is left over when the terminal gets
 // narrower and wraps the rows, or wider, except while the display is drawn.
 func TestGroupLive_resize(t *testing.T) {
-	t.Parallel()
 	for _, size := range []int{4, 20, 25} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newTerminal(t, 100, 50)
@@ -221,7 +215,6 @@ func TestGroupLive_resize(t *testing.T) {
 
 // In the background poll does not write to the terminal, and does not erase the display.
 func TestGroupLive_background(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 100, 50)
 		events := manyJobs(4)
@@ -244,7 +237,6 @@ func TestGroupLive_background(t *testing.T) {
 
 // On a terminal that stdout shares, values stand above the status lines, and other results are in the table only.
 func TestGroupLive_sharedStdout(t *testing.T) {
-	t.Parallel()
 	for name, out := range map[string]Output{"value": {PerTarget: true, Print: printed("a value", `1`)}, "none": {PerTarget: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newTerminal(t, 300, 50)
@@ -277,7 +269,6 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 }
 
 func TestGroupLive_height(t *testing.T) {
-	t.Parallel()
 	for _, size := range []int{3, 20, 25} {
 		for height := 1; height < 30; height++ {
 			synctest.Test(t, func(t *testing.T) {

@@ -54,7 +54,6 @@ func unquoted(cell string) string {
 
 // TestErrors compiles the expressions in testdata/errors.txt.
 func TestErrors(t *testing.T) {
-	t.Parallel()
 	checkFile(t, "testdata/errors.txt", func(line string) string {
 		cell, _, _ := strings.Cut(line, " :: ")
 		_, err := expr.Compile(unquoted(cell), environ())
@@ -178,7 +177,6 @@ func (c *testCase) String() string {
 
 // TestConditions evaluates the conditions of vectors.
 func TestConditions(t *testing.T) {
-	t.Parallel()
 	checkFile(t, vectors, func(line string) string {
 		c := readCase(t, line)
 		c.ask(t)

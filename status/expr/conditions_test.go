@@ -24,7 +24,6 @@ import (
 //	condition: its outcome
 //	value:     its value as JSON, or "missing"
 func TestConditionsPage(t *testing.T) {
-	t.Parallel()
 	page, err := os.ReadFile("../../docs/conditions.md")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +118,6 @@ func jqBuiltins(t *testing.T) []string {
 
 // The name of a jq function is not a field after a |, and poll does not call a function that it does not have.
 func TestBuiltinsAreNoFields(t *testing.T) {
-	t.Parallel()
 	ours := strings.Fields("length type not tonumber tostring ascii_downcase ascii_upcase fromjson any all")
 	called := strings.Fields("test startswith endswith contains has IN any all")
 	names := jqBuiltins(t)
@@ -156,7 +154,6 @@ func refused(t *testing.T, name string, formats ...string) {
 
 // A field with the name of a jq function is written with a dot. The paths of gjson keep their meaning.
 func TestBuiltinsAsFields(t *testing.T) {
-	t.Parallel()
 	for _, src := range []string{
 		".items | .first == 1", ".first|length == 1", "first|length == 1", "first.state == 1", "last.state == 1", "values.first == 1",
 		"error == null", "now > 1", "empty", "items.first == 1", "items.#(first==1)",
@@ -170,7 +167,6 @@ func TestBuiltinsAsFields(t *testing.T) {
 
 // A run ends with its context.
 func TestJQEnds(t *testing.T) {
-	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	for _, src := range []string{`jq: last(range(1e15)) == 1`, `jq: [repeat(1)] == 1`, `jq: def f: 1 + f; f == 1`} {
@@ -198,7 +194,6 @@ func spell(elements []*expr.Doc) string {
 
 // TestElements finds the elements in testdata/elements.txt.
 func TestElements(t *testing.T) {
-	t.Parallel()
 	checkFile(t, "testdata/elements.txt", func(line string) string {
 		cells := strings.Split(line, " :: ")
 		src, compile := unquoted(cells[0]), expr.CompileEach

@@ -181,7 +181,6 @@ func corpora(t *testing.T) (all []corpus) {
 
 // No member that is removed, null, of another type or a state of another API makes a recorded response a SUCCESS.
 func TestMutations(t *testing.T) {
-	t.Parallel()
 	all, random := corpora(t), rand.New(rand.NewPCG(1, 2))
 	type compiled struct {
 		name string
@@ -213,7 +212,6 @@ func TestMutations(t *testing.T) {
 
 // A rule for SUCCESS that requires a text is not met by a value of another type, or by an empty text.
 func TestTextsOfOtherTypes(t *testing.T) {
-	t.Parallel()
 	samples := presetSamples(t)
 	for _, test := range []struct{ preset, path string }{
 		{"oauth-device", ".access_token"},

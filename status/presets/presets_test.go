@@ -20,7 +20,6 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	t.Parallel()
 	const thing = `name: thing
 alias: things
 alias: stuff
@@ -115,7 +114,6 @@ until: .c
 // Every built-in preset has a unique name, an example, command lines for several objects, and rules in the order of
 // evaluation.
 func TestPresets(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{presetText, groupText, waiterText()} {
 		if _, err := Read("built in", text); err != nil {
 			t.Error(err)
@@ -174,7 +172,6 @@ func flagOf(line, flag string) string {
 }
 
 func TestPresetRulesThatDoNotFit(t *testing.T) {
-	t.Parallel()
 	broken := rule{status.Error, `$exit != 0 && $stderr contains "gone"`, ""}
 	gone := rule{status.Success, `$status == 204`, ""}
 	done := rule{status.Success, `.state == "done"`, ""}
@@ -280,7 +277,6 @@ func presetSamples(t testing.TB) map[string][]presetSample {
 
 // Each rule of a preset decides at least one sample of the preset.
 func TestPresetSamples(t *testing.T) {
-	t.Parallel()
 	samples := presetSamples(t)
 	for _, p := range All() {
 		decided, compiled := map[string]bool{}, compiledFor(p)
@@ -358,7 +354,6 @@ func (c compiledPreset) checkSample(t *testing.T, s presetSample, kind status.Ki
 
 // No rule of a preset matches a response that does not come from the API.
 func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
-	t.Parallel()
 	for _, p := range All() {
 		compiled := compiledFor(p)
 		for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {
@@ -382,7 +377,6 @@ type presetList struct {
 
 // Each command line for many that has a list has a sample of it.
 func TestPresetLists(t *testing.T) {
-	t.Parallel()
 	lists := map[string]presetList{}
 	for _, l := range readLines[presetList](t, "testdata/preset_lists.jsonl") {
 		lists[l.Preset] = l
@@ -487,7 +481,6 @@ func readLines[T any](t testing.TB, name string) (all []T) {
 // element that the caller passes.
 // A gate is evaluated before all other stanzas of its group, and before a stanza that is used alone.
 func TestPresetGates(t *testing.T) {
-	t.Parallel()
 	mine, err := Read("mine.txt", `name: k8s/Widget
 match: .kind == "Widget"
 until: .spec
@@ -539,7 +532,6 @@ not-ready-if: .metadata.labels.hold == "yes" -- held
 }
 
 func TestPresetObject(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		object, answer string
 		want           status.Status
@@ -594,7 +586,6 @@ func TestPresetObject(t *testing.T) {
 
 // A rule that reads values outside the object leads to no SUCCESS if there is no object.
 func TestPresetWithoutObjects(t *testing.T) {
-	t.Parallel()
 	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `.state == "up" or $status == 200`}}}
 	preset, _, err := p.Compile(status.KindHTTP, false)
 	if err != nil {
@@ -610,7 +601,6 @@ func TestPresetWithoutObjects(t *testing.T) {
 
 // The rules of a group are evaluated for each object in a response.
 func TestRules_objects(t *testing.T) {
-	t.Parallel()
 	rules, err := Rules("k8s", status.KindCommand)
 	body := `{"kind":"List","items":[` + objectOf("v1", "Service", 1) + `]}`
 	if v := rules.Classify(t.Context(), presetSample{Body: json.RawMessage(body)}.observation(status.KindCommand)); err != nil || !strings.HasPrefix(v.Reason, "not there yet") {
@@ -620,7 +610,6 @@ func TestRules_objects(t *testing.T) {
 
 // Each type of a condition of which a rule reads the status is in the gate for earlier specifications.
 func TestTypesOfConditions(t *testing.T) {
-	t.Parallel()
 	ofType := regexp.MustCompile(`\W\.type ?== ?"(\w+)" and \.status|\W\.type in \[([^]]*)\]|\.type \| IN\(([^)]*)\)`)
 	gate, _ := Lookup("k8s/stale")
 	group, _ := Lookup("k8s")

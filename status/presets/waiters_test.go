@@ -20,7 +20,6 @@ import (
 // For documents that meet each condition of the waiters, a preset returns the same result as botocore, or no result.
 // scripts/aws-waiters/oracle.py has recorded the results of botocore.
 func TestWaitersAgreeWithJMESPath(t *testing.T) {
-	t.Parallel()
 	rules := map[string]status.Rules{}
 	for _, p := range Waiters() {
 		compiled, _, err := p.Compile(status.KindCommand, false)
@@ -80,7 +79,6 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 // If AWS tests only whether the request for a list has succeeded, no documents are recorded: by
 // botocore each is SUCCESS. The presets say so of a list that has an element.
 func TestWaitersExpectElements(t *testing.T) {
-	t.Parallel()
 	for waiter, list := range map[string]string{
 		"ec2/VpcExists": "Vpcs", "ec2/VpcPeeringConnectionExists": "VpcPeeringConnections",
 		"cloudformation/StackExists": "Stacks", "elbv2/LoadBalancerExists": "LoadBalancers",
@@ -101,7 +99,6 @@ func TestWaitersExpectElements(t *testing.T) {
 // An error of the AWS CLI that a waiter names has the waiter's verdict. An error that may pass is NOT_READY,
 // and any other error is ERROR.
 func TestWaitersReadErrors(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		waiter, code string
 		want         status.Status
@@ -198,7 +195,6 @@ func (c argoCount) String() string {
 // difference with a reason. An object that Argo CD calls Degraded may recover, and is NOT_READY in that case. A wait for a
 // kind without a stanza may be too long. go test -v prints a table by kind.
 func TestArgoCases(t *testing.T) {
-	t.Parallel()
 	differences := map[string]argoDifference{}
 	for _, d := range readLines[argoDifference](t, "testdata/argo/differences.jsonl") {
 		differences[d.Kind+"/"+d.Name] = d
