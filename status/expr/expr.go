@@ -45,7 +45,7 @@
 //	hints       the table of messages and hints, and suggestions for missing members
 //	scan        the tokens of a source
 //	path        the syntax of paths
-//	tree        the nodes of a parsed expression, and what they must not be
+//	tree        the nodes of a parsed expression, and their restrictions
 //	parse       the grammar
 //	jq          programs in jq
 //	walk        the value that a path leads to
