@@ -101,9 +101,9 @@ func several() argv.Flags {
 func ofURL() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: partOf("data"), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", Set: partOf("data-raw"), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", Set: partOf("data-binary"), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", Set: argv.Text(inSettings), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", HasVariable: true, Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Header = append(s.Header, v) }), Usage: "a header; @FILE has several, and is read again"},
 		{Name: "user", HasVariable: true, Aliases: []string{"u"}, Value: "USER:PASS", Set: argv.Parsed(parseUser, func(s *Run, v *url.Userinfo) { s.HTTP.User = v }), Not: "oauth2-bearer", Usage: "basic authentication"},
 		{Name: "oauth2-bearer", HasVariable: true, Value: "TOKEN", FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Bearer = append(s.Bearer, v) }), Usage: "a bearer token; @FILE is read again when it changes"},
@@ -186,6 +186,9 @@ func candidates(of ...[]presets.Preset) (list []string) {
 	}
 	return list
 }
+
+// inSettings sets no field: the value is read from the settings.
+func inSettings(*Run, string) {}
 
 // parseThreshold returns a number of equal verdicts in a row if text is a number. Otherwise it returns the
 // time that a verdict must hold.

@@ -186,14 +186,25 @@ func (r *Reader) boundIdle(transport *http.Transport) {
 	}
 }
 
-// readBody sets the body of probe from the parts of -d, joined by "&". A JSON object or array gets the content
+// readBody sets the body of probe from the values of -d, --data-raw and --data-binary, joined by "&". -d and
+// --data-binary read the file of @FILE, or stdin for @-. -d removes line breaks and NUL bytes from a file. A JSON object or array gets the content
 // type application/json, unless -H sets a type.
 func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	var parts [][]byte
-	for _, p := range s.Data {
-		text, err := p.read(s, r.process)
+	for _, given := range s.Settings {
+		text, isFile, err := []byte(given.Text), false, error(nil)
+		switch given.Flag.Name {
+		case "data", "data-binary":
+			text, isFile, err = r.process.ReadValue(s.Line, given.Origin, given.Text, MaxInput)
+		case "data-raw":
+		default:
+			continue
+		}
 		if err != nil {
 			return err
+		}
+		if isFile && given.Flag.Name == "data" {
+			text = slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 		}
 		parts = append(parts, text)
 	}
@@ -238,32 +249,6 @@ func nestedCommand(process Env, grace time.Duration) *poll.Command {
 		Grace: cmp.Or(grace, -1),
 		Env:   append(os.Environ(), KillAfter+"="+grace.String()),
 	}
-}
-
-// The readers of curl's flags that do more than set one field of a request.
-
-// A part is a value of -d, --data-raw or --data-binary.
-type part struct {
-	Text string
-	flag string
-}
-
-// partOf returns the reader of a flag that adds a part to the body.
-func partOf(flag string) argv.Reader {
-	return argv.Parsed(func(text string) (part, error) { return part{text, flag}, nil }, func(s *Run, v part) { s.Data = append(s.Data, v) })
-}
-
-// read returns the bytes that p adds to the body. -d and --data-binary read the file of @FILE, or stdin for
-// @-. -d removes line breaks and NUL bytes from a file. --data-raw reads no file.
-func (p part) read(s *Run, process Env) ([]byte, error) {
-	if p.flag == "data-raw" {
-		return []byte(p.Text), nil
-	}
-	text, isFile, err := process.ReadValue(s.Line, s.Origin(p.flag), p.Text, MaxInput)
-	if isFile && p.flag == "data" {
-		text = slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
-	}
-	return text, err
 }
 
 // isJSONDocument reports whether a body is an object or an array in JSON.

@@ -62,7 +62,6 @@ type Run struct {
 	ParallelMaxHost int // 0 for the default
 	Joblog, Share   string
 
-	Data                   []part
 	Header, Bearer, Cookie []string
 	UserAgent              string
 	Netrc, NoConditional   bool

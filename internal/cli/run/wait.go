@@ -178,8 +178,8 @@ func readSlice(s *read.Run, o *resume.Options) (err error) {
 		err = os.MkdirAll(o.Dir, 0o700)
 	}
 	o.Line = []string{s.Name, o.Method, s.Targets}
-	for _, p := range s.Data {
-		o.Line = append(o.Line, p.Text)
+	for _, flag := range []string{"data", "data-raw", "data-binary"} {
+		o.Line = append(o.Line, s.Texts(flag)...)
 	}
 	for _, word := range s.Operands {
 		o.Line = append(o.Line, resume.Page(word))
