@@ -2,11 +2,13 @@ package read
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -212,6 +214,33 @@ func TestReadList_expect(t *testing.T) {
 		}
 		if list, err := s.ReadList(); err != nil || list.Expect != want {
 			t.Errorf("%s: have %v, %v, want %d", flag, list.Expect, err, want)
+		}
+	}
+}
+
+// The settings of entries that all differ are not kept: a large file would need much memory.
+func TestReader_manySettings(t *testing.T) {
+	t.Parallel()
+	const entries = 3 * mostShared
+	name := filepath.Join(t.TempDir(), "targets.ndjson")
+	var text strings.Builder
+	for i := range entries {
+		fmt.Fprintf(&text, `{"url": "http://h/%d", "timeout": "%dms"}`+"\n", i, 1000+i)
+	}
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run, env, err := lineOf(t, "--targets", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewReader(run, env)
+	if err := r.Read(); err != nil || len(r.Targets) != entries || len(r.shared) > mostShared {
+		t.Errorf("%d targets and %d common parts, error %v", len(r.Targets), len(r.shared), err)
+	}
+	for i, target := range r.Targets {
+		if want := time.Duration(1000+i) * time.Millisecond; target.Poller.Timeout != want {
+			t.Errorf("target %d has the timeout %v, want %v", i, target.Poller.Timeout, want)
 		}
 	}
 }
