@@ -25,9 +25,6 @@ type listed struct {
 	doc  *expr.Doc // the page
 }
 
-// body returns a copy of the element's JSON. The copy does not keep the page in memory.
-func (e *listed) body() []byte { return bytes.Clone(e.json.Bytes()) }
-
 // A listReader reads the elements of the responses to one target, and the names of the elements.
 type listReader struct {
 	each    *expr.Each

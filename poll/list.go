@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -225,7 +226,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	if problem != "" {
 		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.UnknownPresence, nil
 	}
-	v := l.lead.verdict(ctx, o)
+	v := l.lead.verdict(ctx, &o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
 		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o)), nil
 	}
@@ -259,11 +260,11 @@ func (l *list) note(found []listed) {
 func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(response.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
-	v := w.verdict(ctx, o)
+	v := w.verdict(ctx, &o)
 	l.lead.coach.Add(&o, &v)
 	if e.last == nil || changed || e.last.verdict.Status != v.Status || e.last.verdict.Reason != v.Reason {
-		seen := o // o itself stays on the stack
-		e.last, e.changed = &conclusion{observation: &seen}, l.responses
+		o.Body = bytes.Clone(o.Body) // without the page
+		e.last, e.changed = &conclusion{observation: &o}, l.responses
 	}
 	e.last.verdict, e.last.begun, e.last.took = v, response.begun, response.took
 	w.record(e.last)
@@ -281,7 +282,7 @@ func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) statu
 	}
 	switch {
 	case e.seen == l.responses:
-		o.Body, o.Within, o.Presence = e.current.body(), e.current.doc, status.Present
+		o.Body, o.Within, o.Presence = e.current.json.Bytes(), e.current.doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone

@@ -123,7 +123,7 @@ func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Du
 	case w.classify != nil:
 		*v = w.classify(ctx, c)
 	default:
-		*v = w.verdict(ctx, *o)
+		*v = w.verdict(ctx, o)
 	}
 	if o.Ended && v.Status == status.NotReady && w.complete.observation != nil && w.complete.observation.Message {
 		v.Reason += "; last: " + w.complete.verdict.Reason
@@ -142,9 +142,9 @@ func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Du
 }
 
 // verdict evaluates the rules.
-func (w *wait) verdict(ctx context.Context, o status.Observation) status.Verdict {
-	v := w.p.Rules.Classify(ctx, o)
-	v.Concludes = meaning.Concludes(&o, v)
+func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdict {
+	v := w.p.Rules.Classify(ctx, *o)
+	v.Concludes = meaning.Concludes(o, v)
 	return v
 }
 
