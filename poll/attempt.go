@@ -63,7 +63,7 @@ func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observat
 	}
 	begun := time.Now()
 	a := Attempt{
-		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
+		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastAttempt: w.LastAttempt, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
 		limits: limits,
 	}
 	if evaluate != nil {

@@ -180,12 +180,12 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 		ended.Limit = s.Limit      // the limit also applies to other targets
 		if o.Ending == Succeeded { // a later run may check for the result again
 			ended.progress = s.progress
-			ended.LastLook, ended.Reserved = false, false
+			ended.LastAttempt, ended.Reserved = false, false
 		}
 		return ended
 	}
-	if s.LastLook { // the next run has another deadline
-		s.Due, s.LastLook = time.Time{}, false
+	if s.LastAttempt { // the next run has another deadline
+		s.Due, s.LastAttempt = time.Time{}, false
 	}
 	return s
 }

@@ -19,7 +19,7 @@ const (
 	EventMessage EventKind = "message" // a message of the attempt was evaluated and does not end the attempt
 	EventAttempt EventKind = "attempt" // an attempt has ended and was evaluated
 	EventEnd     EventKind = "end"     // the target has ended: exactly one, the last event of the target
-	EventPlace   EventKind = "place"   // an origin was closed, since it has requested a pause
+	EventOrigin  EventKind = "place"   // an origin was closed, since it has requested a pause
 	EventGoal    EventKind = "goal"    // a [Group] has ended: exactly one, the last event of the group
 )
 
@@ -67,16 +67,16 @@ type Event struct {
 
 	// Outcome is the result of the wait (EventEnd).
 	Outcome *Outcome
-	// Place is the origin that was closed (EventPlace).
-	Place *Place
+	// Origin is the origin that was closed (EventOrigin).
+	Origin *ClosedOrigin
 	// Summary is the result of the group (EventGoal).
 	Summary *Summary
 
 	ofStart bool // a start request is about to be sent, or has a response: the loop waits for the consumer
 }
 
-// A Place is an origin that has requested a pause.
-type Place struct {
+// A ClosedOrigin is an origin that has requested a pause.
+type ClosedOrigin struct {
 	Name        string
 	ClosedUntil time.Time // no attempt before then
 	Reason      string    // why the origin is closed, for people

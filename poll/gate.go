@@ -58,8 +58,8 @@ func (l *loop) originOf(w *wait) *origin {
 	o := l.origins[name]
 	if o == nil {
 		o = &origin{name: name}
-		if name != "" && l.ParallelPlace != nil {
-			o.most = max(0, l.ParallelPlace(name))
+		if name != "" && l.ParallelOrigin != nil {
+			o.most = max(0, l.ParallelOrigin(name))
 		}
 		o.room = semaphore.NewWeighted(cmp.Or(int64(o.most), math.MaxInt64))
 		l.origins[name] = o
@@ -119,8 +119,8 @@ func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 		e.HeldBy = HeldByGate
 		if w.Due.After(o.opens) {
 			o.opens = w.Due.Add(clockSpread)
-			l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-				Place: &Place{Name: o.name, ClosedUntil: w.Due, Reason: closed}})
+			l.emit(Event{Kind: EventOrigin, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+				Origin: &ClosedOrigin{Name: o.name, ClosedUntil: w.Due, Reason: closed}})
 		}
 		if w.isDeadline(w.Due) {
 			w.endClosed(closedFor(o.name, w.Due.Sub(now), closed))
@@ -196,13 +196,13 @@ func (p *paced) noteClosed(o *status.Observation) {
 	}
 }
 
-// Wait waits until a request may be sent to place, an origin. The first request to the attempt's own origin does not
+// Wait waits until a request may be sent to an origin. The first request to the attempt's own origin does not
 // wait. Wait fails at the end of ctx, and at once if the origin is closed until after the deadline. It also fails if a
 // redirect leads to an origin that is closed for longer than slowAfter: the waiting attempt would block the other targets of
 // its own origin. An attempt that has sent a request to that origin before, as for another page of a list, waits.
-func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
-	_, again := p.visited.LoadOrStore(place, true)
-	if place == p.w.origin.name && !again {
+func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
+	_, again := p.visited.LoadOrStore(origin, true)
+	if origin == p.w.origin.name && !again {
 		return nil
 	}
 	defer p.clock.hold()()
@@ -210,7 +210,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 	var slot time.Time
 	for {
 		var closed string
-		slot, closed = p.w.limiter.Next(place, slot)
+		slot, closed = p.w.limiter.Next(origin, slot)
 		switch wait := time.Until(slot); {
 		case ctx.Err() != nil:
 			return meaning.Stopped(ctx, ErrAttemptTimeout.Error())
@@ -218,7 +218,7 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 			p.sent.Store(new(time.Now()))
 			return nil
 		case closed != "" && (p.w.isDeadline(time.Now().Add(wait)) || ends && wait > slowAfter):
-			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(place, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(origin, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
 		default:
 			sleepUntil(ctx, slot)
 		}
@@ -227,19 +227,19 @@ func (p *paced) Wait(ctx context.Context, place string) *status.Failure {
 
 // Done reports the response to a request to the limiter. It returns whether the request was refused
 // for load and may be sent again before the deadline.
-func (p *paced) Done(place string, o status.Observation) (again bool) {
+func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	v := status.Verdict{}
 	if !o.Good() {
 		v = p.w.p.Rules.Classify(p.w.run.ctx, o)
 	}
-	p.feedBack(place, &o, v)
+	p.feedBack(origin, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || !p.w.isDeadline(time.Now().Add(o.Hint.Wait)))
 }
 
 // feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
 // a redirect led to another host, for the origin of the request. It returns the time for which the origin is
 // closed, nil if the origin is open.
-func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) *limit {
+func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *limit {
 	h := meaning.Of(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
 	if o.Stopped() || !refused && o.Quota == nil {
@@ -255,16 +255,16 @@ func (p *paced) feedBack(place string, o *status.Observation, v status.Verdict) 
 	if o.Quota != nil {
 		f.Remaining, f.Reset = o.Quota.Remaining, o.Quota.Reset
 	}
-	if h.Elsewhere || place == h.Origin {
-		place = ""
+	if h.Elsewhere || origin == h.Origin {
+		origin = ""
 	}
-	for _, name := range []string{h.Origin, place} {
+	for _, name := range []string{h.Origin, origin} {
 		if name != "" {
 			p.w.limiter.Done(name, f)
 		}
 	}
-	closed := &limit{Place: cmp.Or(h.Origin, place), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
-	if closed.Place == "" || closed.Wait <= 0 {
+	closed := &limit{Origin: cmp.Or(h.Origin, origin), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
+	if closed.Origin == "" || closed.Wait <= 0 {
 		return nil
 	}
 	return closed
@@ -277,8 +277,8 @@ type closing struct{ status.Hint }
 func (c *closing) Error() string { return "the origin is closed" }
 
 // closedFor returns the reason why an origin gets no request.
-func closedFor(place string, wait time.Duration, reason string) string {
-	return fmt.Sprintf("%s is closed for %s (%s)", place, words.Short(wait), reason)
+func closedFor(origin string, wait time.Duration, reason string) string {
+	return fmt.Sprintf("%s is closed for %s (%s)", origin, words.Short(wait), reason)
 }
 
 // endClosed notes that all targets end, since an origin is closed until after their deadline.

@@ -33,12 +33,12 @@ type Group struct {
 	FailFast bool
 
 	// Parallel is how many attempts are made at once; 0 means 50. An attempt that has taken 5 s no longer counts
-	// for Parallel, but still for ParallelPlace. The total is at most four times Parallel.
+	// for Parallel, but still for ParallelOrigin. The total is at most four times Parallel.
 	Parallel int
-	// ParallelPlace returns how many attempts are made at once at an origin: the scheme, host and port of a URL,
+	// ParallelOrigin returns how many attempts are made at once at an origin: the scheme, host and port of a URL,
 	// the program of a command, or the [Plan.Origin] of another probe. 0 means no limit except Parallel. A nil
 	// function limits no origin.
-	ParallelPlace func(place string) int
+	ParallelOrigin func(origin string) int
 	// Limiter spaces the requests to each origin, for targets without a Limiter of their own. Nil means no limit.
 	Limiter Limiter
 
@@ -140,7 +140,7 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 	return outcomes, err
 }
 
-// Events waits for the targets and yields the events of each target, with its N. It yields an EventPlace when an
+// Events waits for the targets and yields the events of each target, with its N. It yields an EventOrigin when an
 // origin was closed and, after the EventEnd of every target, one EventGoal. A slow consumer delays no attempt
 // until it is 100 events behind, with one exception: a start request is sent only after the consumer has
 // received its EventStart, and the group continues only after the consumer has received the EventAttempt of the

@@ -34,8 +34,8 @@ func groupTimeline(t *testing.T, g poll.Group, targets ...poll.Poller) string {
 
 func groupLine(e poll.Event) string {
 	switch e.Kind {
-	case poll.EventPlace:
-		p := e.Place
+	case poll.EventOrigin:
+		p := e.Origin
 		return fmt.Sprintf("%-7s %-7s %s %s", e.Elapsed.Round(time.Microsecond), e.Kind, p.Name, p.Reason)
 	case poll.EventGoal:
 		s := e.Summary
@@ -178,7 +178,7 @@ func TestGroupGoals(t *testing.T) {
 	}
 }
 
-// Parallel limits all concurrent attempts, and ParallelPlace the concurrent attempts at one origin.
+// Parallel limits all concurrent attempts, and ParallelOrigin the concurrent attempts at one origin.
 func TestGroupLimits(t *testing.T) {
 	for _, test := range []struct {
 		parallel, place int
@@ -211,7 +211,7 @@ func TestGroupLimits(t *testing.T) {
 			}}})
 		}
 		synctest.Test(t, func(t *testing.T) {
-			g := poll.Group{Parallel: test.parallel, ParallelPlace: func(string) int { return test.place }}
+			g := poll.Group{Parallel: test.parallel, ParallelOrigin: func(string) int { return test.place }}
 			if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil || peak["all"] != test.all || max(peak["a"], peak["b"]) > test.one {
 				t.Errorf("%+v: have %v, at once %v", test, err, peak)
 			}
@@ -247,7 +247,7 @@ func TestGroupGoesOnNextToPlacesThatHang(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			return poll.Observe(ctx, nil, nil)
 		})
-		g := poll.Group{Parallel: test.parallel, Timeout: 20 * time.Second, Rand: rand.New(still{}), ParallelPlace: func(string) int { return 6 }}
+		g := poll.Group{Parallel: test.parallel, Timeout: 20 * time.Second, Rand: rand.New(still{}), ParallelOrigin: func(string) int { return 6 }}
 		synctest.Test(t, func(t *testing.T) {
 			for e := range g.Events(t.Context(), slices.Values(targets)) {
 				if e.Kind == poll.EventGoal && (int(hung.Load()) != test.hung || e.Summary.Endings[poll.Succeeded] < test.done) {
@@ -267,7 +267,7 @@ func TestGroupKeepsTheRoomOfWhatHangs(t *testing.T) {
 		p.AttemptTimeout, p.MaxAttempts = 5*time.Second, 1
 		targets = append(targets, p)
 	}
-	have := groupTimeline(t, poll.Group{ParallelPlace: func(string) int { return 2 }}, targets...)
+	have := groupTimeline(t, poll.Group{ParallelOrigin: func(string) int { return 2 }}, targets...)
 	wantTimeline(t, sorted(ends(have)), `
 1: 5s      end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
 2: 5s      end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
@@ -446,7 +446,7 @@ func TestGroupOwnLimiters(t *testing.T) {
 			}, "p"}
 			return poll.Poller{Target: name, Probe: probe, Limiter: &poll.Pacer{PerSecond: perSecond, Known: true}, Schedule: backoff.Fixed(time.Second)}
 		}
-		g := poll.Group{Timeout: time.Minute, ParallelPlace: func(string) int { return 1 }}
+		g := poll.Group{Timeout: time.Minute, ParallelOrigin: func(string) int { return 1 }}
 		g.Run(t.Context(), slices.Values([]poll.Poller{target("slow", 0.05), target("quick", 10)}))
 		if looks["slow"] > 3 || looks["quick"] < 55 {
 			t.Errorf("looks: %v", looks)

@@ -126,6 +126,17 @@ func (h HTTP) Plan() Plan {
 	return plan
 }
 
+// Credentials returns the parts of the requests that only the origin of URL receives, for the Key of package fleet. Equal
+// credentials lead to equal strings. The string is a secret. It is "" without credentials, and if the URL cannot be
+// requested.
+func (h HTTP) Credentials() string {
+	first, err := h.first()
+	if err != nil {
+		return ""
+	}
+	return first.Operation.Credentials()
+}
+
 // first returns the probe of the first attempt, with a connection of its own.
 func (h HTTP) first() (httpProbe, error) {
 	o, err := request.NewOperation(request.Request(h))
@@ -186,7 +197,7 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 			return impossible{err: errNotWrapped}.Check(ctx, a)
 		}
 	}
-	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastLook, a.NoCache, a.Accept, a.tell()
+	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastAttempt, a.NoCache, a.Accept, a.tell()
 	reply := p.Operation.Check(ctx, attempt, p.position)
 	if a.limits != nil && reply.Next.IsStart() {
 		a.limits.started.Delete(p.StartOf(p.position))

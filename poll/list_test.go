@@ -376,7 +376,7 @@ func TestListIsCompleteBesideOthers(t *testing.T) {
 				return poll.Observe(ctx, nil, errors.New("not yet"))
 			}}
 			targets := append(slices.Repeat([]poll.Poller{{Probe: quiet, InitialDelay: time.Hour}}, 300), p)
-			g := poll.Group{Timeout: 9 * time.Second, ParallelPlace: func(string) int { return 1 }}
+			g := poll.Group{Timeout: 9 * time.Second, ParallelOrigin: func(string) int { return 1 }}
 			lines, _ := told(g, targets...)
 			have := strings.Join(lines, "\n")
 			if !strings.Contains(have, `b: NOT_READY .state is "run"`) || !strings.Contains(have, "\n"+second+" 0 jobs") {
@@ -405,7 +405,7 @@ func TestListInRuns(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 				for e := range (&poll.Group{Timeout: 1500 * time.Millisecond}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
 					switch isOver = e.Summary != nil && e.Summary.Err() == nil; {
-					case e.Summary != nil || e.Place != nil:
+					case e.Summary != nil || e.Origin != nil:
 					case e.N > 0:
 						past[e.Target] = reread(t, e.State)
 					default:

@@ -104,7 +104,7 @@ func (w *wait) plan(now time.Time) {
 	} else if w.isToConfirm() {
 		of.streak = w.Streak
 	}
-	w.Due, w.LastLook, w.Previous = w.next(of, now)
+	w.Due, w.LastAttempt, w.Previous = w.next(of, now)
 }
 
 // turn sends a wait through the gate, checks, and concludes. It calls next, with the loop locked, when the wait has

@@ -308,7 +308,7 @@ func TestAClosedOriginHoldsUpNoOther(t *testing.T) {
 			probe := poll.HTTP{URL: fmt.Sprint("http://a.example.com", path, i), Transport: transport}
 			targets = append(targets, poll.Poller{Probe: probe, Rules: conditions(t, `.state == "done"`), Schedule: backoff.Fixed(time.Second)})
 		}
-		g := poll.Group{Timeout: time.Minute, Limiter: &poll.Pacer{PerSecond: 10, Rand: rand.New(still{})}, ParallelPlace: func(string) int { return 2 }}
+		g := poll.Group{Timeout: time.Minute, Limiter: &poll.Pacer{PerSecond: 10, Rand: rand.New(still{})}, ParallelOrigin: func(string) int { return 2 }}
 		for e := range g.Events(t.Context(), slices.Values(targets)) {
 			switch {
 			case e.Kind == poll.EventEnd && !strings.Contains(e.Target, "moved"):

@@ -16,13 +16,13 @@ import (
 // No method returns an error. A Limiter that needs a server waits for the server for a limited time, and then
 // decides alone.
 type Limiter interface {
-	// Next returns the time when the next request may be sent to place: now or later. had is the result of an
+	// Next returns the time when the next request may be sent to origin: now or later. had is the result of an
 	// earlier call of Next for the same request, zero for the first call. Next returns had again if had is still
 	// valid, and a later time otherwise. closed is the reason why the origin gets no request before that time, if
 	// the origin has requested a pause; it is "" if the request only waits for its turn.
-	Next(place string, had time.Time) (at time.Time, closed string)
+	Next(origin string, had time.Time) (at time.Time, closed string)
 	// Done reports the outcome of a request that was refused, or whose response names a remaining quota.
-	Done(place string, f Feedback)
+	Done(origin string, f Feedback)
 }
 
 // A Feedback is the outcome of a request, as a [Limiter] needs it.
@@ -70,13 +70,13 @@ type Pacer struct {
 	// Rand is the source of all jitter. Nil means a source with a random seed.
 	Rand *rand.Rand
 
-	mu     sync.Mutex
-	began  time.Time
-	places map[string]*pacedPlace
+	mu      sync.Mutex
+	began   time.Time
+	origins map[string]*pacedOrigin
 }
 
-// A pacedPlace is the record of a Pacer for one origin.
-type pacedPlace struct {
+// A pacedOrigin is the record of a Pacer for one origin.
+type pacedOrigin struct {
 	pace.Record
 	pace.Given
 	reason string // why the origin is closed
@@ -113,19 +113,19 @@ func (p *Pacer) Done(name string, f Feedback) {
 	}
 }
 
-func (p *Pacer) at(name string) (s *pacedPlace, now int64) {
-	if p.places == nil {
-		p.places, p.began = map[string]*pacedPlace{}, time.Now()
+func (p *Pacer) at(name string) (s *pacedOrigin, now int64) {
+	if p.origins == nil {
+		p.origins, p.began = map[string]*pacedOrigin{}, time.Now()
 	}
 	now = p.micros(time.Now())
-	if s = p.places[name]; s == nil {
-		if len(p.places)%100 == 99 {
-			maps.DeleteFunc(p.places, func(_ string, s *pacedPlace) bool {
+	if s = p.origins[name]; s == nil {
+		if len(p.origins)%100 == 99 {
+			maps.DeleteFunc(p.origins, func(_ string, s *pacedOrigin) bool {
 				return max(s.Seen, s.Next, s.Closed, s.Reset) < now-forgetAfter.Microseconds()
 			})
 		}
-		s = &pacedPlace{Given: pace.Given{}}
-		p.places[name] = s
+		s = &pacedOrigin{Given: pace.Given{}}
+		p.origins[name] = s
 	}
 	s.Settle(p.rules(), now)
 	return s, now

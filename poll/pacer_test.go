@@ -260,8 +260,8 @@ func TestPacer_forgetsIdlePlaces(t *testing.T) {
 			l.Next(fmt.Sprint(n), time.Time{})
 			time.Sleep(10 * time.Second)
 		}
-		if _, closed := l.Next("closed", time.Time{}); len(l.places) > 4000 || closed != "busy" {
-			t.Errorf("%d places, closed: %q", len(l.places), closed)
+		if _, closed := l.Next("closed", time.Time{}); len(l.origins) > 4000 || closed != "busy" {
+			t.Errorf("%d places, closed: %q", len(l.origins), closed)
 		}
 	})
 }

@@ -133,7 +133,7 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 }
 
 // Events runs the poller and yields the events: for each attempt EventWait, EventStart and EventAttempt, and at
-// the end one EventEnd. With a Limiter it yields an EventPlace when the origin has requested a pause. If more
+// the end one EventEnd. With a Limiter it yields an EventOrigin when the origin has requested a pause. If more
 // than ten messages of a stream come per second, some messages have no EventMessage. Breaking out of the
 // iteration ends the run.
 //
@@ -153,7 +153,7 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 }
 
 // Step makes the next attempt of a wait. It returns the State after the attempt, for the next Step, and the
-// events that [Poller.Events] would yield, except EventPlace. Step does not wait between attempts: the caller
+// events that [Poller.Events] would yield, except EventOrigin. Step does not wait between attempts: the caller
 // does, for example a workflow engine.
 //
 // The last event shows the next action. After an EventWait, the next Step is due when the Wait of the event is
@@ -172,7 +172,7 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going.Past = &past
 	var events []Event
 	l := going.loop(ctx, func(e Event) bool {
-		if e.Kind != EventPlace { // the wait of the next Step includes it
+		if e.Kind != EventOrigin { // the wait of the next Step includes it
 			events = append(events, e)
 		}
 		return true

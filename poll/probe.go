@@ -18,8 +18,8 @@ type Attempt struct {
 	Number   int           // from 1
 	Elapsed  time.Duration // since the start of the run
 	Previous status.Status // of the previous attempt; None for the first
-	// LastLook is true if there may not be enough time for another attempt.
-	LastLook bool
+	// LastAttempt is true if there may not be enough time for another attempt.
+	LastAttempt bool
 	// NoCache is true if a response that a cache had before may not count: the operation was started, or the
 	// attempt confirms another. An [HTTP] then sends "Cache-Control: no-cache".
 	NoCache bool

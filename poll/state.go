@@ -65,11 +65,11 @@ type progress struct {
 	// Sum is the CRC-32 (IEEE 802.3) of the last response. Changed is the time when Sum last changed.
 	Sum     uint32    `json:"sum,omitempty"`
 	Changed time.Time `json:"changed,omitzero"`
-	// LastLook is true if Due was moved so that the attempt fits before the deadline. Reserved is true if a
+	// LastAttempt is true if Due was moved so that the attempt fits before the deadline. Reserved is true if a
 	// [Limiter] returned Due. Previous is the last wait that the schedule returned.
-	LastLook bool          `json:"last_look,omitempty"`
-	Reserved bool          `json:"reserved,omitempty"`
-	Previous time.Duration `json:"previous_ns,omitempty"`
+	LastAttempt bool          `json:"last_look,omitempty"`
+	Reserved    bool          `json:"reserved,omitempty"`
+	Previous    time.Duration `json:"previous_ns,omitempty"`
 	// Refusals counts the attempts that were THROTTLED without a hint: each such attempt makes the waits of a
 	// constant schedule longer.
 	Refusals int `json:"refusals,omitempty"`
@@ -100,9 +100,9 @@ type progress struct {
 	Position json.RawMessage `json:"position,omitempty"`
 }
 
-// A limit is the closing of an origin: no request may be sent to Place for Wait after At.
+// A limit is the closing of an origin: no request may be sent to Origin for Wait after At.
 type limit struct {
-	Place  string        `json:"place"`
+	Origin string        `json:"origin"`
 	At     time.Time     `json:"at"`
 	Wait   time.Duration `json:"wait_ns"`
 	Reason string        `json:"reason,omitempty"`
@@ -124,7 +124,7 @@ func (s State) Ended() bool { return s.Ending != "" }
 // It does nothing if the closing is over or to is nil.
 func (l *limit) restore(to Limiter) {
 	if left := l.left(time.Now()); left > 0 && to != nil {
-		to.Done(l.Place, Feedback{Sent: l.At, Refused: true, Wait: left, Reason: l.Reason})
+		to.Done(l.Origin, Feedback{Sent: l.At, Refused: true, Wait: left, Reason: l.Reason})
 	}
 }
 

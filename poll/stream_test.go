@@ -490,7 +490,7 @@ func TestStream_spread(t *testing.T) {
 		for i := range 50 {
 			targets = append(targets, poll.Poller{Probe: poll.HTTP{URL: fmt.Sprint("http://a.test/", i), Stream: true, Transport: transport}, Rules: conditions(t, isDone)})
 		}
-		g := poll.Group{Timeout: time.Minute, Parallel: 4, ParallelPlace: func(string) int { return 2 }, Rand: rand.New(rand.NewPCG(1, 2))}
+		g := poll.Group{Timeout: time.Minute, Parallel: 4, ParallelOrigin: func(string) int { return 2 }, Rand: rand.New(rand.NewPCG(1, 2))}
 		if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil {
 			t.Fatal(err)
 		}

@@ -176,7 +176,7 @@ func (l *loop) concludeList(lead *wait) {
 		l.concludeTargets(lead)
 	}
 	switch {
-	case !hopeless && list.checkComplete(lead.LastLook || how == TimedOut):
+	case !hopeless && list.checkComplete(lead.LastAttempt || how == TimedOut):
 		l.endList(lead, "")
 	case how != "":
 		l.endList(lead, how)

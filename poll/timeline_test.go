@@ -43,7 +43,7 @@ func line(e poll.Event) string {
 		if e.State.Hint != nil {
 			at += " hint " + e.State.Hint.Wait.String()
 		}
-		if e.State.LastLook {
+		if e.State.LastAttempt {
 			at += " last look"
 		}
 	case poll.EventStart:

@@ -118,7 +118,7 @@ func TestSenseless(t *testing.T) {
 
 // made are the types whose values the packages make themselves.
 var made = map[string]bool{
-	"poll.Attempt": true, "poll.Error": true, "poll.Event": true, "poll.Outcome": true, "poll.Place": true, "poll.State": true, "poll.Report": true, "poll.Plan": true, "poll.Summary": true, "poll.Feedback": true,
+	"poll.Attempt": true, "poll.Error": true, "poll.Event": true, "poll.Outcome": true, "poll.ClosedOrigin": true, "poll.State": true, "poll.Report": true, "poll.Plan": true, "poll.Summary": true, "poll.Feedback": true,
 	"status.Observation": true, "status.Failure": true, "status.Hint": true, "status.Quota": true, "status.Object": true, "status.Result": true, "status.Verdict": true,
 	"expr.Env": true, "expr.Error": true, "expr.Explanation": true, "expr.Result": true, "expr.Value": true, "simulate.Result": true, "backoff.Step": true,
 }
@@ -186,7 +186,7 @@ func waits() map[string]subject {
 		Each: compiled(expr.CompileEach(".items")), Keys: []*expr.Expr{compiled(expr.CompileValue(".id"))}, Known: []string{"1"}, Expect: 1,
 		Past: map[string]poll.State{"1": {}}, Narrow: func([]string) poll.Probe { return function },
 	}
-	full := poll.Group{AtLeast: 1, Percent: 100, Parallel: 1, ParallelPlace: func(string) int { return 1 }, Limiter: &poll.Pacer{}, Timeout: time.Minute, Rand: newRand()}
+	full := poll.Group{AtLeast: 1, Percent: 100, Parallel: 1, ParallelOrigin: func(string) int { return 1 }, Limiter: &poll.Pacer{}, Timeout: time.Minute, Rand: newRand()}
 	subjects := map[string]subject{}
 	for name, p := range map[string]poll.Poller{"URL": {Probe: web, MaxAttempts: 3}, "address": {Probe: tcp, MaxAttempts: 3}, "list": list, "function": fullPoller(function)} {
 		root := &struct {

@@ -47,7 +47,7 @@ func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began, b.timeline.ended = ev.At.Add(-ev.Elapsed), ev.Elapsed
 	}
-	if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
+	if ev.Kind == poll.EventOrigin || ev.Kind == poll.EventGoal {
 		return nil
 	}
 	if b.single() {

@@ -31,9 +31,9 @@ func together(summary poll.Summary, runs ...[]poll.Event) []poll.Event {
 	return append(all, goal)
 }
 
-// withPlace adds an EventPlace after the event with number i.
-func withPlace(events []poll.Event, i int, p poll.Place, closed time.Duration) []poll.Event {
-	ev := poll.Event{Kind: poll.EventPlace, At: events[i].At, Elapsed: events[i].Elapsed, Place: &p}
+// withOrigin adds an EventOrigin after the event with number i.
+func withOrigin(events []poll.Event, i int, p poll.ClosedOrigin, closed time.Duration) []poll.Event {
+	ev := poll.Event{Kind: poll.EventOrigin, At: events[i].At, Elapsed: events[i].Elapsed, Origin: &p}
 	if closed > 0 {
 		p.ClosedUntil = ev.At.Add(closed)
 	}
@@ -84,8 +84,8 @@ func groups() map[string][]poll.Event {
 	some := together(poll.Summary{Ending: poll.Failed, Need: 3},
 		jobRun(jobName(41), 2, queued, succeeded), jobRun(jobName(42), 3, queued, failed), jobRun(jobName(43), 3, refused, timedOut))
 	for _, at := range []int{2, 4, 9} {
-		place := poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429, Retry-After asks for 3s"}
-		some = withPlace(some, at, place, 3*time.Second)
+		place := poll.ClosedOrigin{Name: "https://api.example.com:443", Reason: "HTTP 429, Retry-After asks for 3s"}
+		some = withOrigin(some, at, place, 3*time.Second)
 	}
 	return map[string][]poll.Event{
 		"all":  all,
@@ -167,8 +167,8 @@ func TestGroupLines_places(t *testing.T) {
 	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
 		for n := range 2 * mostTold {
-			r.Event(poll.Event{Kind: poll.EventPlace, At: at, Elapsed: at.Sub(began),
-				Place: &poll.Place{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
+			r.Event(poll.Event{Kind: poll.EventOrigin, At: at, Elapsed: at.Sub(began),
+				Origin: &poll.ClosedOrigin{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
 		}
 	}
 	r.Close()

@@ -52,9 +52,9 @@ type jsonEvent struct {
 func (v *view) object(row *Row, ev poll.Event, found shown) string {
 	var line any
 	switch ev.Kind {
-	case poll.EventPlace:
-		line = jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
-			Reason: new(term.Line(ev.Place.Reason)), Closed: seconds(max(0, ev.Place.ClosedUntil.Sub(ev.At)))}
+	case poll.EventOrigin:
+		line = jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Origin.Name), Elapsed: seconds(ev.Elapsed),
+			Reason: new(term.Line(ev.Origin.Reason)), Closed: seconds(max(0, ev.Origin.ClosedUntil.Sub(ev.At)))}
 	case poll.EventGoal:
 		all := v.end(nil, ev.Summary, ev.At).json(nil)
 		goal := jsonEvent{V: 1, Event: string(ev.Kind), Status: all.Status, Ending: all.Ending, Reason: &all.Reason, goalJSON: all.goalJSON,

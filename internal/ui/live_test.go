@@ -29,10 +29,10 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	for i, ev := range events {
 		ev.At, ev.State.Began, ev.Deadline, ev.State.Due = shift(ev.At), shift(ev.State.Began), shift(ev.Deadline), shift(ev.State.Due)
 		ev.State.Heard = shift(ev.State.Heard)
-		if ev.Place != nil {
-			place := *ev.Place
+		if ev.Origin != nil {
+			place := *ev.Origin
 			place.ClosedUntil = shift(place.ClosedUntil)
-			ev.Place = &place
+			ev.Origin = &place
 		}
 		time.Sleep(time.Until(ev.At.Add(time.Duration(i) * 1700 * time.Nanosecond)))
 		if before != nil {

@@ -57,7 +57,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	case ev.Kind == poll.EventEnd:
 		l.end(row, ev)
 	case silent:
-	case ev.Kind == poll.EventPlace && !single: // the reason of a single wait reports it
+	case ev.Kind == poll.EventOrigin && !single: // the reason of a single wait reports it
 		l.origin(ev)
 	case ev.Kind == poll.EventWait && single:
 		if l.cfg.Verbose && (ev.Wait > 0 || hintOf(ev) != nil) {
@@ -246,7 +246,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 
 // origin reports the first time that attempts at an origin are held back.
 func (l *logFace) origin(ev poll.Event) {
-	p := ev.Place
+	p := ev.Origin
 	if !l.isFirst("origin", p.Name) {
 		return
 	}
@@ -263,7 +263,7 @@ func (l *logFace) wait(ev poll.Event) {
 	if hint := hintOf(ev); hint != nil {
 		text += "; " + hintWords(hint)
 	}
-	if ev.State.LastLook {
+	if ev.State.LastAttempt {
 		text += "; for a last check before the deadline"
 	}
 	l.row(ev, "wait", text)

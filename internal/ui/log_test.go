@@ -165,7 +165,7 @@ func TestShared_row(t *testing.T) {
 	r := New(Config{Streams: s, Face: Live, Targets: 1, Goal: allOf(1)})
 	defer r.Close()
 	for _, ev := range together(poll.Summary{}, recordings()["shared"]) {
-		if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
+		if ev.Kind == poll.EventOrigin || ev.Kind == poll.EventGoal {
 			continue
 		}
 		r.Event(ev)

@@ -89,7 +89,7 @@ func (t *recording) pass(d time.Duration) *recording {
 // lastLook records a wait that was shortened.
 func (t *recording) lastLook(d time.Duration) *recording {
 	t.wait(d, nil)
-	t.events[len(t.events)-1].State.LastLook = true
+	t.events[len(t.events)-1].State.LastAttempt = true
 	return t
 }
 
@@ -233,7 +233,7 @@ func recordings() map[string][]poll.Event {
 		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
 		attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
 		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
-		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
+		event(poll.Event{Kind: poll.EventOrigin, Origin: &poll.ClosedOrigin{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
 		pass(3*time.Second).
 		attempt(verdict(status.Success, until, `.state is "done"`), done)
 

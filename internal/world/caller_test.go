@@ -286,7 +286,7 @@ func (p *process) run(ctx context.Context, res *result, r *rand.Rand, kept []byt
 			g.Parallel = 2
 		}
 		if p.Seed%3 > 0 {
-			g.ParallelPlace = func(string) int { return 1 + int(p.Seed%5) }
+			g.ParallelOrigin = func(string) int { return 1 + int(p.Seed%5) }
 		}
 		return p.watch(g.Events(ctx, slices.Values(all)), res, func(poll.Event) {})
 	}

@@ -55,7 +55,7 @@ type Options struct {
 	Name string
 	// Key returns a string that distinguishes limits at one origin, such as the credentials that are sent
 	// there. Nil means one limit for each origin. Key is not called if there is a Name.
-	Key func(place string) string
+	Key func(origin string) string
 	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same Secret.
 	// It may be empty.
 	Secret []byte

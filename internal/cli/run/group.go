@@ -54,8 +54,8 @@ func newGroup(s *read.Run) *poll.Group {
 	}
 	host, programs = cmp.Or(s.ParallelMaxHost, host), cmp.Or(s.ParallelMaxHost, programs)
 	g := s.Group
-	g.ParallelPlace = func(place string) int {
-		if argv.HasScheme(place) {
+	g.ParallelOrigin = func(origin string) int {
+		if argv.HasScheme(origin) {
 			return host
 		}
 		return programs

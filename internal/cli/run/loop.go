@@ -74,7 +74,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 		case poll.EventGoal:
 			goal = event.Summary
 			if w.spec.Slice > 0 && goal.Ending == poll.Succeeded {
-				w.log.CheckAgain(inTime, poll.Group{Parallel: w.group.Parallel, ParallelPlace: w.group.ParallelPlace, Limiter: w.group.Limiter}, goal)
+				w.log.CheckAgain(inTime, poll.Group{Parallel: w.group.Parallel, ParallelOrigin: w.group.ParallelOrigin, Limiter: w.group.Limiter}, goal)
 			}
 			for _, note := range goal.Notes {
 				if w.spec.HTTP.Next == "" {

@@ -343,7 +343,7 @@ func TestNewGroup_limits(t *testing.T) {
 		"--parallel-max 9 --parallel-max-host 2": "9 2 2 50",
 	} {
 		g := newGroup(waitOf(t, "", append(strings.Fields(line), "http://h/1", "http://h/2")...).spec)
-		have := fmt.Sprint(g.Parallel, " ", g.ParallelPlace("http://h"), " ", g.ParallelPlace("sh"), " ", g.Limiter.(*poll.Pacer).PerSecond)
+		have := fmt.Sprint(g.Parallel, " ", g.ParallelOrigin("http://h"), " ", g.ParallelOrigin("sh"), " ", g.Limiter.(*poll.Pacer).PerSecond)
 		if have != want {
 			t.Errorf("%s: have %s, want %s", line, have, want)
 		}

@@ -232,11 +232,7 @@ func credentialsOf(all []*read.Target) credentials {
 		if !ok {
 			continue
 		}
-		first, err := request.Resume(nil)
-		if err != nil {
-			continue
-		}
-		secret, place := first.(interface{ Credentials() string }).Credentials(), first.Plan().Origin
+		secret, place := request.Credentials(), request.Plan().Origin
 		if t.Socket != "" {
 			machine, _ := os.Hostname() // each container has its own name
 			secret += fmt.Sprintf(" at %q of %q", t.Socket, machine)
