@@ -271,6 +271,6 @@ type throttledError struct {
 func (e *throttledError) Unwrap() error { return e.error }
 
 // Recorded returns o, an observation that was recorded or made by hand, with the meaning of its kind: of an HTTP
-// response if o has a Code, and of a command if o has an Exit. [status.Rules.Classify] then returns the verdict
-// that a wait would return. A wait does the same with the observations of a [ProbeFunc].
+// response if o has a Code, of a command if o has an Exit, and otherwise of its Kind. [status.Rules.Classify] then
+// returns the verdict that a wait would return. A wait does the same with the observations of a [ProbeFunc].
 func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

@@ -1,9 +1,6 @@
 package status
 
 import (
-	"fmt"
-
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -83,12 +80,8 @@ const (
 // meaning returns the meaning of an observation. Two restrictions apply to each protocol: only rules that read
 // $gone count for a missing element, and only rules that read $exit count for the end of a stream.
 func (o *Observation) meaning() (m Meaning) {
-	isPlain := o.Failure != nil || o.Kind == KindCustom && o.Code == nil && o.Exit == nil
-	switch {
-	case o.Protocol != nil:
+	if o.Protocol != nil {
 		m = o.Protocol.Meaning(o)
-	case isPlain:
-		m = Plain(o, "the probe reports no failure")
 	}
 	if why := o.absence(); why != "" {
 		m.Default, m.Holds, m.WhyNotHere = Always(Verdict{Status: NotReady, Reason: why}), HoldsAlways, ""
@@ -108,28 +101,6 @@ func (o *Observation) meaning() (m Meaning) {
 // Always returns a Default of [Meaning] that always returns v.
 func Always(v Verdict) func(isNamed bool) Verdict {
 	return func(bool) Verdict { return v }
-}
-
-// Plain returns the meaning of an observation whose protocol is unknown. A response is SUCCESS with the given
-// reason, unless there are rules for SUCCESS. A failure has the verdict of its kind.
-func Plain(o *Observation, reason string) Meaning {
-	f := o.Failure
-	if f == nil {
-		return Meaning{Default: Always(Verdict{Status: Success, Reason: reason}), Holds: HoldsUnlessRulesSaySuccess, Reason: reason,
-			Allow: AllowRead | AllowText | AllowSuccess | AllowAbsence}
-	}
-	v := Verdict{Status: NotReady, Reason: f.Reason, Advice: f.Advice}
-	m := Meaning{Allow: AllowText | AllowSuccess | AllowAbsence, Named: []string{"exit", "status", "error"}}
-	switch f.Kind {
-	case FailureThrottled:
-		v = ThrottledFor(f.Reason, o.Hint)
-	case FailureHopeless:
-		v.Status, v.Final, m.Only = Error, true, []string{"error"}
-	case FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
-		v.Status, v.Final, m.Only = Error, true, []string{}
-	}
-	m.Default = Always(v)
-	return m
 }
 
 // excludes reports whether a rule must not be evaluated on the response.
@@ -152,13 +123,3 @@ func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 }
 
 func (m *Meaning) isNamed(x *expr.Expr) bool { return len(m.Named) > 0 && x.Reads(m.Named...) }
-
-// ThrottledFor returns the verdict THROTTLED with a reason and the wait that the server requested. hint is nil
-// if the server requested no wait.
-func ThrottledFor(reason string, hint *Hint) Verdict {
-	if hint == nil {
-		return Verdict{Status: Throttled, Reason: reason}
-	}
-	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
-	return Verdict{Status: Throttled, Reason: reason}
-}

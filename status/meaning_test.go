@@ -24,6 +24,7 @@ func TestNoMeaning(t *testing.T) {
 		"an exit code":           {Exit: &exit},
 		"a command without exit": {Kind: status.KindCommand},
 		"a connection":           {Kind: status.KindTCP},
+		"a document of no kind":  {},
 	} {
 		o.Body = []byte(`{"state":"done"}`)
 		for _, condition := range []string{"", `.state == "done"`, `$status == 200 or $exit == 0`, `$body contains "done"`, `$attempt >= 0`} {

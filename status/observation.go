@@ -82,7 +82,8 @@ type Observation struct {
 	// that it followed.
 	Remarks []string
 
-	// Protocol gives the response a meaning; nil for a custom probe.
+	// Protocol gives the response a meaning. A run of package poll sets it, if the probe did not. Without a Protocol
+	// no rule makes the observation SUCCESS: see poll.Recorded.
 	Protocol Protocol
 
 	// Pages are the further pages of a list. Body is the first page.
@@ -173,16 +174,10 @@ func (o *Observation) element() *expr.Doc {
 }
 
 // Good reports whether the response is successful by its protocol or by [Rules.Accept]: HTTP 2xx, exit code 0,
-// or a connection. The response of a custom probe is successful without a failure. An observation with a Code,
-// an Exit or a Kind, but without a Protocol, is not successful.
+// or a connection. The response of a custom probe is successful without a failure. An observation without a Protocol
+// is not successful.
 func (o *Observation) Good() bool {
-	switch {
-	case o.Failure != nil:
-		return false
-	case o.Protocol != nil:
-		return o.Protocol.Succeeded(o)
-	}
-	return o.Kind == KindCustom && o.Code == nil && o.Exit == nil
+	return o.Failure == nil && o.Protocol != nil && o.Protocol.Succeeded(o)
 }
 
 // Stopped reports whether the attempt was ended from outside before its response was complete. Such an attempt

@@ -61,7 +61,7 @@ func TestNotes(t *testing.T) {
 		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
 		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
 		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
-		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{{Failure: &status.Failure{}}}, "until .a==1 was never tested, because every attempt failed"},
+		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{poll.Recorded(status.Observation{Failure: &status.Failure{}})}, "until .a==1 was never tested, because every attempt failed"},
 		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`), answered(200, `{"a":2}`)}, ""},
 		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no answer was HTTP 2xx"},
 		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},

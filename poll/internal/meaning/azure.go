@@ -19,7 +19,7 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if !o.Good() {
 		rules.Own = rules.Own[len(rules.Own)-1:]
 	}
-	v := rules.Classify(context.Background(), status.Observation{Body: o.Body, Within: o.Within, Presence: o.Presence, Truncated: o.Truncated})
+	v := rules.Classify(context.Background(), status.Observation{Body: o.Body, Within: o.Within, Presence: o.Presence, Truncated: o.Truncated, Protocol: Plain{}})
 	if v.Rule == "" {
 		return
 	}

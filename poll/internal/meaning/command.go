@@ -33,8 +33,7 @@ func (Command) Succeeded(o *status.Observation) bool {
 // Meaning returns the meaning of an exit code, a message or a failure. SUCCESS without a rule comes from an accepted
 // exit code only.
 func (Command) Meaning(o *status.Observation) status.Meaning {
-	m := status.Plain(o, noFailure)
-	m.NextPage = nextPage(o)
+	m := plain(o, noFailure)
 	switch {
 	case o.Failure != nil:
 	case o.Exit == nil && !o.Message:

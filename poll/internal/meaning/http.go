@@ -16,7 +16,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	m := h.conclusions(o)
 	switch isStray := h.isStray(o); {
 	case o.Failure != nil:
-		failure := status.Plain(o, "")
+		failure := plain(o, "")
 		if m.Default, m.Only = failure.Default, failure.Only; m.Only != nil {
 			m.WhyNotHere = ""
 		}
@@ -110,7 +110,7 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	case h.ShouldRetry != nil && !*h.ShouldRetry:
 		v.Reason += ", and the server says not to ask again"
 	case h.RefusedForLoad(o):
-		return status.ThrottledFor(v.Reason, o.Hint)
+		return throttled(v.Reason, o.Hint)
 	case code >= 200 && code < 300:
 		return again(", which is not accepted")
 	case h.ShouldRetry != nil:

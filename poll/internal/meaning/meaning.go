@@ -36,7 +36,9 @@ package meaning
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -81,13 +83,43 @@ func (Plain) Succeeded(*status.Observation) bool { return true }
 
 // Meaning returns the meaning of a connection, a document or a failure. Without a Failure it is SUCCESS.
 func (Plain) Meaning(o *status.Observation) status.Meaning {
-	reason := noFailure
 	if o.Kind == status.KindTCP {
-		reason = "connected"
+		return plain(o, "connected")
 	}
-	m := status.Plain(o, reason)
-	m.NextPage = nextPage(o)
+	return plain(o, noFailure)
+}
+
+// plain returns the meaning of an observation without a code. A response is SUCCESS with the given reason, unless
+// there are rules for SUCCESS. A failure has the verdict of its kind.
+func plain(o *status.Observation, reason string) status.Meaning {
+	const free = status.AllowText | status.AllowSuccess | status.AllowAbsence
+	f := o.Failure
+	if f == nil {
+		return status.Meaning{Default: success(reason), Holds: status.HoldsUnlessRulesSaySuccess, Reason: reason,
+			Allow: free | status.AllowRead, NextPage: nextPage(o)}
+	}
+	v := status.Verdict{Status: status.NotReady, Reason: f.Reason, Advice: f.Advice}
+	m := status.Meaning{Allow: free, Named: []string{"exit", "status", "error"}, NextPage: nextPage(o)}
+	switch f.Kind {
+	case status.FailureThrottled:
+		v = throttled(f.Reason, o.Hint)
+	case status.FailureHopeless:
+		v.Status, v.Final, m.Only = status.Error, true, []string{"error"}
+	case status.FailureNotFound, status.FailureNotExecutable, status.FailureMayHaveStarted:
+		v.Status, v.Final, m.Only = status.Error, true, []string{}
+	}
+	m.Default = status.Always(v)
 	return m
+}
+
+// throttled returns the verdict THROTTLED with a reason and the wait that the server requested. hint is nil
+// if the server requested no wait.
+func throttled(reason string, hint *status.Hint) status.Verdict {
+	if hint == nil {
+		return status.Verdict{Status: status.Throttled, Reason: reason}
+	}
+	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
+	return status.Verdict{Status: status.Throttled, Reason: reason}
 }
 
 // The causes of the contexts of attempts that a run ends.

@@ -151,7 +151,7 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 }
 
 func custom(body string, failure *status.Failure) status.Observation {
-	return status.Observation{Body: []byte(body), Failure: failure}
+	return meaning.Recorded(status.Observation{Body: []byte(body), Failure: failure})
 }
 
 func start(o *status.Observation) { o.Start = true }
