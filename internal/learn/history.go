@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	keptRuns    = 200 // kept in a shortened file: twice the runs from which a model is learned
+	keptRuns    = 200 // kept in a shortened file: a model is learned from half of these runs
 	maxLines    = 400 // in a file before it is shortened
 	longestName = 100 // bytes
 	extension   = ".jsonl"
@@ -280,7 +280,7 @@ type Past struct {
 	Warnings []string   // about skipped lines
 }
 
-// Fit reads the past runs of the operation name and fits a model to them. On an error, the Past has no model.
+// Fit reads the past runs of the operation name and fits a model to these runs. On an error, the Past has no model.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
 	p.Runs, p.Warnings, err = h.Read(name)
 	var runs []fit.Run

@@ -39,7 +39,7 @@ type Recorder struct {
 	broken bool          // the wait for the list itself failed
 }
 
-// A bracket is the interval in which an operation ended, if its end was seen. The times are ages of the
+// A bracket is the interval that contains the end of an operation, if the end was seen. The times are ages of the
 // operation.
 type bracket struct {
 	unfinished time.Duration // the start of the last earlier attempt that saw the operation unfinished, or 0
@@ -47,7 +47,7 @@ type bracket struct {
 	next       time.Duration // the value of unfinished for the next attempt
 }
 
-// Read reads the past runs and fits r.Model to them. If they cannot be read, it calls Disable.
+// Read reads the past runs and fits r.Model. If the runs cannot be read, Read calls Disable.
 func (r *Recorder) Read(o fit.Options) {
 	past, err := r.History.Fit(r.Name, o)
 	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model

@@ -55,8 +55,8 @@ type Log struct {
 
 	resumed int       // targets that the run continues, or that had ended
 	ended   int       // targets that had ended
-	began   time.Time // the operation of the first of them, as far as is known
-	sent    bool      // a start of them
+	began   time.Time // the start of the first operation, as far as is known
+	sent    bool      // a start request was sent
 }
 
 // Open opens the file of a wait. The targets continue with their states in the file.

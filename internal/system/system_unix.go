@@ -82,7 +82,7 @@ func WatchProcess(pid int) (hasEnded func() bool, err error) {
 }
 
 // isAlive reports whether there is a process pid that started at start and has not ended. If start is "", any
-// start will do.
+// start counts.
 func isAlive(pid int, start string) bool {
 	now := startOf(pid)
 	isAnother := start != "" && now != "" && now != start

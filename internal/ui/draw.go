@@ -192,7 +192,7 @@ func (v *view) forecast(row *Row, now time.Time) string {
 	return left(v.cfg.Forecast, row.running(now))
 }
 
-// outlookOn returns what comes next of a row, and how long that may take by past runs.
+// outlookOn returns the next step of a row, and how long the row may take by past runs.
 func (v *view) outlookOn(row *Row, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
@@ -206,7 +206,7 @@ func fitted(reason string, room int) string {
 }
 
 // brief returns a reason without its condition, which the opening line has: "running" for
-// `.state is "running", want == "done"`. Values that say nothing alone keep their path.
+// `.state is "running", want == "done"`. Values that mean nothing alone keep their path.
 func brief(reason string) string {
 	subject, value, isValue := strings.Cut(reason, " is ")
 	if !isValue || strings.Contains(subject, " ") {
@@ -263,7 +263,7 @@ func (c *console) say(text string) {
 	c.write(text)
 }
 
-// draw replaces the status lines. Their number must be below that of the rows of the
+// draw replaces the status lines. There must be fewer lines than rows of the
 // terminal.
 func (c *console) draw(lines []string) {
 	c.drawn = drawing(lines)

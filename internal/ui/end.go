@@ -14,9 +14,9 @@ import (
 )
 
 // An end is how a wait, a target, a list, or all targets together ended. The closing line, the
-// annotation and the JSON objects are made of it.
+// annotation and the JSON objects are made of an end.
 type end struct {
-	*poll.Outcome               // that of all targets together has no observation
+	*poll.Outcome               // the outcome of all targets together has no observation
 	goal          *goalJSON     // of all targets together
 	limit         string        // the limit that ended the wait, "" for a verdict
 	again         bool          // the same command may be run again

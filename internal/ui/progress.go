@@ -109,7 +109,7 @@ func (s *shown) add(x *expr.Expr, v expr.Value) {
 	s.others = joined(", ", s.others, text)
 }
 
-// readProgress parses the value of a member as a progress: 62%, done/total or, if the name is that of a
+// readProgress parses the value of a member as a progress: 62%, done/total or, if the name means a
 // progress, a number. A number up to 1 with a point is a share, such as 0.25 and 1.0, unless it is
 // called a percentage. Any other value may count anything: it has the label "".
 func readProgress(text, name string, isNumber bool) (share float64, label string) {

@@ -23,7 +23,7 @@ type Output struct {
 	JSON  bool // write one object that describes the outcome
 
 	// PerTarget prints a line for each of several targets as it ends, and with JSON an element without
-	// its response. If PerTarget is false, one target is enough, and its result is printed like that of a
+	// its response. If PerTarget is false, one target is enough, and its result is printed like the result of a
 	// single wait.
 	PerTarget bool
 }
@@ -99,7 +99,7 @@ func (out Output) printsBody() bool {
 // Answer returns the output without JSON: the body of the response byte for byte, or the value of
 // --print and a newline. It returns nothing after a failure. Several values, and the values of several targets, are
 // columns with a tab between them. A backslash, tab, newline or carriage return in a column is written as
-// \\, \t, \n or \r, as jq's @tsv does.
+// \\, \t, \n or \r, like @tsv of jq.
 func (r Result) Answer() []byte { return r.answer(false) }
 
 // answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer, and a newline ends the output.

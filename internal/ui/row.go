@@ -58,7 +58,7 @@ type Row struct {
 	name    string
 	status  status.Status // of the last attempt or, after the end, of the outcome
 	reason  string        // of the status, on one line
-	pattern string        // the reason without numbers, in which targets may differ
+	pattern string        // the reason without numbers, since targets may differ in numbers
 	attempt int           // the attempt that is waited for, under way, or was the last
 	checked int           // the last attempt that has ended, or 0
 	began   time.Duration // since the start of the board

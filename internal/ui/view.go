@@ -74,7 +74,7 @@ type Config struct {
 	Slice bool
 }
 
-// glyphs are the characters drawn besides letters.
+// glyphs are the drawn characters that are not letters.
 type glyphs struct {
 	spinner     []rune
 	full, empty string // of a bar
@@ -105,7 +105,7 @@ const (
 	redraw       = 100 * time.Millisecond // the shortest time between two drawings
 	barWidth     = 10
 	defaultRows  = 24 // of a terminal of unknown size
-	leastColumns = 24 // of a terminal on which anything is drawn
+	leastColumns = 24 // of a terminal; with fewer, nothing is drawn
 	wide         = 99 // columns; with fewer, names and reasons leave no room for bars
 	narrow       = 60 // columns; with fewer, a row has no numbers except the time
 )
@@ -120,7 +120,7 @@ type view struct {
 	asked  []*expr.Expr // the values to show of each response
 }
 
-// succeeded reports whether the last event is that of a success.
+// succeeded reports whether the last event reports a success.
 func (v *view) succeeded(ev poll.Event) bool {
 	if ev.Summary != nil {
 		return ev.Summary.Ending == poll.Succeeded

@@ -55,8 +55,8 @@ type Reader struct {
 	Advice  string // about such a program
 }
 
-// mostShared is how many common parts are kept. A file in which each entry has its own settings would otherwise
-// keep the settings of all entries in memory.
+// mostShared is how many common parts are kept. If each entry of a file has its own settings, the settings of all
+// entries would otherwise stay in memory.
 const mostShared = 100
 
 func NewReader(s *Run, process Env) *Reader {
