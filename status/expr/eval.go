@@ -241,7 +241,8 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	return v.kind == kindNull || v.kind == kindArray && hasNull
 }
 
-// lineThatMatches returns the first line of several that alone makes a comparison of text true, "" for none.
+// lineThatMatches returns the first line of several lines that makes a comparison of text true. It returns "" without
+// such a line.
 func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
 		return ""

@@ -64,7 +64,7 @@ func (x explainer) operands(n *node) {
 	}
 }
 
-// pipe explains the right side, in which the value of the left side is ".".
+// pipe explains the right side. "." is the value of the left side there.
 func (x explainer) pipe(n *node) {
 	left, right := n.kids[0], n.kids[1]
 	v := x.eval(left)

@@ -91,8 +91,8 @@ func (n *node) requires(path, src string) (texts []string) {
 	return texts
 }
 
-// apart rejects two comparisons of a value with different constants, if always one of them holds, or if they never
-// hold together.
+// apart rejects two comparisons of a value with different constants, if at least one comparison always holds, or if
+// both comparisons never hold together.
 func (p *parser) apart(op op, a, b *node) {
 	sign := "=="
 	if op == opOr {

@@ -62,7 +62,7 @@ const (
 	kindObject
 )
 
-// String returns jq's name of the kind if jq has one.
+// String returns the name that jq has for the kind. A value that is missing or unknown has no such name.
 func (k kind) String() string {
 	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
