@@ -216,6 +216,9 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 	}
 	c.result = boolean(holds).derivedFrom(a, b)
 	c.result.positive = c.result.positive && holds == (n.sign[0] != '!')
+	if !holds && e.hints != nil && e.lineThatMatches(n, a, b) != "" {
+		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
+	}
 }
 
 // misfit returns the side of a comparison that has the problem.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -108,9 +109,15 @@ func (x explainer) truth(n *node, v value) {
 	}
 	is := v.preview()
 	x.verdict(v.truth(), x.text(n), is, wanted)
-	if note, _, _ := findRow("odd", x.text(n)+" is "+is); note != "" && !x.negated {
+	if note, _, _ := findRow("odd", x.text(n)+" is "+is); note != "" && !x.negated && !x.isCompared(n) {
 		x.note(note)
 	}
+}
+
+// isCompared reports whether the source of a node stands before an operator, too.
+func (x explainer) isCompared(n *node) bool {
+	is, _ := regexp.MatchString(regexp.QuoteMeta(x.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, x.src)
+	return is
 }
 
 // comparison explains "left op right" as a statement about one side.
