@@ -218,8 +218,8 @@ var (
 	date      = words.Pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
 )
 
-// nextPage returns the NextPage of [status.Meaning]. An object that is the whole response is not a page, whatever
-// names its members have, unless the response has a link to another page.
+// nextPage returns the NextPage of [status.Meaning]. An object that is the whole response is not a page, unless
+// the response has a link to another page.
 func nextPage(o *status.Observation) func(isWhole bool) string {
 	return func(isWhole bool) string {
 		if _, found := NextLink(o.Header["Link"]); found {
