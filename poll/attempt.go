@@ -67,7 +67,7 @@ func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observat
 		limits: limits,
 	}
 	if evaluate != nil {
-		a.Tell = func(o status.Observation) bool { return evaluate(ctx, o) }
+		a.Message = func(o status.Observation) bool { return evaluate(ctx, o) }
 	}
 	r := w.probe.Check(ctx, a)
 	took := time.Since(begun)

@@ -88,7 +88,7 @@ type commandProbe struct {
 func (p commandProbe) Plan() Plan { return Plan{Origin: p.origin, streams: p.Stream, lines: p.Stream} }
 
 func (p commandProbe) Check(ctx context.Context, a Attempt) Report {
-	o := p.Run(ctx, a.tell(), a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
+	o := p.Run(ctx, a.message(), a.Number, fmt.Sprint("POLL_ATTEMPT=", a.Number),
 		fmt.Sprint("POLL_ELAPSED=", int64(a.Elapsed/time.Second)), "POLL_STATUS="+string(a.Previous))
 	return Report{Observation: o, Next: p}
 }

@@ -48,16 +48,16 @@ func (w *wait) outcome(ending Ending) Outcome {
 	if ending == Succeeded && w.final != nil {
 		return *w.final
 	}
-	j := w.complete
-	if j.observation == nil {
-		j = w.last
+	c := w.complete
+	if c.observation == nil {
+		c = w.last
 	}
 	o := Outcome{
 		Target:      w.p.Target,
 		Ending:      ending,
 		Status:      w.Status,
-		Verdict:     j.verdict,
-		Observation: j.observation,
+		Verdict:     c.verdict,
+		Observation: c.observation,
 	}
 	if w.Ending != "" { // in an earlier run
 		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true

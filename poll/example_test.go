@@ -245,7 +245,7 @@ func ExampleProbeFunc() {
 	// Output: wait for job 42: failed: .state is "failed"
 }
 
-// A probe that reads a channel passes each message to Tell, and returns an observation of the end of the
+// A probe that reads a channel passes each message to Message, and returns an observation of the end of the
 // channel.
 func ExampleAttempt() {
 	subscribe := func(context.Context) <-chan string {
@@ -271,7 +271,7 @@ func ExampleAttempt() {
 					if !open {
 						return poll.Observe(ctx, nil, errors.New("the subscription has ended"))
 					}
-					if a.Tell(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)) {
+					if a.Message(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)) {
 						return status.Observation{}
 					}
 				case <-ctx.Done():

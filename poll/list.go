@@ -82,7 +82,7 @@ type element struct {
 	changed int         // the number of the last complete response that changed the conclusion
 }
 
-// newList makes a wait the lead of a list. The known elements are its first members. atLeast is AtLeast of the group.
+// newList returns the list of the wait lead, with the known elements as its first members. atLeast is AtLeast of the group.
 func newList(lead *wait, atLeast int) *list {
 	l := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}

@@ -161,21 +161,21 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if s.isToConfirm() {
 		return 0
 	}
-	look := max(minReserve, 2*s.median())
+	attempt := max(minReserve, 2*s.median())
 	success := s.p.SuccessThreshold
 	if success.Times > 1 {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // the estimate must not use up the jitter of the run
 		for n := 0; n < success.Times-1 && takes < most; n++ {
 			wait = s.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: s.Refusals}, random)
-			takes = words.Sum(takes, words.Sum(wait, look))
+			takes = words.Sum(takes, words.Sum(wait, attempt))
 		}
 	}
 	if success.For > 0 {
-		takes = max(takes, success.For+look)
+		takes = max(takes, success.For+attempt)
 	}
 	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt has to show nothing new
-		takes = words.Sum(takes, confirmDelay+look)
+		takes = words.Sum(takes, confirmDelay+attempt)
 	}
 	return takes
 }

@@ -25,14 +25,14 @@ type Attempt struct {
 	NoCache bool
 	// Accept is the field of the wait's Rules.
 	Accept []int
-	// Tell, unless it is nil, evaluates a message of a stream, and reports whether the attempt has to end: the message
+	// Message, unless it is nil, evaluates a message of a stream, and reports whether the attempt has to end: the message
 	// decides the wait, or the consumer of the events has left. The observation that Check returns then does not
-	// count. Tell must be called by one goroutine at a time, and not after the attempt. A single wait yields its
-	// events on this goroutine. If their consumer needs its own goroutine, Check itself has to call Tell.
+	// count. Message must be called by one goroutine at a time, and not after the attempt. A single wait yields its
+	// events on this goroutine. If their consumer needs its own goroutine, Check itself has to call Message.
 	//
 	// If no message has decided, the end of the attempt means nothing for the operation, unless it is an error that
 	// cannot pass. The next attempt comes after a wait with jitter, and the schedule starts anew.
-	Tell func(status.Observation) (decided bool)
+	Message func(status.Observation) (decided bool)
 
 	limits *limits // nil outside a wait
 }
@@ -44,12 +44,12 @@ type limits struct {
 	started         sync.Map // the start requests ([request.Start]) that the attempt has sent and that are not due again
 }
 
-// tell returns a.Tell. If Tell is nil, as outside a wait, the first message is enough: it is the response.
-func (a Attempt) tell() func(status.Observation) (enough bool) {
-	if a.Tell == nil {
+// message returns a.Message. If Message is nil, as outside a wait, the first message is enough: it is the response.
+func (a Attempt) message() func(status.Observation) (enough bool) {
+	if a.Message == nil {
 		return func(status.Observation) bool { return true }
 	}
-	return a.Tell
+	return a.Message
 }
 
 // A Probe checks an operation once.
@@ -147,7 +147,7 @@ func (p impossible) Check(context.Context, Attempt) Report {
 // Expect is not complete. If the function has not called next, its Observation is evaluated like the Observation of a
 // [ProbeFunc].
 //
-// The function does not get the messages of a stream. A function that needs them replaces Tell of the Attempt before
+// The function does not get the messages of a stream. A function that needs them replaces the Message of the Attempt before
 // it calls next.
 //
 // The function may be called from several goroutines if p is used by several waits. It may call next from

@@ -501,7 +501,7 @@ func TestStream_spread(t *testing.T) {
 	})
 }
 
-// A function can pass messages to Tell. Its own observation then has no verdict, and the schedule restarts.
+// A function can pass messages to Message. Its own observation then has no verdict, and the schedule restarts.
 func TestAttempt_Tell(t *testing.T) {
 	t.Parallel()
 	states := [][]string{{"a", "b"}, {"c", "done", "d"}}
@@ -509,7 +509,7 @@ func TestAttempt_Tell(t *testing.T) {
 		Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 			for _, state := range states[a.Number-1] {
 				time.Sleep(5 * time.Second)
-				if a.Tell(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)) {
+				if a.Message(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)) {
 					return status.Observation{}
 				}
 			}
@@ -534,7 +534,7 @@ func TestAttempt_Tell_afterTheLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Rules: conditions(t, isDone), MaxAttempts: 1, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 			for _, state := range []string{"a", "done", "b"} {
-				a.Tell(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil))
+				a.Message(poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil))
 			}
 			return status.Observation{}
 		})}

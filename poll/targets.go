@@ -35,7 +35,7 @@ func (l *loop) add(w *wait) {
 	l.unfinished++
 }
 
-// number makes w a target, and sets its number.
+// number counts w as a target, and sets its number.
 func (l *loop) number(w *wait) {
 	l.live++
 	if l.Targets++; !l.single {
@@ -44,7 +44,7 @@ func (l *loop) number(w *wait) {
 }
 
 // unrunnable returns CannotRun if the program cannot be run, Failed if the start request must not be sent, and
-// otherwise "". With an ending there was no attempt.
+// otherwise "". If it returns an ending, no attempt was made.
 func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
 	switch {
@@ -88,7 +88,7 @@ func (w *wait) slim() {
 	w.last.observation = &o
 }
 
-// endSome ends each target of a wait for which ending returns an Ending. The remaining targets continue.
+// endSome ends each target of a wait if ending returns an Ending for the target. The remaining targets continue.
 func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 	isEnd := func(w *wait) bool {
 		how := ending(w)
@@ -131,7 +131,7 @@ func (l *loop) emitEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// prepareList makes a wait the lead of a list, and the known elements its targets.
+// prepareList adds a list with the wait lead. The known elements become targets.
 func (l *loop) prepareList(lead *wait) {
 	list := newList(lead, l.AtLeast)
 	if !list.isCounted() && l.Percent > 0 {
@@ -143,7 +143,7 @@ func (l *loop) prepareList(lead *wait) {
 	l.numberNew(list)
 }
 
-// numberNew gives numbers to the new targets of a list, and updates the count of missing targets.
+// numberNew numbers the new targets of a list, and updates the count of missing targets.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
 	l.missing += missing - list.countedMissing
@@ -164,7 +164,7 @@ func (l *loop) concludeList(lead *wait) {
 	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
-	if hopeless && list.lastComplete { // the response is complete: its finished elements end by it
+	if hopeless && list.lastComplete { // the response is complete: it ends the finished elements
 		l.concludeTargets(lead)
 	}
 	if !list.lastComplete || hopeless {

@@ -25,7 +25,7 @@ type conclusion struct {
 	isHeld      bool // poll ended the stream, since its verdict has held long enough
 }
 
-// freshFor is the time for which an operation may not be visible after its start: a 404 is NOT_READY then.
+// freshFor is how long an operation may be invisible after its start: a 404 is NOT_READY in that time.
 const freshFor = 10 * time.Second
 
 // evaluateResponse evaluates the observation of an attempt, and updates the State.
@@ -148,13 +148,13 @@ func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdic
 	return v
 }
 
-// count adds j to the coach, and sets the hints about j. It takes several times as long as the verdict. So, if
+// count adds c to the coach, and sets the hints about c. It takes several times as long as the verdict. So, if
 // messages come fast, only the last message is counted, and the messages that may end the wait.
-func (w *wait) count(j *conclusion) {
+func (w *wait) count(c *conclusion) {
 	w.stream.isUncounted = false
-	w.coach.Add(j.observation, &j.verdict)
-	if hints := w.coach.FirstHints(); j.verdict.Status != status.Success {
-		j.verdict.Hints = hints
+	w.coach.Add(c.observation, &c.verdict)
+	if hints := w.coach.FirstHints(); c.verdict.Status != status.Success {
+		c.verdict.Hints = hints
 	}
 }
 
@@ -170,33 +170,33 @@ func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
 	w.Matched = matched
 }
 
-// record makes j the last attempt.
-func (w *wait) record(j *conclusion) {
-	v := &j.verdict
-	if j.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
+// record keeps c as the conclusion of the last attempt, and updates the State.
+func (w *wait) record(c *conclusion) {
+	v := &c.verdict
+	if c.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
 		v.Status, v.Rule = status.NotReady, ""
 		v.Reason += "; the threshold counts lines, and the end of the command is not a line"
 	}
-	isBetween := w.isBetween(j)
-	w.last, w.State = j, conclude(w.State, j, isBetween, time.Now())
-	if isCut(j) || isStreamEnd(j) && w.complete.observation != nil {
+	isBetween := w.isBetween(c)
+	w.last, w.State = c, conclude(w.State, c, isBetween, time.Now())
+	if isCut(c) || isStreamEnd(c) && w.complete.observation != nil {
 		return
 	}
-	w.complete = j
-	w.wasPending = w.wasPending || !isBetween && j.observation.Failure == nil && w.Status != status.Success
+	w.complete = c
+	w.wasPending = w.wasPending || !isBetween && c.observation.Failure == nil && w.Status != status.Success
 }
 
 // conclude returns the state after an attempt, or a message, that ended at now. isBetween means that the verdict
 // neither confirms nor breaks the verdicts before.
-func conclude(s State, j *conclusion, isBetween bool, now time.Time) State {
-	o, v := j.observation, j.verdict
+func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
+	o, v := c.observation, c.verdict
 	s.Hint, s.Reason = o.Hint, v.Reason
 	switch {
-	case isBetween, isStreamEnd(j):
+	case isBetween, isStreamEnd(c):
 		return s
-	case isCut(j) && s.Streak > 0 && s.Status.Ends(): // the next run confirms the verdicts of this run
+	case isCut(c) && s.Streak > 0 && s.Status.Ends(): // the next run confirms the verdicts of this run
 		return s
-	case isCut(j):
+	case isCut(c):
 		s.Status, s.Streak = v.Status, 0
 		return s
 	case v.Status != s.Status:
@@ -211,19 +211,19 @@ func conclude(s State, j *conclusion, isBetween bool, now time.Time) State {
 }
 
 // isCut reports whether an attempt shows nothing: the run ended before the response, or before the rules were evaluated.
-func isCut(j *conclusion) bool { return j.observation.Stopped() || j.verdict.Abandoned }
+func isCut(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
 
 // isStreamEnd reports whether an attempt is the end of a stream that decides nothing, so that the verdict of the messages
 // holds.
-func isStreamEnd(j *conclusion) bool {
-	return j.observation.Ended && j.verdict.Status == status.NotReady
+func isStreamEnd(c *conclusion) bool {
+	return c.observation.Ended && c.verdict.Status == status.NotReady
 }
 
 // isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response
 // is outdated after a response that is SUCCESS or ERROR: neither ends the count.
-func (w *wait) isBetween(j *conclusion) bool {
-	isLine := w.stream.countsSeen && j.observation.Message && j.verdict.Rule == ""
-	return j.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || j.isOutdated && w.isUnconfirmed())
+func (w *wait) isBetween(c *conclusion) bool {
+	isLine := w.stream.countsSeen && c.observation.Message && c.verdict.Rule == ""
+	return c.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || c.isOutdated && w.isUnconfirmed())
 }
 
 // noteChange sets how long the responses have been equal, and reports whether this response differs from the
@@ -317,8 +317,8 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 // isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
 func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
 
-// noteEvidence makes the last response the evidence if later responses have to be newer. They confirm its SUCCESS or
-// ERROR, a complete list, or the absence of an element; or the response was a 202, which comes before the result.
+// noteEvidence keeps the last response as the evidence if later responses have to be newer: they confirm its SUCCESS or
+// ERROR, a complete list, or the absence of an element. A 202 is evidence, too, since it comes before the result.
 func (w *wait) noteEvidence() {
 	o := w.last.observation
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }

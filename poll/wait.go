@@ -35,7 +35,7 @@ type wait struct {
 	// classify evaluates a response in place of the Rules: for a list, or for a result. Nil means the Rules.
 	classify           func(context.Context, *conclusion) status.Verdict
 	complete           *conclusion // the last attempt that ended by itself
-	final              *Outcome    // the result of Finalize for a SUCCESS that ends the wait; nil before that
+	final              *Outcome    // the result of Finalize for a SUCCESS that ends the wait; nil before Finalize
 	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed
 	unsent             bool   // the start request was not sent, for the reason in hopeless

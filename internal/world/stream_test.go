@@ -121,7 +121,7 @@ func (g program) listen(ctx context.Context, a poll.Attempt, q *request, rep *re
 			return err
 		}
 		if line += text; strings.HasSuffix(line, "\n") {
-			if a.Tell(status.Observation{Kind: status.KindCommand, Body: []byte(line), Size: int64(len(line))}) {
+			if a.Message(status.Observation{Kind: status.KindCommand, Body: []byte(line), Size: int64(len(line))}) {
 				stop()
 			}
 			line = ""
