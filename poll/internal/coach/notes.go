@@ -65,9 +65,9 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 }
 
 // contradictions returns a note about a document that contradicts a condition for SUCCESS, such as ".state is
-// "failed", and .done is true all the same". The condition does not name the member that contradicts it. An open
-// state contradicts a condition that no value of the document makes true. Next to any other state, an error
-// contradicts the condition.
+// "failed", and .done is true all the same". The condition does not name the member that contradicts it. The member is
+// in no list. An open state contradicts a condition that no value of the document makes true. Next to any other
+// state, an error contradicts the condition.
 func contradictions(o *status.Observation, met status.Result) []string {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil
@@ -83,7 +83,7 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	default:
 		s, name = said.Wrong, said.Wrong.Path
 	}
-	if strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)) {
+	if isNamed := strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)); isNamed || strings.Contains(s.Path, "[") {
 		return nil
 	}
 	return []string{s.String() + ", and " + condition.String() + " is true all the same"}
