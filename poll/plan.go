@@ -216,8 +216,9 @@ func (s *standing) measure(took time.Duration, c *conclusion) {
 			s.Took = [len(s.Took)]time.Duration{took}
 		}
 	case o.Failure != nil && errors.Is(o.Failure.Err, ErrAttemptTimeout):
-	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil || s.p.Elements != nil && !o.Good()):
-		// A refusal takes less time than a whole response, and so does a failed connection or a failure of one page.
+	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil && o.Kind != status.KindTCP || s.p.Elements != nil && !o.Good()):
+		// A refusal takes less time than a whole response, and so does a failed request or a failure of one page. A
+		// refused connection to a port takes as long as an accepted one.
 	default:
 		s.Took[s.Attempts%len(s.Took)] = max(took, 1) // 0 is an unused entry
 	}
