@@ -58,7 +58,11 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 			switch one := e.evaluate(&rules[i]); {
 			case one.Matched() && status == Success && e.none: // the rule reads nothing of an object
 			case one.Matched():
-				return e.matched(o, one), true
+				v := e.matched(o, one)
+				if status == Error {
+					v.Notes = append(v.Notes, e.alsoDone(rules)...)
+				}
+				return v, true
 			case one.Abandoned():
 				reason := one.Rule.String() + ": " + one.Value().Reason
 				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Results: e.results}, true
@@ -66,6 +70,17 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
+}
+
+// alsoDone returns a note that names the first condition of the user for SUCCESS that matches a response with an ERROR.
+func (e *evaluation) alsoDone(rules []Rule) []string {
+	i := slices.IndexFunc(rules, func(rule Rule) bool {
+		return rule.Status == Success && rule.Preset == "" && rule.Expr.Eval(e.env).Matched()
+	})
+	if i < 0 {
+		return nil
+	}
+	return []string{rules[i].String() + " is true as well, and conditions for ERROR come first"}
 }
 
 // evaluate adds the result of a rule.
