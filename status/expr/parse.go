@@ -124,9 +124,9 @@ func (p *parser) comparison() *node {
 func (p *parser) startsBarePath(i int) bool {
 	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
-	isPath := next == '.' || next == '[' || next == '#' || next == '\\' // such as true.x
+	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
 	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
-	return isName || c == '#' || c == '@'
+	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
 }
 
 // startsPath reports whether a path begins at offset i.
@@ -220,7 +220,7 @@ func (p *parser) number() *node {
 
 // pathNode returns a node of the path that was read last.
 func (p *parser) pathNode(path *path) *node {
-	if path.bare && path.steps[0].kind == stepField && !path.steps[0].indexes {
+	if path.bare && path.steps[0].kind == stepField && path.steps[0].pattern == "" && !path.steps[0].indexes {
 		word := path.steps[0].key
 		p.rejectIf(p.piped, "function", word, path.from)
 		if len(path.steps) == 1 {

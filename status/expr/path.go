@@ -1,9 +1,12 @@
 package expr
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -36,8 +39,9 @@ type step struct {
 	kind     stepKind
 	from, to int
 
-	key     string // the name of a stepField or a stepModifier
+	key     string // stepField: the name; stepModifier: the name and the argument
 	indexes bool   // stepField: .0, which is an index or a key
+	pattern string // stepField: the name, if it has wildcards
 	n       int    // stepIndex
 	query   *query // stepFirst, stepAll
 	sub     []step // stepMap, stepAll: the steps that each element takes
@@ -47,8 +51,9 @@ type step struct {
 func (p *path) isList() (list bool) {
 	for i := range p.steps {
 		s := &p.steps[i]
-		keeps := s.kind == stepModifier && isOneOf(s.key, " reverse flatten this valid ")
-		makes := s.kind == stepModifier && isOneOf(s.key, " keys values group ")
+		name, _, _ := strings.Cut(s.key, ":")
+		keeps := s.kind == stepModifier && isOneOf(name, " reverse flatten this valid ")
+		makes := s.kind == stepModifier && isOneOf(name, " keys values group ")
 		list = s.kind == stepMap || s.kind == stepAll || makes || list && keeps
 	}
 	return list
@@ -64,10 +69,10 @@ func (p *path) before(s *step, src string) string {
 	return strings.TrimRight(src[p.from:s.from], ".|")
 }
 
-// Forms of steps. In a path without a dot a digit may follow a hyphen.
+// Forms of steps. In a path without a dot a name may have wildcards, and a digit may follow a hyphen.
 var (
 	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
-	bareName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL\pNd_]|\\.))*`)
+	bareName = words.Pattern(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
 	escaped  = words.Pattern(`\\(.)`)
 
 	wholeNumber = words.Pattern(`^-?\d+`)
@@ -98,7 +103,7 @@ func (p *parser) path() *path {
 	default:
 		next := p.at(p.pos + 1)
 		p.rejectIf(isDigit(next), "dot", rest, p.pos)
-		if !p.startsStep(p.pos+1) && next != '$' && !isQuote(next) {
+		if !p.startsStep(false, p.pos+1) && next != '$' && !isQuote(next) {
 			p.pos++ // the dot alone
 		}
 	}
@@ -119,9 +124,9 @@ func (p *parser) variable(q *path) {
 }
 
 // startsStep reports whether a name or a step of gjson begins at offset i.
-func (p *parser) startsStep(i int) bool {
+func (p *parser) startsStep(bare bool, i int) bool {
 	c := p.at(i)
-	return c == '#' || c == '@' || isDigit(c) || p.startsName(i)
+	return c == '#' || c == '@' || bare && (c == '*' || c == '?') || isDigit(c) || p.startsName(i)
 }
 
 // steps reads the steps after some first ones. A pipe or a bracket ends inner steps, which each element
@@ -130,7 +135,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	for {
 		switch from := p.pos; p.at(from) {
 		case '.':
-			steps = append(steps, p.dotted(q))
+			steps = joined(steps, p.dotted(q))
 		case '[':
 			isCount := len(steps) > 0 && steps[len(steps)-1].kind == stepCount
 			p.rejectIf(isCount, "dot", "#[", from)
@@ -139,7 +144,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 			}
 			steps = append(steps, p.brackets())
 		case '|':
-			if inner || !p.isTight() {
+			if inner || !p.isTight(q) {
 				return steps
 			}
 			p.pos++
@@ -155,6 +160,19 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	}
 }
 
+// joined appends a step that follows a dot. It appends a field to the pattern of a name with wildcards: if a key
+// does not have the field, gjson tries the next key.
+func joined(steps []step, s step) []step {
+	if len(steps) > 0 && s.kind == stepField {
+		if last := &steps[len(steps)-1]; last.pattern != "" {
+			last.pattern += "." + cmp.Or(s.pattern, gjson.Escape(s.key))
+			last.to = s.to
+			return steps
+		}
+	}
+	return append(steps, s)
+}
+
 // dotted reads a dot and a step.
 func (p *parser) dotted(q *path) step {
 	from := p.pos
@@ -163,14 +181,19 @@ func (p *parser) dotted(q *path) step {
 		key := p.quoted()
 		return step{from: from + 1, to: p.pos, key: key}
 	}
-	p.rejectIf(!p.startsStep(p.pos), "dot", p.src[from:], p.pos)
+	p.rejectIf(!p.startsStep(q.bare, p.pos), "dot", p.src[from:], p.pos)
 	return p.step(q)
 }
 
-// isTight reports whether the | at the position belongs to the path: a step of gjson follows without a space.
-func (p *parser) isTight() bool {
-	c := p.at(p.pos + 1)
-	return c == '#' || c == '@' || c == '\\' || isDigit(c)
+// isTight reports whether the | at the position belongs to the path: no space follows, and no function.
+func (p *parser) isTight(q *path) bool {
+	next := p.pos + 1
+	c, word := p.at(next), p.word(next)
+	if c == '#' || c == '@' || c == '\\' || isDigit(c) {
+		return true
+	}
+	isFunction := isOneOf(word, reserved) || isOneOf(word, testFunctions) || p.at(next+len(word)) == '('
+	return q.bare && (c == '*' || p.startsName(next) && !isFunction)
 }
 
 // step reads a name or a step of gjson, with its inner steps.
@@ -194,12 +217,7 @@ func (p *parser) step(q *path) (s step) {
 		p.rejectIf(strings.Trim(s.key, "0123456789") != "", "key", s.key, p.pos)
 		p.pos += len(s.key)
 	default:
-		form := stepName
-		if q.bare {
-			form = bareName
-		}
-		s.key = escaped().ReplaceAllString(p.match(form), "$1")
-		p.rejectIf(p.pos == s.from, "dot", "", s.from)
+		s.key, s.pattern = p.field(q)
 	}
 	s.to = p.pos
 	if s.kind == stepCount || s.kind == stepAll {
@@ -212,6 +230,22 @@ func (p *parser) step(q *path) (s step) {
 		}
 	}
 	return s
+}
+
+// field reads the name of a field. The pattern is "" for a name without wildcards.
+func (p *parser) field(q *path) (key, pattern string) {
+	form := stepName
+	if q.bare {
+		form = bareName
+	}
+	at := p.pos
+	name := p.match(form)
+	p.rejectIf(name == "", "dot", "", at)
+	if strings.ContainsAny(escaped().ReplaceAllString(name, ""), "*?") {
+		p.rejectIf(strings.Contains(name, `\`), "wildcard", name, at) // gjson takes \* for *
+		pattern = name
+	}
+	return escaped().ReplaceAllString(name, "$1"), pattern
 }
 
 // brackets reads [n], ["key"] or [].
@@ -234,12 +268,19 @@ func (p *parser) brackets() step {
 // modifiers are the modifiers of gjson that are known to do no harm.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
-// modifier reads @name. It returns the name.
+// modifier reads @name and its argument, an object after a colon. It returns both without the @.
 func (p *parser) modifier() string {
-	name := p.word(p.pos + 1)
-	p.rejectIf(!isOneOf(name, modifiers) || p.at(p.pos+len(name)+1) == ':', "modifier", name, p.pos)
+	from := p.pos
+	name := p.word(from + 1)
 	p.pos += len("@" + name)
-	return name
+	p.rejectIf(!isOneOf(name, modifiers), "modifier", name, from)
+	if p.at(p.pos) == ':' {
+		argument := p.pos + 1
+		end := max(argument, strings.IndexByte(p.src[p.pos:], '}')+p.pos+1)
+		p.rejectIf(!isJSON(p.src[argument:end]), "modifier", name, argument)
+		p.pos = end
+	}
+	return p.src[from+1 : p.pos]
 }
 
 // A query is the #(...) of gjson. As in gjson, the number 3 equals the text "3". Unlike in gjson, a number that is
@@ -261,7 +302,7 @@ func (p *parser) query() *query {
 	open, q := p.pos, &query{}
 	p.pos = p.space(open + 1)
 	from := p.pos
-	if p.startsStep(from) {
+	if p.startsStep(true, from) {
 		q.path = &path{from: from, bare: true}
 		q.path.steps = p.steps(q.path, []step{p.step(q.path)}, false)
 		p.skip()

@@ -149,6 +149,9 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 	case v.isNull():
 		return missing()
 	case s.kind == stepField && (v.kind == kindObject || v.kind == kindArray && s.indexes):
+		if s.pattern != "" {
+			return fromResult(gjson.Get(v.raw, s.pattern))
+		}
 		found := e.member(v, s.key)
 		if found.kind == kindMissing && v.kind == kindObject && !v.hidden && e.hints != nil {
 			e.hints.addMember(s.key, before, e.dotName(), e.each(v))
@@ -237,8 +240,9 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 // need fifty times that memory.
 const maxResult = 4 << 20
 
-// modified applies a modifier of gjson to a known value. If that fails, problem is the reason.
-func modified(v value, name string) (result value, problem string) {
+// modified applies a modifier of gjson, with its argument, to a known value. If that fails, problem is the reason.
+func modified(v value, modifier string) (result value, problem string) {
+	name, _, _ := strings.Cut(modifier, ":")
 	raw := v.json()
 	switch {
 	case v.kind == kindNull && name == "tostr":
@@ -252,7 +256,7 @@ func modified(v value, name string) (result value, problem string) {
 	case len(raw) > maxResult:
 		return v, "needs a smaller value"
 	}
-	raw = gjson.Get(raw, "@"+name).Raw
+	raw = gjson.Get(raw, "@"+modifier).Raw
 	if !isJSON(raw) { // some modifiers do not make JSON: @join writes {"a":1,}
 		return v, "makes no JSON of it"
 	}
