@@ -198,7 +198,8 @@ func TestFlags_set(t *testing.T) {
 	count := 0
 	for _, c := range append(testApp().subcommands().commands(), read.New().Line.Command) {
 		for i := range c.Flags {
-			if f := &c.Flags[i]; f.Set != nil {
+			// The order of all bodies counts, so they are read from the settings.
+			if f := &c.Flags[i]; f.Set != nil && !strings.HasPrefix(f.Name, "data") {
 				count++
 				if !setsSomething(f, c.Into) {
 					t.Errorf("poll %s: --%s sets nothing", c.Name, f.Name)
