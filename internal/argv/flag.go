@@ -1,6 +1,6 @@
-// Package argv defines flags, and reads a command line by a table of flags. A row of the table has the name of a
-// flag, its help text, and a function that sets its value in a struct. The package does not depend on the rest
-// of the program, except for small helpers.
+// Package argv defines command-line flags and parses command lines. A table of flags has one row per flag, with
+// the flag's name, its help text, and a function that stores the flag's value in a struct. The package does not
+// depend on the rest of the program, except for small helpers.
 package argv
 
 import (
@@ -16,68 +16,68 @@ import (
 // A Command is the main command or a subcommand.
 type Command struct {
 	Name     string // "" for the main command
-	Operands string // the operands in help, separated by blanks; no more are accepted
+	Operands string // the operands as help shows them, separated by blanks; a line with more operands is rejected
 	Summary  string // one line, for the list of subcommands
 	Flags    Flags
 
-	HasVariables bool            // environment variables set its flags, too
+	HasVariables bool            // environment variables can set the command's flags, too
 	OwnsSignals  bool            // the command handles signals itself
-	NamesFlag    bool            // an operand without other arguments may look like a flag
-	Offers       func() []string // returns candidates for the first operand; nil without completion
-	Into         any             // a pointer to the struct that the flags set; nil without a struct
+	NamesFlag    bool            // a single argument that starts with a dash is an operand, such as the name of a flag to explain
+	Offers       func() []string // returns completion candidates for the first operand; nil without candidates
+	Into         any             // a pointer to the struct that receives the flags' values; nil if the flags store nothing
 	Run          func(context.Context, *Line) error
-	Raw          func(context.Context, []string) (done bool, err error) // handles the arguments before they are parsed; nil for a command that parses them
+	Raw          func(context.Context, []string) (done bool, err error) // runs before the arguments are parsed, and reports whether it has handled them; nil for most commands
 }
 
-// A Flag is one option of a command. The same table serves the command line, environment variables, targets
-// files, help, completion and the manual.
+// A Flag is one option of a command. The same table of flags serves the command line, environment variables,
+// targets files, help, completion and the manual.
 type Flag struct {
 	Name       string   // the long name, without dashes
 	Aliases    []string // other names; a name of one letter is a short flag
-	Value      string   // the placeholder of the value in help, such as EXPR; "" for a switch
+	Value      string   // the value's placeholder in help, such as EXPR; "" for a switch
 	Usage      string
-	More       string   // text that only the manual adds to Usage
-	Default    string   // the default as help prints it; "" without a default
-	Group      string   // the heading in help
-	Words      []string // the possible values; nil if they cannot be listed
-	Set        Reader   // parses and sets the value; nil for a flag that sets nothing
-	For        Kinds    // the kinds of targets that the flag applies to; 0 means all
-	Needs      string   // the name of another flag that must be on; "" without such a flag
-	Not        string   // the flags that contradict this flag: NAME, NAME=VALUE, or NAME!=VALUE for any other value
+	More       string   // text that the manual prints after Usage
+	Default    string   // the default value as help prints it; "" if there is no default
+	Group      string   // the heading in help under which the flag is listed
+	Words      []string // the only valid values; nil if other values are valid, too
+	Set        Reader   // parses and stores the value; nil for a flag that stores nothing, such as --help
+	For        Kinds    // the kinds of targets that the flag supports; 0 means all kinds
+	Needs      string   // the name of another flag that must be set, too; "" if no other flag is needed
+	Not        string   // flags that contradict this flag, separated by blanks: NAME, NAME=VALUE (only this value), or NAME!=VALUE (any other value)
 	Many       bool     // the flag may be repeated
 	Brief      bool     // the short help contains the flag
 	Hidden     bool     // the flag is accepted, but help does not show it
 	FromFile   bool     // @FILE means the content of the file
 	MayBeEmpty bool     // an empty value is valid
-	WholeRun   bool     // an entry of a targets file cannot set the flag
-	// HasVariable is true if the setting makes sense for every wait of a user or a CI job. An environment
-	// variable sets such a flag, too.
+	WholeRun   bool     // the flag concerns the run as a whole, so that no single entry of a targets file can set it
+	// HasVariable is true if an environment variable can set the flag. This makes sense if one value can suit
+	// every wait of a user or of a CI job.
 	HasVariable bool
-	// Distinctive is true if hardly any other program has a flag with this name. Such a flag is misplaced among
-	// the arguments of a command.
+	// Distinctive is true if hardly any other program has a flag with this name. If the flag appears among the
+	// arguments of a program that poll starts, it was probably meant for poll.
 	Distinctive bool
-	// Offers returns further candidates for completion: examples if other values are possible, too, and lists
-	// that take time to build.
+	// Offers returns completion candidates in addition to Words: examples for a flag with unlimited values, or a
+	// list that takes time to build. It is nil if the flag needs no such candidates.
 	Offers func() []string
 }
 
-// Kinds are kinds of targets, as bits. The program defines the meaning of each bit.
+// Kinds is a set of target kinds, one bit for each kind. The program defines the meaning of the bits.
 type Kinds uint8
 
 // IsSwitch reports whether the flag is a switch, which needs no value.
 func (f *Flag) IsSwitch() bool { return f.Value == "" }
 
-// Fits reports whether the flag applies to at least one of kinds.
+// Fits reports whether the flag applies to at least one kind in kinds.
 func (f *Flag) Fits(kinds Kinds) bool { return f.For == 0 || f.For&kinds != 0 }
 
-// Variable returns the name of the environment variable for the flag, such as POLL_UNTIL. The variable sets the
-// flag only if HasVariable is true.
+// Variable returns the name of the flag's environment variable, such as POLL_UNTIL for --until. The variable sets
+// the flag only if HasVariable is true.
 func (f *Flag) Variable() string {
 	return "POLL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// read parses text, and returns the function that sets the value. The function is nil for a flag that sets
-// nothing.
+// read parses text as a value of the flag. It returns a function that stores the value in a struct, or nil if the
+// flag stores nothing. It returns an error if text is not a valid value.
 func (f *Flag) read(text string) (apply func(any), err error) {
 	if f.Words != nil {
 		_, err = ParseWord(f.Words)(text)
@@ -88,13 +88,14 @@ func (f *Flag) read(text string) (apply func(any), err error) {
 	return f.Set(text)
 }
 
-// Flags is the table of the flags of a command.
+// Flags is the table of a command's flags.
 type Flags []Flag
 
-// HelpFlag returns the flag --help, which every command has.
+// HelpFlag returns the --help flag, which is part of every command's table.
 func HelpFlag() Flag { return Flag{Name: "help", Aliases: []string{"h"}, Usage: "this text"} }
 
-// In sets the heading of the flags in fs to group, and returns fs. Flags without kinds of targets get kinds.
+// In sets the help heading of every flag in fs to group, and returns fs itself. A flag without target kinds gets
+// the kinds given by kinds.
 func (fs Flags) In(group string, kinds Kinds) Flags {
 	for i := range fs {
 		fs[i].Group = group
@@ -103,7 +104,8 @@ func (fs Flags) In(group string, kinds Kinds) Flags {
 	return fs
 }
 
-// Lookup returns the flag with the name or alias name, which has no dashes. It returns nil without such a flag.
+// Lookup returns the flag whose name or alias is name, given without dashes. It returns nil if there is no such
+// flag.
 func (fs Flags) Lookup(name string) *Flag {
 	for i := range fs {
 		if fs[i].Name == name || slices.Contains(fs[i].Aliases, name) {
@@ -113,7 +115,8 @@ func (fs Flags) Lookup(name string) *Flag {
 	return nil
 }
 
-// Named returns the flag with the name name. It returns nil without such a flag, and if name is an alias.
+// Named returns the flag whose name is name, given without dashes. It returns nil if there is no such flag. Unlike
+// Lookup, it does not search aliases.
 func (fs Flags) Named(name string) *Flag {
 	if f := fs.Lookup(name); f != nil && f.Name == name {
 		return f
@@ -121,13 +124,13 @@ func (fs Flags) Named(name string) *Flag {
 	return nil
 }
 
-// Only returns the flags with the given names, in the order of the table and without headings.
+// Only returns copies of the flags with the given names, in table order and without headings.
 func (fs Flags) Only(names ...string) Flags {
 	some := slices.DeleteFunc(slices.Clone(fs), func(f Flag) bool { return !slices.Contains(names, f.Name) })
 	return some.In("", 0)
 }
 
-// Shown returns the names of the flags that help shows.
+// Shown returns the names of all flags that are not hidden.
 func (fs Flags) Shown() []string {
 	var names []string
 	for _, f := range fs {
@@ -138,32 +141,33 @@ func (fs Flags) Shown() []string {
 	return names
 }
 
-// A Reader parses the value of a flag. It returns a function that sets the value in a struct. The function may
-// be called again, and for another struct.
+// A Reader parses a flag's value. It returns a function that stores the value in a struct. That function may be
+// called several times, for different structs.
 type Reader func(text string) (apply func(any), err error)
 
-// Parsed returns a reader that parses a value of type T with parse. set sets the value in a struct of type R.
+// Parsed returns a Reader that parses a value with parse, and stores it with set in a struct of type R. The
+// function that the Reader returns does nothing for a struct of another type.
 func Parsed[R, T any](parse func(string) (T, error), set func(*R, T)) Reader {
 	return func(text string) (func(any), error) {
 		v, err := parse(text)
 		return func(to any) {
-			if r, ok := to.(*R); ok { // the flags of a command may set fields of two structs
+			if r, ok := to.(*R); ok { // a command's flags may be spread over two structs
 				set(r, v)
 			}
 		}, err
 	}
 }
 
-// Text returns a reader of a value that is not parsed.
+// Text returns a Reader that stores its argument unchanged.
 func Text[R any](set func(*R, string)) Reader {
 	return Parsed(func(text string) (string, error) { return text, nil }, set)
 }
 
-// Switch returns a reader of true and false.
+// Switch returns a Reader that parses a boolean with [strconv.ParseBool].
 func Switch[R any](set func(*R, bool)) Reader { return Parsed(strconv.ParseBool, set) }
 
-// Of changes flags of a struct of type T into flags of a struct of type R, and returns them. field returns the T
-// inside an R.
+// Of adapts flags, which store their values in a struct of type T, to a struct of type R. The function field
+// returns the T inside an R. The slice flags is changed in place, and returned.
 func Of[R, T any](flags Flags, field func(*R) *T) Flags {
 	for i, f := range flags {
 		flags[i].Set = func(text string) (func(any), error) {
@@ -178,8 +182,7 @@ func Of[R, T any](flags Flags, field func(*R) *T) Flags {
 	return flags
 }
 
-// ParseDuration parses a duration with its unit, such as 30s. The number 0 needs no unit. A negative duration is
-// an error.
+// ParseDuration parses a duration with a unit, such as 30s. Only 0 needs no unit. A negative duration is an error.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	n, isNumber := number(s)
@@ -194,7 +197,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }
 
-// number parses a finite number, and reports whether s is a finite number.
+// number parses s as a floating-point number. It returns false for ok if s is not a number, or if the number is
+// infinite or NaN.
 func number(s string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -203,7 +207,8 @@ func number(s string) (n float64, ok bool) {
 	return n, true
 }
 
-// least returns a parser of values that are at least bound. Errors name the kind of value by what.
+// least returns a parser for values that are at least bound. It parses a value with parse. The error for an
+// invalid value is "... is not WHAT", with what in place of WHAT.
 func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		n, ok := parse(s)
@@ -217,7 +222,7 @@ func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) fu
 	}
 }
 
-// ParseCount returns a parser of whole numbers that are at least bound.
+// ParseCount returns a parser for integers that are at least bound.
 func ParseCount(bound int) func(string) (int, error) {
 	return least(bound, "a whole number", func(s string) (int, bool) {
 		n, err := strconv.Atoi(s)
@@ -225,12 +230,13 @@ func ParseCount(bound int) func(string) (int, error) {
 	})
 }
 
-// ParseNumber returns a parser of numbers that are at least bound.
+// ParseNumber returns a parser for finite numbers that are at least bound.
 func ParseNumber(bound float64) func(string) (float64, error) {
 	return least(bound, "a number", number)
 }
 
-// ParsePercent parses a percentage above 0. It returns 0.1 for "10%".
+// ParsePercent parses a percentage, which must be more than 0% but may exceed 100%. It returns 0.1 for "10%". A
+// number without a percent sign is an error.
 func ParsePercent(s string) (float64, error) {
 	digits, hasUnit := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
@@ -245,15 +251,16 @@ func ParsePercent(s string) (float64, error) {
 	return n / 100, nil
 }
 
-// ParseRate parses a number of events in a time, such as "5/10s", as in the --rate of curl. It returns the
-// number of events per second. "0" returns 0, which means no limit.
+// ParseRate parses a rate such as "50/s" or "5/10s" (5 events in 10 seconds), as curl's --rate option does. It
+// returns the number of events per second. For "0", it returns 0, which means unlimited. Unlike in curl, any other
+// number needs a unit of time.
 func ParseRate(s string) (float64, error) {
 	count, per, hasUnit := strings.Cut(s, "/")
 	n, ok := number(count)
 	switch {
 	case ok && n == 0:
 		return 0, nil
-	case ok && !hasUnit: // in curl, a number without a unit is per hour
+	case ok && !hasUnit: // curl would count a number without a unit per hour
 		return 0, Usagef("%s needs a unit of time, e.g. %s/s, %s/m or %s/h", s, s, s, s)
 	}
 	digits := strings.TrimRight(per, "smhd")
@@ -265,8 +272,9 @@ func ParseRate(s string) (float64, error) {
 	return n / (units * unit), nil
 }
 
-// ParseShare parses "N" as a number, and "N%" as a share of total, rounded up. The result is at least 1 and at
-// most total. things is the name of the counted things in errors.
+// ParseShare parses a number such as "3", or a percentage of total such as "95%", which it rounds up to a whole
+// number. The result is at least 1 and at most total; anything else is an error. The parameter things names the
+// counted objects in error messages.
 func ParseShare(s string, total int, things string) (int, error) {
 	digits, isShare := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
@@ -284,8 +292,9 @@ func ParseShare(s string, total int, things string) (int, error) {
 	return int(n), nil
 }
 
-// ParseSize parses a number of bytes, with a unit or without. KiB, K and k are powers of 1024; kB and KB are
-// powers of 1000. A fraction of a byte is dropped, but the number must be 0 or at least one byte.
+// ParseSize parses a size in bytes, with or without a unit. The units K, k, KiB, M, MiB, G and GiB are powers of
+// 1024. The units kB, KB, MB and GB are powers of 1000. The result is rounded down, but a size between 0 and 1
+// byte is an error.
 func ParseSize(s string) (int64, error) {
 	digits := strings.TrimRight(s, "kKMGiB")
 	factor := map[string]float64{
@@ -302,8 +311,8 @@ func ParseSize(s string) (int64, error) {
 	return int64(n * factor), nil
 }
 
-// ParseList returns a parser of a list with commas between its elements. read parses an element. Repeated
-// elements are dropped.
+// ParseList returns a parser for a comma-separated list. It parses each element with read, after trimming
+// surrounding white space. It keeps only the first of equal elements.
 func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, error) {
 	return func(s string) (list []T, err error) {
 		for word := range strings.SplitSeq(s, ",") {
@@ -319,7 +328,7 @@ func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, er
 	}
 }
 
-// ParseWord returns a parser that accepts only words.
+// ParseWord returns a parser that accepts only the strings in words.
 func ParseWord(words []string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if !slices.Contains(words, s) {
@@ -329,7 +338,7 @@ func ParseWord(words []string) func(string) (string, error) {
 	}
 }
 
-// Texts converts words to strings, as tables of flags need them.
+// Texts converts words, which may have any string type, to plain strings. The result suits [Flag.Words].
 func Texts[T ~string](words []T) []string {
 	var plain []string
 	for _, w := range words {

@@ -6,28 +6,29 @@ import (
 	"strings"
 )
 
-// A Completion lists the candidates for the argument at the cursor.
+// A Completion lists the shell completion candidates for the argument at the cursor.
 type Completion struct {
 	Kind CompletionKind
-	// Start is the number of bytes of the argument that stay, such as the length of "--cacert=" in --cacert=ca.
-	// For OfferRest, Start is the number of arguments before the command.
+	// Start is the number of bytes at the start of the argument that completion does not replace: 9 for
+	// "--cacert=ca", the length of "--cacert=". If Kind is OfferRest, Start is instead the number of arguments
+	// before the program whose arguments are completed.
 	Start int
-	Words []string // the candidates, each with a tab and its meaning, if it has one
+	Words []string // the candidates; a candidate may be followed by a tab and its description
 }
 
-// A CompletionKind is the kind of values that may follow.
+// A CompletionKind is the kind of values that complete the argument.
 type CompletionKind string
 
-// The kinds of completion. The completion scripts of the shells contain these names.
+// The kinds of completion. The shells' completion scripts compare with these strings.
 const (
-	OfferWords    CompletionKind = "words"    // the candidates in Words
-	OfferFiles    CompletionKind = "files"    // names of files
-	OfferCommands CompletionKind = "commands" // the candidates in Words, and programs
-	OfferRest     CompletionKind = "rest"     // the completion of another command
+	OfferWords    CompletionKind = "words"    // only the candidates in Words
+	OfferFiles    CompletionKind = "files"    // file names
+	OfferCommands CompletionKind = "commands" // the candidates in Words, and the names of programs
+	OfferRest     CompletionKind = "rest"     // the completions that the shell has for the program on the command line
 )
 
-// Text returns c in the format that the completion scripts read. The first line has the kind and the start. Each
-// further line has a candidate, a tab and its meaning.
+// Text formats c for the completion scripts. The first line holds Kind and Start. Each further line holds a
+// candidate, a tab and the candidate's description, which may be empty.
 func (c Completion) Text() string {
 	text := fmt.Sprintf("%s %d\n", c.Kind, c.Start)
 	for _, w := range c.Words {
@@ -37,9 +38,9 @@ func (c Completion) Text() string {
 	return text
 }
 
-// Complete returns the completion of the last of words. words are the arguments after the name of the program on
-// an unfinished command line. There is at least one argument, which may be empty. Wrong arguments before the
-// last are ignored.
+// Complete returns the completion of the last element of words, the argument at the cursor. The slice words holds
+// the arguments of an unfinished command line without the program's name. It must have at least one element, which
+// may be "". Complete ignores errors in the earlier arguments.
 func Complete(main *Command, subcommands []*Command, words []string) Completion {
 	typed, current, command := words[:len(words)-1], words[len(words)-1], main
 	for _, c := range subcommands {
@@ -59,15 +60,15 @@ func Complete(main *Command, subcommands []*Command, words []string) Completion 
 			c.Words = append(c.Words, s.Name+"\t"+s.Summary)
 		}
 		if current == "" {
-			c.Kind = OfferWords // many programs would hide the subcommands
+			c.Kind = OfferWords // a list of all programs would bury the subcommands
 		}
 	}
 	c.Words = slices.DeleteFunc(slices.Clone(c.Words), func(w string) bool { return !strings.HasPrefix(w, current[c.Start:]) })
 	return c
 }
 
-// offer returns the completion of current, the argument after the arguments of l. Its candidates need not match
-// current.
+// offer returns the completion of current, the argument that follows the arguments parsed into l. It does not
+// filter the candidates by the prefix current.
 func (l *Line) offer(current string) Completion {
 	c, operands := l.Command, len(l.Operands)+len(l.Rest)
 	switch {
@@ -89,8 +90,8 @@ func (l *Line) offer(current string) Completion {
 	return Completion{Kind: OfferWords}
 }
 
-// remaining returns the flags that may still follow. It leaves out hidden flags, and flags that were typed and
-// cannot be repeated.
+// remaining returns the flags that the command line may still add, with their descriptions. It skips hidden flags,
+// and flags that are on the line already and cannot be repeated.
 func (l *Line) remaining() (list []string) {
 	for _, f := range l.Flags {
 		if f.Hidden || !f.Many && l.HasTyped(f.Name) {
@@ -103,8 +104,8 @@ func (l *Line) remaining() (list []string) {
 	return list
 }
 
-// values returns the completion of the value of f. current is the argument at the cursor, and start is the
-// offset of the value in current.
+// values returns the completion of the flag's value. The parameter current is the argument at the cursor, in which
+// the value starts at byte offset start. In a comma-separated list, only the last element is completed.
 func (f *Flag) values(current string, start int) Completion {
 	value := current[start:]
 	c := Completion{Kind: OfferWords, Start: start, Words: f.Words}
@@ -124,19 +125,19 @@ func (f *Flag) values(current string, start int) Completion {
 	return c
 }
 
-// Help returns text, the help of a subcommand, after replacing its line {flags} by the flags.
+// Help returns text, a subcommand's help, with its line "{flags}" replaced by the list of flags.
 func (c *Command) Help(text string) string {
 	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
 }
 
-// Synopsis returns the name and the operands of the subcommand.
+// Synopsis returns the subcommand's name, followed by its operands.
 func (c *Command) Synopsis() string { return strings.TrimSpace(c.Name + " " + c.Operands) }
 
-// Row returns the line for the subcommand in the list of subcommands.
+// Row returns the subcommand's line in the list of subcommands.
 func (c *Command) Row() string { return fmt.Sprintf("  %-25s %s\n", c.Synopsis(), c.Summary) }
 
-// Help returns the flags under their headings, in the order of the table. Flags without a heading have the
-// heading other. Hidden flags are left out.
+// Help returns the lines of all flags that are not hidden, in table order. A heading precedes each group of flags.
+// The parameter other is the heading for flags without a Group.
 func (fs Flags) Help(other string) (text string) {
 	last := ""
 	for _, f := range fs {
@@ -155,7 +156,7 @@ func (fs Flags) Help(other string) (text string) {
 	return text
 }
 
-// names returns the short names of the flag and its long name, with their dashes. Long aliases are left out.
+// names returns the flag's short names, followed by its long name, all with their dashes. It skips long aliases.
 func (f *Flag) names() []string {
 	var names []string
 	for _, alias := range f.Aliases {
@@ -166,13 +167,13 @@ func (f *Flag) names() []string {
 	return append(names, "--"+f.Name)
 }
 
-// Row returns the line for the flag in help.
+// Row returns the flag's line in the help text.
 func (f *Flag) Row() string { return fmt.Sprintf("  %-24s %s\n", f.Form(), f.explained()) }
 
-// Form returns the names and the placeholder of the flag: "-X, --request METHOD".
+// Form returns the flag's names and placeholder as help shows them, such as "-X, --request METHOD".
 func (f *Flag) Form() string { return strings.TrimSpace(strings.Join(f.names(), ", ") + " " + f.Value) }
 
-// explained returns the help text of the flag, with its default in brackets.
+// explained returns the flag's Usage, followed by the default value in brackets if the flag has a default.
 func (f *Flag) explained() string {
 	if f.Default == "" {
 		return f.Usage
@@ -180,8 +181,8 @@ func (f *Flag) explained() string {
 	return f.Usage + " [" + f.Default + "]"
 }
 
-// Sentences returns the description of the flag for the manual, in whole sentences. Each line has one sentence
-// or More.
+// Sentences returns the flag's description for the manual: Usage as a full sentence, the valid values unless Usage
+// lists them, More, and the default value. Each part starts on a new line.
 func (f *Flag) Sentences() string {
 	text := strings.TrimSuffix(strings.ToUpper(f.Usage[:1])+f.Usage[1:], ".") + "."
 	if n := len(f.Words); n > 0 && !strings.Contains(f.Usage, f.Words[n-1]) {

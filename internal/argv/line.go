@@ -11,65 +11,69 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Line is a command line that was read. It has the flags that are set, and the operands.
+// A Line is a parsed command line: its flags, its operands, and the first error.
 type Line struct {
 	Settings
 	Command *Command
 	Flags   Flags
-	// Typed are the flags on the command line, in their order, with only their Flag and Text.
+	// Typed holds the flags on the command line as the user typed them, in order. Only the fields Flag and Text
+	// are set.
 	Typed []Setting
-	// Operands are the operands of the command, or a program and its arguments.
+	// Operands holds the operands of the command. If IsCommand is true, it holds a program and its arguments.
 	Operands []string
-	// Rest is all arguments after "--". Without "--", it starts with the first operand that is not a URL.
+	// Rest holds all arguments after "--". In the main command without "--", it starts with the first operand that
+	// is not a URL.
 	Rest []string
-	// Then is the program and its arguments after "--", if operands come before "--".
+	// Then holds the program after "--" and its arguments, if the line has operands before "--".
 	Then []string
-	// IsCommand is true if the operands are a program and its arguments. Dashes is true if the line has a "--".
+	// IsCommand is true if Operands holds a program and its arguments. Dashes is true if the line contains "--".
 	IsCommand, Dashes bool
-	// LookupEnv returns the value of an environment variable, and whether the variable is set.
+	// LookupEnv returns an environment variable's value, and reports whether the variable is set, like
+	// [os.LookupEnv].
 	LookupEnv func(name string) (value string, ok bool)
-	// Write writes the result of a command to stdout.
+	// Write writes text, a result of the command, to stdout.
 	Write func(ctx context.Context, text string) error
-	// Err is the first error, or nil.
+	// Err is the first error in the command line, or nil.
 	Err error
 
-	waiting *Flag     // the flag in the last argument, if its value is missing; otherwise nil
-	notes   *[]string // the notes, which all copies of the line share
+	waiting *Flag     // the flag in the last argument if its value is still missing; otherwise nil
+	notes   *[]string // notes for the user; copies of the Line share them
 }
 
-// NewLine returns a line of the command c that has not read any arguments yet.
+// NewLine returns a Line for the command c. Its method Parse adds the arguments.
 func NewLine(c *Command) *Line {
 	return &Line{Command: c, Flags: c.Flags, notes: new([]string)}
 }
 
-// Note adds a note, with the prefix "note: ".
+// Note formats a note for the user according to format, and stores it with the prefix "note: ".
 func (l *Line) Note(format string, args ...any) {
 	*l.notes = append(*l.notes, "note: "+fmt.Sprintf(format, args...))
 }
 
-// Notes returns the notes for the user, in the order of the calls of Note.
+// Notes returns the stored notes, oldest first.
 func (l *Line) Notes() []string { return *l.notes }
 
-// Fail sets l.Err to err, unless there is an earlier error.
+// Fail records err in l.Err, unless l.Err holds an earlier error. A nil err has no effect.
 func (l *Line) Fail(err error) { l.Err = cmp.Or(l.Err, err) }
 
-// Add adds a setting of f to l. If text is invalid, Add passes the error to Fail.
+// Add appends the setting of flag f to l.Settings with [Settings.With], and records any error with Fail.
 func (l *Line) Add(f *Flag, text, origin string, rank Rank) {
 	given, err := l.With(f, text, origin, rank)
 	l.Settings = given
 	l.Fail(err)
 }
 
-// HasTyped reports whether the flag called name is on the command line.
+// HasTyped reports whether the flag called name was typed on the command line.
 func (l *Line) HasTyped(name string) bool {
 	return slices.ContainsFunc(l.Typed, func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Environ sets flags from their environment variables. It skips flags that are set already, and flags that do
-// not apply to kinds. It ignores an empty variable.
+// Environ sets flags from their environment variables. It skips flags that are already set, flags that do not
+// apply to any kind in kinds, and empty variables.
 //
-// A variable for a flag without HasVariable is an error. Otherwise the wait would continue without the setting,
-// and an ignored POLL_UNTIL would end in SUCCESS.
+// If the environment has a variable for a flag that no variable can set (HasVariable is false), Environ records an
+// error. To ignore such a variable could end a wait too early: without POLL_UNTIL, for example, the first response
+// might count as SUCCESS.
 func (l *Line) Environ(kinds Kinds) {
 	for i := range l.Flags {
 		f := &l.Flags[i]
@@ -90,15 +94,17 @@ func (l *Line) Environ(kinds Kinds) {
 	}
 }
 
-// Getenv returns the value of the environment variable name, or "" if it is not set.
+// Getenv returns the value of the environment variable called name, or "" if the variable is not set.
 func (l *Line) Getenv(name string) string {
 	value, _ := l.LookupEnv(name)
 	return value
 }
 
-// Parse sorts args into flags and operands, and stops at "--". In the main command, the first operand that is
-// not a URL starts a program, and all later arguments belong to the program. After an error, Parse collects only
-// flags of the main command: operands could be values of an unknown flag.
+// Parse sorts args into flags and operands, and stops at "--". For the main command, it also stops at the first
+// operand that is not a URL: this operand is a program, and all later arguments are the program's arguments.
+//
+// After an error, the main command ignores operands, because an operand may be the value of an unknown flag. Parse
+// still collects the flags.
 func (l *Line) Parse(args []string) {
 	onlyURLs := l.Command.Name == ""
 	for len(args) > 0 {
@@ -121,11 +127,11 @@ func (l *Line) Parse(args []string) {
 	}
 }
 
-// give adds f with its value to the flags that were typed.
+// give appends the flag f with its value to l.Typed.
 func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Setting{Flag: f, Text: value}) }
 
-// long reads word, an argument such as --name or --name=value without its dashes. It returns args without the
-// arguments that it has used.
+// long parses word, a long flag without its dashes: "name" or "name=value". If the flag takes its value from the
+// next argument, that is args[0]. long returns the arguments that remain.
 func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
 	f := l.Flags.Lookup(name)
@@ -142,11 +148,11 @@ func (l *Line) long(word string, args []string) []string {
 	return args
 }
 
-// short reads word, an argument such as -q, -XPOST, -d@file or -sSfL without its dash. As in curl, a letter that
-// needs a value takes the rest of the argument, or the next argument. short returns args without the arguments
-// that it has used.
+// short parses word, an argument such as -q, -XPOST, -d@file or -sSfL without its dash. As in curl, a letter that
+// needs a value takes the rest of word as its value, or the next argument if word ends. short returns the
+// arguments that remain of args.
 func (l *Line) short(word string, args []string) []string {
-	// Without this test, -until would be -u ntil, and -data would be -d ata.
+	// Without this test, poll would read -until as -u ntil, and -data as -d ata.
 	if name, _, _ := strings.Cut(word, "="); len(name) > 1 && l.Flags.Lookup(name) != nil {
 		l.Fail(Usagef("unknown flag -%s", name).Hint("did you mean --%s?", name))
 		return args
@@ -172,8 +178,8 @@ func (l *Line) short(word string, args []string) []string {
 	return args
 }
 
-// next takes the first of args as the value of f, and returns the rest. It reports an error if args are empty,
-// or if the first is a known long flag. spelled is the flag as it was typed.
+// next stores args[0] as the value of f, and returns the remaining arguments. It fails if args is empty, or if
+// args[0] is itself a known long flag. The parameter spelled is the flag as the user typed it.
 func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	if len(args) == 0 {
 		l.waiting = f
@@ -188,8 +194,9 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	return args[1:]
 }
 
-// unknown returns the error for the unknown flag spelled, with a hint. If the line has no URL, the flag may be
-// meant for a command. args are the arguments that follow.
+// unknown returns the error for an unknown flag, which the user typed as spelled, with a hint. If no later or
+// earlier argument is a URL, the hint assumes that the flag is meant for a program. The slice args holds the
+// arguments after the flag.
 func (l *Line) unknown(spelled string, args []string) error {
 	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
 	meaning, hint := Advice("flag " + name)
@@ -209,7 +216,7 @@ func (l *Line) unknown(spelled string, args []string) error {
 	return err.Advise("like " + spelled + " command")
 }
 
-// HasScheme reports whether word is a URL with any scheme.
+// HasScheme reports whether word starts with a URL scheme and "://".
 func HasScheme(word string) bool {
 	scheme, _, found := strings.Cut(word, "://")
 	isLetter := func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }

@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// A Setting is a value of a flag that was parsed.
+// A Setting is a parsed value of a flag, with its source.
 type Setting struct {
 	Flag   *Flag
 	Text   string
-	Origin string // the name of the setting in errors: --FLAG, POLL_FLAG, or FILE:LINE: KEY of a preset or an entry
+	Origin string // the setting's name in error messages: --FLAG, POLL_FLAG, or "FILE:LINE: KEY" in a preset or targets file
 	Rank   Rank
 
-	apply func(any) // nil if the flag sets nothing
+	apply func(any) // stores the value in a struct; nil if the flag stores nothing
 }
 
-// isOn reports whether the flag is set, and is not a switch that is turned off.
+// isOn reports whether the flag is set. A switch with the value false does not count as set.
 func (s Setting) isOn() bool { return s.Rank > Unset && !(s.Flag.IsSwitch() && s.Text == "false") }
 
-// Settings are the values of flags, in the order of the command line and other sources. Adding or removing a
-// setting returns another list, and does not change the original.
+// Settings lists flag values, ordered as on the command line and in the other sources. Methods that add or remove
+// a setting return a new list and leave the original unchanged.
 type Settings []Setting
 
-// A Rank is the origin of a setting. If two settings contradict each other, the higher rank wins. Two settings
-// of the same rank must not contradict each other.
+// A Rank is the precedence of a setting, given by its source. If two settings contradict each other, the setting
+// with the higher rank wins. A contradiction between equal ranks is an error.
 type Rank uint8
 
-// The ranks of settings.
+// The ranks, lowest first.
 const (
 	Unset    Rank = iota
-	Preset        // from a preset
-	Variable      // from an environment variable
-	Typed         // from the command line
-	Entry         // from an entry of a targets file
+	Preset        // a preset's setting
+	Variable      // an environment variable
+	Typed         // a flag on the command line
+	Entry         // an entry of a targets file
 )
 
-// last returns the last setting of the flag called name. Without a setting, its rank is Unset and its origin is
-// --FLAG.
+// last returns the last setting of the flag called name. If the flag is not set, it returns a Setting with rank
+// Unset and the origin --NAME.
 func (l Settings) last(name string) Setting {
 	for _, s := range slices.Backward(l) {
 		if s.Flag.Name == name {
@@ -47,7 +47,7 @@ func (l Settings) last(name string) Setting {
 	return Setting{Origin: "--" + name}
 }
 
-// Texts returns all values of the flag called name, as they were given.
+// Texts returns all values of the flag called name, unparsed and in order.
 func (l Settings) Texts(name string) (texts []string) {
 	for _, s := range l {
 		if s.Flag.Name == name {
@@ -57,23 +57,26 @@ func (l Settings) Texts(name string) (texts []string) {
 	return texts
 }
 
-// Rank returns the rank of the flag called name, or Unset if the flag is not set.
+// Rank returns the rank of the flag called name. It returns Unset if the flag is not set.
 func (l Settings) Rank(name string) Rank { return l.last(name).Rank }
 
-// Has reports whether the flag called name is set.
+// Has reports whether the flag called name is set. For a switch, the value false counts, too.
 func (l Settings) Has(name string) bool { return l.Rank(name) > Unset }
 
-// IsOn reports whether the flag called name is set, and is not a switch that is turned off.
+// IsOn reports whether the flag called name is set. Unlike Has, it returns false for a switch with the value
+// false.
 func (l Settings) IsOn(name string) bool { return l.last(name).isOn() }
 
-// Origin returns the origin of the last setting of the flag called name, or --FLAG without a setting.
+// Origin returns where the flag called name was last set, as named in error messages. It returns --NAME if the
+// flag is not set.
 func (l Settings) Origin(name string) string { return l.last(name).Origin }
 
-// With returns the settings with the value text for f. The value replaces earlier values. If f may be repeated
-// and the rank is the same, the value is added to them.
+// With returns the settings after adding the value text of the flag f. The value replaces earlier values of the
+// flag, unless f may be repeated and the earlier values have the same rank.
 //
-// An invalid value is an error, but the setting is added. Two errors leave the settings unchanged: a switch that
-// is neither true nor false, and an empty value where it is not valid.
+// If text is not a valid value, With returns an error together with a list that includes the setting. It returns
+// the list unchanged in two other error cases: if f is a switch and text is not a boolean, and if text is empty
+// but f needs a value.
 func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error) {
 	if on, err := strconv.ParseBool(text); f.IsSwitch() {
 		if err != nil {
@@ -99,7 +102,7 @@ func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error
 	return append(slices.Clip(l), Setting{f, text, origin, rank, apply}), err
 }
 
-// Without returns the settings except the settings of the flag called name.
+// Without returns the settings without any values of the flag called name.
 func (l Settings) Without(name string) Settings {
 	if !l.Has(name) {
 		return l
@@ -107,8 +110,7 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply sets the fields of to, in the order of the settings. to is a pointer to a struct that the table of flags
-// sets.
+// Apply stores the values in the struct that the pointer to refers to, in the order of the settings.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {
@@ -117,28 +119,28 @@ func (l Settings) Apply(to any) {
 	}
 }
 
-// A Check holds the properties of a wait that [Settings.Resolved] needs.
+// A Check holds the properties of a wait against which [Settings.Resolved] checks the settings.
 type Check struct {
-	Kinds   Kinds   // the kinds of the targets
-	Word    string  // the name of the kinds in hints.txt
-	Least   Rank    // settings of a lower rank need not apply to the kinds
-	Limits  []Limit // the limits of the wait
-	Entries Flags   // the flags that entries of a targets file may set, including a flag that a setting needs; nil without such a file
+	Kinds   Kinds   // the kinds of the wait's targets
+	Word    string  // the name of Kinds in hints.txt
+	Least   Rank    // settings with a lower rank may set flags that do not apply to the wait, or that lack the flag they need
+	Limits  []Limit // properties of the wait that exclude flags
+	Entries Flags   // the flags that the entries of a targets file may set; nil without such a file. A needed flag may come from an entry
 }
 
-// A Limit is a kind of wait that excludes some flags.
+// A Limit names flags that do not apply to waits with a certain property.
 type Limit struct {
-	Holds bool   // whether the wait has this kind
-	Kind  string // the kind for [NotApplicable]
-	Flags string // the names of excluded flags, separated by blanks
+	Holds bool   // whether the wait has the property
+	Kind  string // the property's name, for [NotApplicable]
+	Flags string // the names of the excluded flags, separated by blanks
 }
 
-// Resolved returns the settings that apply to the wait c. If two settings contradict each other, it drops the
-// setting of the lower rank. It drops a variable that c.Limits excludes, or whose flag needs a flag that is not
-// on.
+// Resolved returns the settings that apply to the wait that c describes. It removes a setting that contradicts a
+// setting with a higher rank. It also removes an environment variable's setting if c.Limits excludes its flag, or
+// if the flag needs another flag that is not set.
 //
-// It returns an error for two settings of the same rank that contradict each other. It also returns an error for
-// another setting that does not apply to the wait, or that lacks the flag that it needs.
+// It returns an error if two settings with the same rank contradict each other. It also returns an error for any
+// other setting that does not apply to the wait, or that lacks the flag it needs.
 func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	for _, s := range l {
 		for not := range strings.FieldsSeq(s.Flag.Not) {
@@ -178,8 +180,8 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	return l, nil
 }
 
-// within returns the settings without the variables that limits exclude. Any other setting that limits exclude
-// is an error.
+// within removes the environment variables' settings whose flags are excluded by limits, and returns the rest. It
+// returns an error if any other setting's flag is excluded.
 func (l Settings) within(limits []Limit) (Settings, error) {
 	for _, limit := range limits {
 		for name := range strings.FieldsSeq(limit.Flags) {

@@ -11,14 +11,15 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A UsageError is an error in the command line, found before the first attempt. Hints are advice for the user.
+// A UsageError is an error in the command line or in a file that it names, found before the first attempt. Hints
+// holds advice for the user.
 type UsageError struct {
 	Err   error
 	Hints []string
 }
 
-// Usagef returns a usage error with a formatted message. If the message wraps another usage error, Usagef keeps
-// its hints.
+// Usagef returns a UsageError whose message is formatted as by [fmt.Errorf]. If the message wraps a UsageError,
+// the result has the hints of the wrapped error.
 func Usagef(format string, args ...any) *UsageError {
 	e := &UsageError{Err: fmt.Errorf(format, args...)}
 	if inner, ok := errors.AsType[*UsageError](errors.Unwrap(e.Err)); ok {
@@ -27,7 +28,7 @@ func Usagef(format string, args ...any) *UsageError {
 	return e
 }
 
-// Hint adds a formatted hint to e, unless the hint is empty, and returns e.
+// Hint formats a hint, appends it to e.Hints unless it is empty, and returns e.
 func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	if hint := fmt.Sprintf(format, args...); hint != "" {
 		e.Hints = append(e.Hints, hint)
@@ -35,8 +36,8 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Advise adds a hint from [Advice] to e, and returns e. It adds the hint for the first of abouts that has a
-// hint.
+// Advise appends a hint from hints.txt to e.Hints, and returns e. It passes the strings in abouts to [Advice] in
+// order, and uses the first hint that Advice returns.
 func (e *UsageError) Advise(abouts ...string) *UsageError {
 	for _, about := range abouts {
 		if _, hint := Advice(about); hint != "" {
@@ -46,8 +47,8 @@ func (e *UsageError) Advise(abouts ...string) *UsageError {
 	return e
 }
 
-// Meant adds the hint "did you mean" to e, and returns e. It names the candidate that is closest to word. It
-// adds nothing if no candidate is close.
+// Meant appends the hint "did you mean CANDIDATE?" to e.Hints, and returns e. The hint names the candidate that is
+// most similar to word. Meant adds no hint if no candidate is similar.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
@@ -55,38 +56,38 @@ func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	return e
 }
 
-// Error returns the message without the hints.
+// Error returns the error message, without the hints.
 func (e *UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error without the hints.
+// Unwrap returns the underlying error.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// NotApplicable returns the error that flag does not apply to a wait of kind. origin is the name of the setting
-// in the message.
+// NotApplicable returns the error for a flag that does not apply to the given kind of wait. The parameter origin
+// names the setting in the message. The explanation and the hint come from hints.txt.
 func NotApplicable(flag, origin, kind string) error {
 	why, hint := Advice("inapplicable " + flag + " " + kind)
 	return Usagef("%s %s", origin, why).Hint("%s", hint)
 }
 
-// IsUsage reports whether err is or wraps a usage error.
+// IsUsage reports whether err is or wraps a [UsageError].
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*UsageError](err)
 	return ok
 }
 
-// hints is the content of hints.txt, whose head explains its three columns.
+// hints is the content of hints.txt. The comment at the top of that file explains its three columns.
 //
 //go:embed hints.txt
 var hints string
 
-// A hintRow is a row of hints.txt.
+// A hintRow is a parsed line of hints.txt.
 type hintRow struct {
 	pattern       func() *regexp.Regexp
 	meaning, hint string
 }
 
-// hintTable returns the rows of hints.txt by the first word of their patterns. It parses the file at the first
-// call.
+// hintTable returns the rows of hints.txt, grouped by the first word of their patterns. It parses the file once,
+// at the first call.
 var hintTable = sync.OnceValue(func() map[string][]hintRow {
 	table := make(map[string][]hintRow)
 	for line := range strings.Lines(hints) {
@@ -99,8 +100,9 @@ var hintTable = sync.OnceValue(func() map[string][]hintRow {
 	return table
 })
 
-// Advice returns the meaning of a mistyped text and a hint, from the first row of hints.txt whose pattern
-// matches all of about. It returns "" for an empty column, and if no row matches.
+// Advice looks up about in hints.txt. It uses the first row whose pattern matches the whole string, and returns
+// the row's second column as meaning and its third as hint. The text "{N}" in a column stands for the match's Nth
+// group. Advice returns two empty strings if no row matches.
 func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
 	for _, row := range hintTable()[subject] {
