@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Validate returns an error if the rules cannot be evaluated: a wrong condition of [Rules.ErrorIf], a rule
-// without an Expr or with a Status that has no rules, a preset without rules, or a nil expression.
+// Validate returns an error if the rules cannot be evaluated. This is the case if a condition passed to
+// [Rules.ErrorIf] is malformed, if a rule has no Expr or a Status that rules cannot have, if a preset has no
+// rules, or if an expression in a list is nil.
 func (r Rules) Validate() error {
 	if slices.Contains(r.Detail, nil) {
 		return errors.New("an expression for the detail is nil")
@@ -18,32 +19,35 @@ func (r Rules) Validate() error {
 	return cmp.Or(r.err, validate(r.Own), r.Preset.validate())
 }
 
-// Classify returns the verdict on o. The first of these decides:
+// Classify evaluates the rules on o, and returns the verdict. The first of these that applies decides:
 //
-//  1. Own: the rules for THROTTLED, then those for ERROR, SUCCESS and NOT_READY.
-//  2. Preset, in the same order.
-//  3. The [Meaning] of the response itself. If the probe cannot work (a certificate that is not trusted, a redirect
-//     loop, a program that cannot be run, a start whose response was lost), it is an ERROR. Only rules in Own
-//     that name $error can then decide, and only for a certificate or a redirect loop.
+//  1. The user's rules, r.Own: first the rules for THROTTLED, then the rules for ERROR, SUCCESS and NOT_READY.
+//  2. The rules of r.Preset, in the same order.
+//  3. The default verdict of the response, which its [Meaning] defines.
 //
-// The Meaning selects the rules that may decide. For the probes of package poll:
+// If the probe cannot work, the default verdict is ERROR. Examples are an untrusted certificate, a redirect loop,
+// a program that cannot be run, or a start request whose response was lost. Only rules in r.Own that read $error
+// can then decide instead, and only for a certificate or a redirect loop.
 //
-//   - A rule for SUCCESS or ERROR that reads the document is evaluated only on a successful response, unless it names
-//     $status or $error; for a command $exit, $stdout, $stderr, $body or $error. If a rule in Own for SUCCESS names
-//     $exit, all rules for ERROR are evaluated.
-//   - A rule in Preset for [NotReady] is evaluated on each response, except on the output of a command that failed, and
-//     on a response to a request that was refused for load.
-//   - A rule for SUCCESS counts on a response that is not successful only if its result is affirmed (see
-//     [expr.Result.Affirmed]), or if the rule names $exit, $status or $error. For a command that has ended only $exit is
-//     enough.
-//   - A 404, a 410 or a failure after a redirect to another page, or at the URL of an object that a start has
-//     created, is not SUCCESS by any rule: a rule that matches makes it NOT_READY.
-//   - An element that is not in the response is NOT_READY, unless it is gone and a rule that names $gone matches.
+// The Meaning also determines which rules may decide. For the probes of package poll:
 //
-// A rule whose result is unknown does not match. A rule in Own for [NotReady] whose result is unknown keeps a wait
-// going that has no rule for SUCCESS.
+//   - A rule for SUCCESS or ERROR that reads the document is evaluated only on a successful response, unless it also
+//     reads $status or $error, or for a command $exit, $stdout, $stderr, $body or $error. If a rule for SUCCESS in
+//     r.Own reads $exit, all rules for ERROR are evaluated.
+//   - A rule for NOT_READY in r.Preset is evaluated on every response, except on the output of a command that failed,
+//     and on an HTTP response that rejects the request because of load.
+//   - On an unsuccessful response, a rule for SUCCESS counts only if its result is affirmed (see
+//     [expr.Result.Affirmed]), or if the rule reads $exit, $status or $error. For a command that has ended, only
+//     $exit has this effect.
+//   - No rule makes a response SUCCESS if it is a 404, a 410 or a failure after a redirect to another page, or at the
+//     URL of an object that a start request has created. If a rule for SUCCESS matches, the verdict is NOT_READY.
+//   - If the response does not contain the element that o is about, the verdict is NOT_READY, unless the element is
+//     [Gone] and a rule that reads $gone matches.
 //
-// When ctx is done, Classify abandons rules that take long. Rules that are not valid make an ERROR.
+// A rule whose result is unknown does not match. If there are no rules for SUCCESS, a rule for NOT_READY in r.Own
+// whose result is unknown prevents SUCCESS.
+//
+// When ctx is done, Classify abandons rules whose evaluation takes long. If r is not valid, the verdict is ERROR.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	if err := r.Validate(); err != nil {
 		return Verdict{Status: Error, Reason: err.Error(), Final: true}
@@ -71,7 +75,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	return v
 }
 
-// decide returns the verdict, and whether rules give its reason.
+// decide returns the verdict on o. byRules is true if the reason of the verdict comes from rules.
 func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	v, ok := e.firstMatch(o, r.Own)
 	if !ok && r.Preset != nil && (e.meaning.Only == nil || o.Presence == Gone) {
@@ -86,15 +90,16 @@ func (r Rules) decide(e *evaluation, o *Observation) (v Verdict, byRules bool) {
 	default:
 		v, byRules = e.unmatched(o, r)
 	}
-	if v.Objects = e.objects; o.Failure == nil || e.meaning.Only == nil { // otherwise the failure decides, and not the rules
+	if v.Objects = e.objects; o.Failure == nil || e.meaning.Only == nil { // otherwise the failure decides, not the rules
 		v.Results = e.results
 	}
 	return v, byRules || o.absence() != ""
 }
 
-// unmatched returns the verdict if no rule matches, and whether rules give its reason.
+// unmatched returns the verdict on o if no rule matches. byRules is true if the reason of the verdict comes from
+// rules.
 func (e *evaluation) unmatched(o *Observation, r Rules) (v Verdict, byRules bool) {
-	m, want := e.meaning, "" // the reason why the rules for SUCCESS do not match
+	m, want := e.meaning, "" // want explains why the rules for SUCCESS do not match
 	if m.Holds != HoldsAlways {
 		want = cmp.Or(e.words, e.want())
 	}
@@ -120,7 +125,8 @@ func (e *evaluation) unmatched(o *Observation, r Rules) (v Verdict, byRules bool
 	return v, byRules
 }
 
-// undecided returns the verdict on a response that the rules should have decided but did not.
+// undecided returns v as the verdict on a response that decides nothing. The status is NOT_READY or, if r.Strict
+// is set, ERROR with a reason that starts with "unexpected state".
 func (r Rules) undecided(v Verdict) Verdict {
 	if v.Status = NotReady; r.Strict {
 		v.Status, v.Reason = Error, "unexpected state: "+v.Reason
@@ -128,21 +134,22 @@ func (r Rules) undecided(v Verdict) Verdict {
 	return v
 }
 
-// reads reports whether r.Own has a rule for s that reads one of the variables. Without variables it reports
-// whether r.Own has a rule for s.
+// reads reports whether r.Own contains a rule for s that reads at least one of the variables. Without variables,
+// it reports whether r.Own contains a rule for s.
 func (r Rules) reads(s Status, variables ...string) bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool {
 		return rule.Status == s && (len(variables) == 0 || rule.Expr.Reads(variables...))
 	})
 }
 
-// HasSuccess reports whether there may be a rule for SUCCESS.
+// HasSuccess reports whether r contains a rule for SUCCESS, either in Own or in the Preset.
 func (r Rules) HasSuccess() bool {
 	return slices.ContainsFunc(slices.Concat(r.Own, r.Preset.All()), func(rule Rule) bool { return rule.Status == Success })
 }
 
-// Admits reports whether rules for ERROR may read the document: the response is successful, or a rule of the user for
-// SUCCESS names the exit code of the command.
+// Admits reports whether rules for ERROR may read the document of o. They may do so if o is successful, or if one
+// of the user's rules for SUCCESS reads the exit code of the command: such a rule shows that a failing exit code
+// is expected.
 func (r Rules) Admits(o *Observation) bool {
 	return o.Good() || o.Exit != nil && r.reads(Success, "exit")
 }

@@ -9,34 +9,36 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Result is the result of one rule for one observation.
+// A Result is the result of evaluating one rule on one observation.
 type Result struct {
 	expr.Result
 	Rule *Rule
-	// Env has the variables of the rule.
+	// Env has the variables that the rule could read.
 	Env *expr.Env
-	// Evaluated is false if the rule must not decide about the response. Result is then empty.
+	// Evaluated is false if the rule was not allowed to decide about the response. The expr.Result is then the
+	// zero value.
 	Evaluated bool
-	// NoObject is true if the response has no object that the rule could be about.
+	// NoObject is true if the rule belongs to a preset for objects, and the response contains no object.
 	NoObject bool
 }
 
-// An evaluation evaluates rules on one observation.
+// An evaluation is the evaluation of rules on one observation, or on one object in its response.
 type evaluation struct {
 	env      *expr.Env
 	meaning  *Meaning
-	admitted bool // rules for ERROR may read the document
+	admitted bool // whether rules for ERROR may read the document; see Rules.Admits
 	results  []Result
 
-	isMany  bool     // the response has several objects
-	none    bool     // the response has no object
-	words   string   // the reason why a preset has not decided
-	objects []Object // the verdicts of the preset
+	isMany  bool     // the response contains several objects
+	none    bool     // the response contains no object
+	words   string   // why no rule of a preset has decided
+	objects []Object // the preset's verdicts on the objects
 
-	detail []*expr.Expr // replaces the Detail of rules, if it is not nil
+	detail []*expr.Expr // used instead of Rule.Detail, unless it is nil
 }
 
-// detailed adds the message of the response to a reason that does not have it.
+// detailed returns reason, followed by the message that the expressions in detail find in the response. It returns
+// reason unchanged if they find no message, or if reason already contains the message.
 func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	var types []string
 	if e.detail != nil { // the user has chosen the value
@@ -48,7 +50,9 @@ func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	return reason
 }
 
-// firstMatch evaluates rules in the order of their statuses until a rule matches.
+// firstMatch evaluates rules by status, in the order that ruled returns, until a rule matches. It returns the
+// verdict of the rule that matched, and true. If no rule matches, it returns false. If the evaluation of a rule is
+// abandoned, it returns a NOT_READY verdict and true.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
@@ -56,7 +60,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 				continue
 			}
 			switch one := e.evaluate(&rules[i]); {
-			case one.Matched() && status == Success && e.none: // the rule reads nothing of an object
+			case one.Matched() && status == Success && e.none: // the rule matches without reading an object
 			case one.Matched():
 				v := e.matched(o, one)
 				if status == Error {
@@ -72,7 +76,8 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// alsoDone returns a note that names the first condition of the user for SUCCESS that matches a response with an ERROR.
+// alsoDone returns a note for a response with the verdict ERROR. The note names the first of the user's conditions
+// for SUCCESS in rules that is also true. The result is nil if there is no such condition.
 func (e *evaluation) alsoDone(rules []Rule) []string {
 	i := slices.IndexFunc(rules, func(rule Rule) bool {
 		return rule.Status == Success && rule.Preset == "" && rule.Expr.Eval(e.env).Matched()
@@ -83,7 +88,7 @@ func (e *evaluation) alsoDone(rules []Rule) []string {
 	return []string{rules[i].String() + " is true as well, and conditions for ERROR come first"}
 }
 
-// evaluate adds the result of a rule.
+// evaluate evaluates rule if it may decide about the response. It appends the result to e.results, and returns it.
 func (e *evaluation) evaluate(rule *Rule) Result {
 	x, m := rule.Expr, e.meaning
 	one := Result{Rule: rule, Env: e.env, NoObject: e.none}
@@ -93,13 +98,13 @@ func (e *evaluation) evaluate(rule *Rule) Result {
 	}
 	isUnsuccessful := m.Allow&AllowRead == 0 && !m.isNamed(x)
 	if rule.Status == Success && isUnsuccessful && one.Matched() && !one.Affirmed() {
-		one.Evaluated, one.Result = false, expr.Result{} // such as $stdout != "old" after ssh failed to connect
+		one.Evaluated, one.Result = false, expr.Result{} // for example, $stdout != "old" after ssh failed to connect
 	}
 	e.results = append(e.results, one)
 	return one
 }
 
-// matched returns the verdict by a rule that matches.
+// matched returns the verdict of a rule that matches. The parameter one is the result of the rule.
 func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	rule := one.Rule
 	reason := rule.Why
@@ -124,8 +129,9 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// FirstText returns the first value that is a string or of one of types, on one line. It returns "" without such a
-// value.
+// FirstText returns the first value that is a string, or whose type is one of types, as a single line. It skips
+// blank values. Like words.Excerpt, it drops the prefix of a log line and shortens long values. It returns ""
+// without such a value.
 func FirstText(values []*expr.Expr, env *expr.Env, types ...string) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" || slices.Contains(types, v.Type) {
@@ -137,7 +143,7 @@ func FirstText(values []*expr.Expr, env *expr.Env, types ...string) string {
 	return ""
 }
 
-// want returns the reasons why the rules for SUCCESS did not match, "" if no such rule was evaluated.
+// want explains why the rules for SUCCESS did not match. It returns "" if no such rule was evaluated.
 func (e *evaluation) want() string {
 	var words []string
 	for _, one := range e.results {
@@ -156,8 +162,8 @@ func (e *evaluation) want() string {
 	return strings.Join(words[:min(2, len(words))], "; ")
 }
 
-// doubt returns the reason why a rule for NOT_READY should perhaps have matched: its result is unknown, or it names
-// nearly a member of the document. It returns "" without such a rule.
+// doubt explains why a rule for NOT_READY perhaps should have matched: the result of the rule is unknown, or the
+// rule seems to misspell the name of a field. It returns "" if there is no such rule.
 func (e *evaluation) doubt(o *Observation) string {
 	for _, one := range e.results {
 		if one.Rule.Status != NotReady || !one.Evaluated || one.isExcused(o) {
@@ -171,9 +177,9 @@ func (e *evaluation) doubt(o *Observation) string {
 	return ""
 }
 
-// isExcused reports whether a rule for NOT_READY is about responses that were not successful, so that a
-// successful response without the fields that the rule reads is not a doubtful case: the rule only reads
-// errors, or it has matched such a response and no successful response.
+// isExcused reports whether a rule for NOT_READY seems to be meant for unsuccessful responses. It is then no cause
+// for doubt if a successful response lacks the fields that the rule reads. The rule is excused if it reads nothing
+// but errors, or if it has matched unsuccessful responses only.
 func (one Result) isExcused(o *Observation) bool {
 	onlyErrors := one.Rule.Expr.Reads("error", "error members") &&
 		!one.Rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")
@@ -181,8 +187,8 @@ func (one Result) isExcused(o *Observation) bool {
 	return (onlyErrors || isKnown && !wasGood) && one.hasNoField()
 }
 
-// hasNoField reports whether the document is an object without the fields that the rule reads. The rule
-// then has the same result for an empty object.
+// hasNoField reports whether the response has none of the fields that the rule reads. To find out, it compares the
+// explanation of the result with the explanation for an empty object.
 func (one Result) hasNoField() bool {
 	empty := *one.Env
 	empty.Doc = expr.NewDoc([]byte("{}"))

@@ -4,53 +4,65 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Protocol gives the responses of one kind of probe a meaning. The probe sets the Protocol of its
-// observations.
+// A Protocol interprets the responses of one kind of probe, such as HTTP requests or commands. The probe sets the
+// Protocol of each observation that it returns.
 type Protocol interface {
-	// Succeeded reports whether a response without a Failure is successful.
+	// Succeeded reports whether o, which has no Failure, is a successful response, such as HTTP 2xx or exit code
+	// 0.
 	Succeeded(o *Observation) bool
-	// Meaning returns the meaning of an observation. [Rules.Classify] calls it late, since a wrapper of the probe
-	// may change the Body.
+	// Meaning returns the meaning of o. [Rules.Classify] calls Meaning only when it evaluates o, because a wrapper
+	// of the probe may still change o.Body after the probe has returned o.
 	Meaning(o *Observation) Meaning
 }
 
-// A Meaning has the verdict on an observation if no rule matches, and selects the rules that may decide. With
-// the zero value no rule can make the observation SUCCESS.
+// A Meaning is the interpretation of one response by its [Protocol]: the verdict that applies if no rule matches,
+// and the restrictions on the rules that may decide instead. If the Meaning is the zero value, no rule can make
+// the observation SUCCESS.
 type Meaning struct {
-	// Default returns the verdict if no rule matches. The Status of an undecided verdict is None. isNamed is true if
-	// the user's rules name the documents of running operations: a rule for NOT_READY reads the document.
+	// Default returns the verdict that applies if no rule matches. A Status of None means that the response alone
+	// decides nothing. isNamed is true if the user describes the responses of running operations: one of the
+	// user's rules for NOT_READY reads the document.
 	Default func(isNamed bool) Verdict
-	// Certain is true if the SUCCESS of the Default holds in spite of a doubtful rule for NOT_READY.
+	// Certain is true if a SUCCESS from Default stands in any case. Otherwise it becomes NOT_READY while one of
+	// the rules for NOT_READY is doubtful: the rule's result is unknown, or the rule seems to misspell the name of
+	// a field.
 	Certain bool
-	// Holds selects the rules that replace the Default.
+	// Holds determines how rules for SUCCESS that did not match affect the Default.
 	Holds Holds
-	// Reason describes the response: "HTTP 200 OK". It is the reason of the verdict if a rule should have matched.
+	// Reason describes the response, such as "HTTP 200 OK". It is the reason of the verdict if the rules for
+	// SUCCESS were not evaluated on the response.
 	Reason string
-	// Where is added to the reasons of rules, such as "after a redirect to /login"; "" adds nothing.
+	// Where is appended to the reason of a verdict that a rule gave, such as "after a redirect to /login". If it
+	// is "", nothing is appended.
 	Where string
 
-	// Allow is the set of conclusions that rules may draw.
+	// Allow is the set of conclusions that rules may draw from the response.
 	Allow Allow
-	// Only restricts the rules to rules that read one of these variables. Nil means no restriction, and an empty
-	// list excludes all rules.
+	// Only restricts the rules that count. If it is not nil, a rule counts only if it reads at least one variable
+	// in this list, where variables are named without a $. An empty list that is not nil excludes all rules.
 	Only []string
-	// Named are the variables whose use shows that a rule is about unsuccessful responses.
+	// Named lists variables, without a $, that show that a rule is meant for unsuccessful responses. For example,
+	// a rule that reads $status takes error codes into account.
 	Named []string
-	// WhyNot is the reason if a rule for SUCCESS matches and AllowSuccess is not set. If WhyNot is "", such a rule is
-	// not evaluated.
+	// WhyNot explains why the response cannot mean SUCCESS. It applies only if Allow lacks AllowSuccess. If a rule
+	// for SUCCESS then matches, the verdict is NOT_READY, and WhyNot is appended to its reason. If WhyNot is "",
+	// rules for SUCCESS are not evaluated on the response.
 	WhyNot string
-	// WhyNotHere is the reason for NOT_READY if no rule matches and a rule applies only to the given page. "" has
-	// no effect.
+	// WhyNotHere is the reason of the NOT_READY that replaces the Default if no rule matches and one of the user's
+	// rules has its field Here set. If WhyNotHere is "", the Default applies in this case, too.
 	WhyNotHere string
 
-	// NextPage names the part of the response that announces a further page of a list; "" without such a part.
-	// isWhole is true if the response is the element itself, and not a list. Nil means that there is one page.
+	// NextPage returns the name of the part of the response that announces a further page of a list, such as a
+	// member or a header field, or "" if nothing announces a further page. isWhole is true if the whole response
+	// is a single object, and not a list of objects. A nil NextPage means that the response has no further page.
 	NextPage func(isWhole bool) string
 
-	// Once is true if the attempt cannot be repeated: an ERROR is final.
+	// Once is true if the attempt must not be repeated, such as a request that starts an operation. An ERROR is
+	// then final.
 	Once bool
-	// DeadEnd is the reason why no attempt can follow a response without a final verdict; "" if an attempt can
-	// follow. Advice is a remedy.
+	// DeadEnd explains why no further attempt can follow this response. A verdict that would not end the wait then
+	// becomes an ERROR, with DeadEnd appended to its reason, and with this Advice as its remedy. If DeadEnd is "",
+	// further attempts are possible.
 	DeadEnd string
 	Advice  Advice
 }
@@ -58,27 +70,28 @@ type Meaning struct {
 // Allow is a set of conclusions that rules may draw from an observation.
 type Allow uint8
 
-// The conclusions.
+// The conclusions that an [Allow] may contain.
 const (
-	AllowRead     Allow = 1 << iota // read the document, since the response is successful
-	AllowText                       // read the text of an unsuccessful response
-	AllowSuccess                    // conclude that the operation is done
-	AllowAbsence                    // conclude from a missing page that the requested object is missing, by a rule with Here
-	AllowNotReady                   // conclude that the operation is not done, by a preset and an unsuccessful response
+	AllowRead     Allow = 1 << iota // any that require the document: the response is successful
+	AllowText                       // any that require the body or output as text, although the response is unsuccessful
+	AllowSuccess                    // the operation is done, so the verdict may be SUCCESS
+	AllowAbsence                    // the requested object does not exist; rules with the field Here draw this conclusion
+	AllowNotReady                   // the operation is not done, by a preset's rule for NOT_READY, although the response is unsuccessful
 )
 
-// Holds selects the rules that replace the default verdict of a [Meaning].
+// Holds determines how rules for SUCCESS that did not match affect the Default of a [Meaning].
 type Holds uint8
 
-// The values.
+// The values of [Holds].
 const (
-	HoldsAlways                Holds = iota // no rules
-	HoldsRunning                            // no rules, but the rules for SUCCESS give the reason
-	HoldsUnlessRulesSaySuccess              // rules for SUCCESS: without a match nothing is decided
+	HoldsAlways                Holds = iota // the Default applies unchanged
+	HoldsRunning                            // the Default applies, but its reason explains why the rules for SUCCESS did not match
+	HoldsUnlessRulesSaySuccess              // the Default applies only without a preset and without rules for SUCCESS; otherwise, the verdict is NOT_READY, or ERROR if Rules.Strict is set
 )
 
-// meaning returns the meaning of an observation. Two restrictions apply to each protocol: only rules that read
-// $gone count for a missing element, and only rules that read $exit count for the end of a stream.
+// meaning returns the meaning of o, as its Protocol defines it. Two restrictions apply with every Protocol. If the
+// element that o is about has gone from the list, only rules that read $gone count, and if it was never there, no
+// rules count. At the end of a stream, only rules that read $exit count, and no rules without an exit code.
 func (o *Observation) meaning() (m Meaning) {
 	if o.Protocol != nil {
 		m = o.Protocol.Meaning(o)
@@ -98,23 +111,31 @@ func (o *Observation) meaning() (m Meaning) {
 	return m
 }
 
-// Always returns a Default of [Meaning] that always returns v.
+// Always returns a function for the field Default of a [Meaning]. The function always returns v.
 func Always(v Verdict) func(isNamed bool) Verdict {
 	return func(bool) Verdict { return v }
 }
 
-// excludes reports whether a rule must not be evaluated on the response.
+// excludes reports whether rule must not be evaluated on the response. A rule for SUCCESS is excluded if the
+// response cannot mean SUCCESS and WhyNot is "". A rule with the field Here is excluded if the response does not
+// show whether the requested object exists.
 func (m *Meaning) excludes(rule *Rule) bool {
 	return rule.Status == Success && m.Allow&AllowSuccess == 0 && m.WhyNot == "" || rule.Here && m.Allow&AllowAbsence == 0
 }
 
-// reads reports whether a rule satisfies Only: it reads one of the variables, or Only is nil.
+// reads reports whether rule satisfies m.Only: m.Only is nil, or rule reads one of the variables that m.Only
+// lists.
 func (m *Meaning) reads(rule *Rule) bool {
 	return m.Only == nil || len(m.Only) > 0 && rule.Expr.Reads(m.Only...)
 }
 
-// counts reports whether a rule may draw conclusions from a response. A rule about the document of a response that is
-// not successful counts only if it also names a property of such responses.
+// counts reports whether rule may draw conclusions from the response. On a successful response (AllowRead), every
+// rule may do so. On an unsuccessful response, a rule that reads nothing of the response's content counts, too. A
+// rule that reads the document, $isjson, $unchanged, $body or $header then counts only in one of these cases:
+//
+//   - It is a rule for THROTTLED, or a user's rule for NOT_READY. A preset's rule for NOT_READY needs AllowNotReady.
+//   - It is a rule for ERROR, and admitted is true (see [Rules.Admits]).
+//   - It also reads $error or a variable in m.Named. With AllowText, $stdout, $stderr and $body serve the same purpose.
 func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 	x, has := rule.Expr, func(a Allow) bool { return m.Allow&a != 0 }
 	isFree := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || has(AllowNotReady))
@@ -122,4 +143,5 @@ func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 	return has(AllowRead) || rule.Status == Error && admitted || isFree || isNamed || !x.Reads(".", "isjson", "unchanged", "body", "header")
 }
 
+// isNamed reports whether x reads one of the variables in m.Named.
 func (m *Meaning) isNamed(x *expr.Expr) bool { return len(m.Named) > 0 && x.Reads(m.Named...) }

@@ -8,142 +8,159 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Kind is the kind of a probe.
+// A Kind is a kind of probe.
 type Kind uint8
 
 // The kinds of probe.
 const (
-	KindCustom  Kind = iota // a custom probe
-	KindCommand             // a program
-	KindHTTP                // a URL
-	KindTCP                 // an address
+	KindCustom  Kind = iota // a probe that is not part of package poll
+	KindCommand             // a command
+	KindHTTP                // an HTTP request
+	KindTCP                 // a TCP connection
 )
 
-// String returns the kind with an article: "a URL".
+// String returns a description of the kind with an article, for messages: "a URL", "a command", "a TCP address" or
+// "this probe".
 func (k Kind) String() string {
 	return map[Kind]string{KindHTTP: "a URL", KindCommand: "a command", KindTCP: "a TCP address", KindCustom: "this probe"}[k]
 }
 
-// An Observation is the response to one attempt, or the failure of the attempt. It has no methods that send
-// requests.
+// An Observation is the response that one attempt received, or the reason why the attempt received no complete
+// response. Its methods send no requests.
 //
-// A custom probe sets Body, which is the document of the rules, or Failure. It leaves Kind at [KindCustom].
+// A custom probe sets either Body, which is the document that rules read, or Failure. It leaves Kind at
+// [KindCustom].
 type Observation struct {
 	Kind Kind
 
-	// Attempt is the number of the attempt, from 1. Elapsed is the age of the run when the attempt started. The run
-	// sets both. In an expression the names are $attempt and $elapsed.
+	// Attempt is the number of the attempt, starting at 1. Elapsed is the time from the start of the run to the
+	// start of the attempt. The run sets these fields. Expressions read them as $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
-	// Unchanged is how long consecutive responses have been equal, in whole milliseconds. The run sets it. In an
-	// expression its name is $unchanged.
+	// Unchanged is the time since the response last changed, in whole milliseconds. The run sets it. Expressions
+	// read it as $unchanged.
 	Unchanged time.Duration
-	// Target is the name of the target. The run sets it. In an expression its name is $name.
+	// Target is the name of the target, such as a URL or a name that the user chose. The run sets it. Expressions
+	// read it as $name.
 	Target string
 
 	// Body is the body of the response, or the command's stdout.
 	Body []byte
-	// Size is the length of the whole body in bytes, as far as the probe has read the body. If Size is more than
-	// len(Body), the body was longer than the limit, and Truncated is true.
+	// Size is the number of bytes of the body that the probe has read. If the body was longer than the probe's
+	// limit, Truncated is true, and Size is more than len(Body).
 	Size      int64
 	Truncated bool
 
-	// Within is the document, or the page, with the list that has Body as an element. Body is then the JSON that
-	// [expr.Each] returns. In an expression Within is $json, its text is $body, and Body is ".". Nil means that
-	// Body is the whole document.
+	// Within is set if Body is one element of a list: it is the document, or the page, that contains the list.
+	// Body is then the JSON text of the element, as [expr.Each] returns it. Expressions read the element as ".",
+	// the document as $json, and the document's text as $body. A nil Within means that Body is the whole document.
 	Within *expr.Doc
 	// Exit is the exit code of a command, or 128+n if signal n ended the command. It is nil if the run stopped the
-	// command, and for other probes.
+	// command, and for every other kind of probe.
 	Exit *int
-	// Signal names the signal that ended the command: "KILL".
+	// Signal is the name of the signal that ended the command, without "SIG", such as "KILL". It is "" if no
+	// signal ended the command.
 	Signal string
 	// Stderr is the end of the command's stderr, at most 64 KiB.
 	Stderr []byte
-	// Output has both outputs of the command in their order of arrival, as far as two pipes can show the order. Nil
-	// means that stderr was empty: Body is then the output.
+	// Output is the command's stdout and stderr together, in order of arrival, as far as two pipes can preserve
+	// that order. It is nil if stderr was empty: Body is then the whole output.
 	Output []byte
 
-	// Code and Header are the status code and the header of an HTTP response; nil without a response.
+	// Code is the status code of an HTTP response, and Header is its header. Without a response, both fields are
+	// nil.
 	Code   *int
 	Header http.Header
 
-	// Event is the name of a server-sent event, "" for other responses. In an expression its name is $event.
+	// Event is the name of a server-sent event, and "" for every other response. Expressions read it as $event.
 	Event string
 
-	// Failure is the reason why the response is incomplete or missing; nil for a complete response.
+	// Failure explains why the response is missing or incomplete. It is nil if the response is complete.
 	Failure *Failure
 
-	// Hint is the wait that the server requested; nil without a request.
+	// Hint is the wait before the next attempt that the server requested, for example with Retry-After. It is nil
+	// if the server requested no wait.
 	Hint *Hint
-	// Quota is the rest of a rate limit, from the header of the response; nil if the header has no quota.
+	// Quota is the remaining part of a rate limit, as the response header reports it. It is nil if the header
+	// reports no rate limit.
 	Quota *Quota
 
-	// Remarks are details that do not affect the verdict, such as an absurd header that the probe ignored, or a URL
-	// that it followed.
+	// Remarks are details for the user that do not affect the verdict, such as an invalid header that the probe
+	// ignored, or a URL that the probe followed.
 	Remarks []string
 
-	// Protocol gives the response a meaning. A run of package poll sets it, if the probe did not. Without a Protocol
-	// no rule makes the observation SUCCESS: see poll.Recorded.
+	// Protocol interprets the response. A run of package poll sets it unless the probe has set it. Without a
+	// Protocol, no rule can make the observation SUCCESS. The function poll.Recorded sets it for observations that
+	// were recorded or made by hand.
 	Protocol Protocol
 
-	// Pages are the further pages of a list. Body is the first page.
+	// Pages are the bodies of the further pages of a list, in order. Body is the first page.
 	Pages [][]byte
-	// LeftOut is true if a wrapper of the probe returned fewer Pages than the probe.
+	// LeftOut is true if a wrapper of the probe returned fewer Pages than the probe read.
 	LeftOut bool
-	// Page is the number, from 1, of the page that failed; 0 if no page failed. If a page failed, the whole
-	// response failed, and the other fields describe this page.
+	// Page is the number of the page that could not be read, where Body is page 1. It is 0 if every page was read.
+	// If a page could not be read, the whole response counts as failed, and the other fields describe the response
+	// for that page.
 	Page int
-	// Complete is true if the last page has no elements and names itself as the next page.
+	// Complete is true if the last page is an empty list that names itself as the next page, so that there are no
+	// more elements.
 	Complete bool
-	// Presence reports whether the element is in the response. Body is empty unless it is Present.
+	// Presence states whether the response contains the element that the observation is about. If the element is
+	// not [Present], Body is empty.
 	Presence Presence
 
-	// StderrCut is true if there was more on stderr.
+	// StderrCut is true if the command wrote more to stderr than Stderr contains.
 	StderrCut bool
-	// StdoutOpen is true if poll stopped a process that still had stdout open: the end of stdout is then unknown.
+	// StdoutOpen is true if poll stopped a process that still had stdout open. The end of stdout is then unknown.
 	// StderrOpen is the same for stderr.
 	StdoutOpen, StderrOpen bool
-	// OutputCut is true if Output is only the beginning of both outputs.
+	// OutputCut is true if Output contains only the beginning of the command's output.
 	OutputCut bool
 
-	// Message is true for a message of a stream. Ended is true for the end of a stream:
-	// a failure, or the exit code of a command with the last line as Body.
+	// Message is true if the observation is one message of a stream, such as a line of a command or a server-sent
+	// event. Ended is true if the observation is the end of a stream: either a failure, or the exit code of a
+	// command, with its last line as Body.
 	Message, Ended bool
-	// Part is true for a line of a truncated document. Rules may read the line as text, but not as JSON.
+	// Part is true if the observation is a line from a JSON document that was truncated. Rules may read the line
+	// as text, but not as JSON.
 	Part bool
 
-	// Doubt is the reason why a successful response may not be the requested document, such as a page after a
-	// redirect; "" without a doubt. Rules can decide despite a doubt.
+	// Doubt explains why a successful response may not be the document that was requested, for example because of
+	// a redirect to another page. It is "" if there is no such doubt. A rule may still decide about a doubtful
+	// response.
 	Doubt string
 
-	// Start is true for the response to the request that starts the operation. Result is true for the result of
-	// an operation whose status was in another document.
+	// Start is true if this is the response to the request that started the operation. Result is true if this is
+	// the result of an operation whose status was in another document.
 	Start, Result bool
-	// Next is the origin and path of the next request, if the response led to another URL; "" otherwise.
+	// Next is the origin and the path of the next attempt's request, if the response named another URL to check.
+	// Otherwise, it is "".
 	Next string
 	// Advice is a remedy for a mistake in the request, for each verdict.
 	Advice Advice
 
-	// Accept are the codes of a successful response; nil means the codes of the protocol. [Rules.Classify] sets it.
+	// Accept lists the status codes or exit codes of successful responses. Nil means the codes that the Protocol
+	// regards as successful. [Rules.Classify] sets Accept.
 	Accept []int
-	// Matched has the rules for NOT_READY that matched an earlier response. The value is true for a rule that
-	// matched a successful response. A rule that never matched may read fields of other responses. The run sets
-	// Matched.
+	// Matched contains the rules for NOT_READY that have matched an earlier response in this run, in the form that
+	// [Rule.String] returns. The value is true if the rule has matched a successful response. A rule that has
+	// matched only unsuccessful responses need not find its fields in a successful response. The run sets Matched.
 	Matched map[string]bool
 }
 
-// A Presence is whether an element is in a response.
+// A Presence states whether a response contains the element that an observation is about.
 type Presence uint8
 
-// The presences.
+// The values of a [Presence].
 const (
-	Present         Presence = iota // the element is in the response, or the observation is not about an element
-	Missing                         // the element is not in the response, and not Gone
-	Gone                            // an earlier response held the element, and two complete responses in a row did not; $gone is true
-	UnknownPresence                 // the response holds no list, so no path from "." can be followed
+	Present         Presence = iota // the response contains the element, or the observation is not about an element
+	Missing                         // the response does not contain the element, and the element is not Gone
+	Gone                            // two complete responses in a row lacked the element, which an earlier response contained; $gone is true
+	UnknownPresence                 // the response contains no list, so paths that start at "." are unknown
 )
 
-// Gap returns the reason why the response is incomplete. It has a meaning only for a truncated observation.
+// Gap returns a sentence that explains why a truncated response is incomplete. The result is meaningless if
+// o.Truncated is false.
 func (o *Observation) Gap() string {
 	if o.StdoutOpen {
 		return "the end of the output is missing"
@@ -151,8 +168,8 @@ func (o *Observation) Gap() string {
 	return "the answer is longer than the part of it that poll keeps"
 }
 
-// absence returns the reason for NOT_READY if the element is not in the response. It returns "" if the element
-// is in the response, and if the observation is not about an element.
+// absence returns a sentence that explains that the element is not in the response. It returns "" if the element
+// is in the response, if that is unknown, or if o is not about an element.
 func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
@@ -160,8 +177,8 @@ func (o *Observation) absence() string {
 	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
 }
 
-// element returns the element as a document. If there is no element, the document is unreadable and has the
-// reason.
+// element returns the element that o is about, as a document. If the response does not contain the element, every
+// path in the document is unknown, for the reason that absence returns.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
 	if o.Presence == UnknownPresence {
@@ -173,58 +190,61 @@ func (o *Observation) element() *expr.Doc {
 	return expr.NewDoc(o.Body)
 }
 
-// Good reports whether the response is successful by its protocol or by [Rules.Accept]: HTTP 2xx, exit code 0,
-// or a connection. The response of a custom probe is successful without a failure. An observation without a Protocol
-// is not successful.
+// Good reports whether the response is successful. A response to an HTTP request or a command is successful if its
+// code is one of [Rules.Accept], which are HTTP 2xx and exit code 0 by default. A connection, and the response of
+// a custom probe, are successful unless there is a Failure. An observation without a Protocol is never successful.
 func (o *Observation) Good() bool {
 	return o.Failure == nil && o.Protocol != nil && o.Protocol.Succeeded(o)
 }
 
-// Stopped reports whether the attempt was ended from outside before its response was complete. Such an attempt
-// has no effect on the verdict.
+// Stopped reports whether the run or its caller ended the attempt before the response was complete. Such an
+// attempt has no effect on the verdict.
 func (o *Observation) Stopped() bool {
 	return o.Failure != nil && o.Failure.Kind == FailureStopped
 }
 
-// A Hint is a wait that the server requested.
+// A Hint is a wait before the next attempt that the server requested.
 type Hint struct {
 	Wait   time.Duration `json:"wait,omitempty"`   // never negative
-	Source string        `json:"source,omitempty"` // the source of the request: "Retry-After"
+	Source string        `json:"source,omitempty"` // where the server requested the wait, such as "Retry-After"
 }
 
-// A Quota is the rest of a rate limit.
+// A Quota is the remaining part of a rate limit.
 type Quota struct {
-	Remaining int           // requests that are still allowed; never negative
-	Reset     time.Duration // the time until further requests are allowed; more than 0
+	Remaining int           // the number of requests that are still allowed; never negative
+	Reset     time.Duration // the time until the quota is renewed; more than 0
 }
 
-// A Failure is the reason why an attempt has no complete response.
+// A Failure explains why an attempt received no complete response.
 type Failure struct {
 	Kind FailureKind
-	// Class is the kind of the event, and $error in expressions: "refused" (nothing listens at any address of the
-	// host, or the socket does not exist), "timeout" (a connection, a response, or the end of a command took too
-	// long), "dns" (all queries of the resolver report that the host does not exist), "tls" (a certificate that is
-	// not trusted, or no TLS on the port), "reset" (the connection was closed before the response was complete).
-	// For any other failure it is "", and $error is "other".
+	// Class is the kind of event that caused the failure, or "" for an event without a class. Expressions read it
+	// as $error, where "" becomes "other". The classes are:
+	//
+	//   - "refused": nothing accepts connections at any address of the host, or the socket does not exist.
+	//   - "timeout": a connection, a response or the end of a command took too long.
+	//   - "dns": every query of the resolver reported that the host does not exist.
+	//   - "tls": the certificate is not trusted, or the port does not use TLS.
+	//   - "reset": the connection was closed before the response was complete.
 	Class  string
-	Reason string // for people, without secrets: "connection refused"
-	Err    error  // the cause, nil if the reason is complete
-	Advice Advice // a remedy
+	Reason string // for people, without secrets, such as "connection refused"
+	Err    error  // the underlying error; may be nil
+	Advice Advice // a remedy for the failure
 }
 
-// Error returns the reason.
+// Error returns f.Reason.
 func (f *Failure) Error() string { return f.Reason }
 
-// Unwrap returns the cause.
+// Unwrap returns f.Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A FailureKind is the consequence of a failure for later attempts.
+// A FailureKind determines the verdict on a failure, and whether further attempts make sense.
 type FailureKind uint8
 
-// The classes of failure. In an expression the class is $error.
+// The values of [Failure].Class.
 const (
 	ClassRefused = "refused"
-	ClassTimeout = "timeout" // or a lookup that failed
+	ClassTimeout = "timeout" // also for a DNS lookup that timed out
 	ClassDNS     = "dns"
 	ClassTLS     = "tls"
 	ClassReset   = "reset"
@@ -232,27 +252,28 @@ const (
 
 // The kinds of failure.
 const (
-	// FailureTransient may pass: refused, reset, timed out, name not found, not done yet. It is NOT_READY.
+	// FailureTransient is a failure that may pass, such as a refused connection, a timeout, or an unknown host
+	// name. The verdict is NOT_READY unless a rule matches.
 	FailureTransient FailureKind = iota
-	// FailureThrottled means that there were too many requests, or that a proxy refused to connect because of load.
-	// It is THROTTLED unless a rule matches.
+	// FailureThrottled means that the client sent too many requests, or that a proxy refused a connection because
+	// of load. The verdict is THROTTLED unless a rule matches.
 	FailureThrottled
-	// FailureHopeless will not pass, such as a certificate that is not trusted, or a redirect loop. It is ERROR
-	// unless a rule that reads $error matches.
+	// FailureHopeless is a failure that will not pass, such as an untrusted certificate or a redirect loop. The
+	// verdict is ERROR unless a rule that reads $error matches.
 	FailureHopeless
-	// FailureNotFound and FailureNotExecutable mean that the program cannot be run. They are ERROR. The run ends,
-	// and does not count the attempt.
+	// FailureNotFound and FailureNotExecutable mean that the program of a command does not exist or cannot be run.
+	// The verdict is ERROR. The run ends, and does not count the attempt.
 	FailureNotFound
 	FailureNotExecutable
-	// FailureMayHaveStarted means that the response to the start request was lost. It is ERROR: a second start
-	// request might start a second operation.
+	// FailureMayHaveStarted means that a request to start an operation was sent, but its response was lost. The
+	// verdict is ERROR, because sending the request again might start a second operation.
 	FailureMayHaveStarted
-	// FailureStopped means that a deadline or a signal ended the attempt before its response was complete. It has
-	// no effect on the verdict.
+	// FailureStopped means that a deadline or a signal ended the attempt before the response was complete. Such an
+	// attempt has no effect on the verdict.
 	FailureStopped
 )
 
-// Environment returns the variables of an expression for o.
+// Environment returns the variables that an expression evaluated on o can read.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
 		Exit:    o.Exit,

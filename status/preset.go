@@ -12,48 +12,52 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Preset has the rules for the responses of an API. Each object of a response is evaluated by itself. If an
-// object has failed, the verdict is ERROR. SUCCESS needs at least one object, and all objects have to be done.
+// A Preset contains the rules for the responses of one API. The rules are evaluated separately on each object in a
+// response. The verdict on the response is ERROR if an object has failed. It is SUCCESS only if there is at least
+// one object, and every object is done.
 type Preset struct {
 	Name string
-	// Object is the path of the objects in a response; nil if the response is the only object. In a rule "." is the
-	// object and $json the response. An element of a list that is a target of its own is an object.
+	// Object finds the objects in a response. If it is nil, the response is the only object. In rules, "." is the
+	// object and $json is the response. If the run waits for each element of a list separately, an element is an
+	// object, and Object is not used.
 	Object *expr.Each
-	// ID are the expressions whose values name an object among several, such as .kind and .metadata.name.
+	// ID are expressions, such as .kind and .metadata.name. Their values together name an object in messages about
+	// several objects.
 	ID []*expr.Expr
-	// Rules are evaluated once on the whole response: they read no member of an object, but $exit, for example.
-	// Rules for NOT_READY are evaluated before the rules for SUCCESS of objects.
+	// Rules are evaluated once on the whole response. They do not read the members of an object, but, for example,
+	// $exit. If such a rule matches, the objects matter only if an object is ERROR or THROTTLED.
 	Rules []Rule
-	// Stanzas are tried for each object in their order: the first stanza that matches evaluates the object.
+	// Stanzas are the groups of rules for different kinds of objects. Each object is evaluated by the first stanza
+	// that matches the object.
 	Stanzas []Stanza
 }
 
-// A Stanza is the part of a preset for objects of one kind.
+// A Stanza is a part of a preset: the rules for objects of one kind.
 type Stanza struct {
 	Name  string
-	Match *expr.Expr // whether the stanza is for an object; nil means all objects
-	// Kinds are the values of .kind for which Match can be true; nil means any value. With many stanzas, Kinds
-	// saves the evaluation of most Match conditions.
+	Match *expr.Expr // true for the objects that the stanza evaluates; nil matches every object
+	// Kinds are the only values of .kind that Match can accept. Nil means that any value is possible. If there are
+	// many stanzas, Kinds avoids the evaluation of most Match conditions.
 	Kinds []string
 	Rules []Rule
 }
 
-// naming returns the expressions for the kind and the name of an object.
+// naming returns two expressions, for the kind and for the name of a Kubernetes object.
 var naming = sync.OnceValue(func() []*expr.Expr {
 	kind, _ := expr.CompileValue(".kind")
 	name, _ := expr.CompileValue(".metadata.name")
 	return []*expr.Expr{kind, name}
 })
 
-// An Object is the verdict on one of the objects in a response.
+// An Object is the verdict on one object in a response.
 type Object struct {
-	ID     string // the name of the object
-	Stanza string // the name of the stanza that evaluated the object; "" if no stanza matched
+	ID     string // the name of the object in messages
+	Stanza string // the name of the stanza that evaluated the object, or "" if no stanza matched
 	Status Status
 	Reason string
 }
 
-// All returns p.Rules and the rules of all stanzas; nil for a nil preset.
+// All returns the rules of p and of all its stanzas. It returns nil if p is nil.
 func (p *Preset) All() (all []Rule) {
 	if p == nil {
 		return nil
@@ -65,7 +69,7 @@ func (p *Preset) All() (all []Rule) {
 	return all
 }
 
-// validate returns an error if the preset cannot be evaluated. A nil preset is valid.
+// validate returns an error if p cannot be evaluated. A nil preset is valid.
 func (p *Preset) validate() error {
 	if p == nil {
 		return nil
@@ -85,7 +89,8 @@ func (p *Preset) validate() error {
 	return nil
 }
 
-// id returns the name of an object: the values of p.ID or, without values, "object n".
+// id returns the name of an object: the values of p.ID, separated by spaces. If there are no such values, the name
+// is "object", followed by the number n.
 func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
 	for _, x := range p.ID {
@@ -99,8 +104,8 @@ func (p *Preset) id(env *expr.Env, n int) string {
 	return fmt.Sprintf("object %d", n)
 }
 
-// preset evaluates the rules of p on the objects of a response. It returns the verdict and whether the verdict
-// is decided. If it is not, e.words is the reason.
+// preset evaluates p on each object in the response. It returns the verdict, and whether the rules decided. If
+// they did not, preset sets e.words to the reason.
 func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	of, decided := e.firstMatch(o, p.Rules)
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
@@ -137,9 +142,10 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	return v, v.Status != None
 }
 
-// judgeAll evaluates each object. It returns the objects with the gravest status first, and the gravest verdict.
-// none is true if there is no object. If no rule decides an object, and only finished objects are left, the
-// Status of the verdict is None.
+// judgeAll evaluates p on each of objects. none is true if the response contains no object, and objects has only a
+// stand-in. judgeAll returns the results as all, with those furthest from SUCCESS first, and the verdict of the
+// gravest status as lead. ERROR is the gravest status, followed by THROTTLED, NOT_READY, None (no rule matched)
+// and SUCCESS. If the evaluation of an object is abandoned, all contains only that object.
 func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
 	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
 	for i, object := range objects {
@@ -161,9 +167,9 @@ func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, no
 	return all, lead
 }
 
-// object evaluates the rules of one object: the rules of the first matching stanza. Two cases use the last
-// stanza: no object exists, or the object has a name and no kind, since some programs and the API server's own
-// lists omit the kind.
+// object evaluates one object by the rules of the first stanza that matches the object. The last stanza is used in
+// two other cases: the response contains no object, or no stanza matches an object that has a name but no kind.
+// Some programs, and lists from the Kubernetes API server, omit the kind of objects.
 func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	kind := naming()[0].Eval(e.env).Value()
 	matches := func(s Stanza) bool {
@@ -191,7 +197,8 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	return one, v
 }
 
-// summary returns how many objects are done, and why the first two remaining objects are not done.
+// summary returns the number of objects that are done, and the reasons why the first two remaining objects are not
+// done. For a single object, it returns the reason alone.
 func summary(all []Object) string {
 	if len(all) == 1 {
 		return all[0].Reason

@@ -10,27 +10,28 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Rule is a condition, and the status of an operation whose response meets the condition.
+// A Rule is a condition on a response, and the status of the operation if a response meets the condition.
 type Rule struct {
 	Status Status
 	Expr   *expr.Expr
-	// Origin is the source of the rule: "until", "preset rds".
+	// Origin states where the rule comes from, such as "until" or "preset rds".
 	Origin string
-	// Preset is the name of the rule's preset; "" for a rule outside presets.
+	// Preset is the name of the preset that contains the rule, or "" for a rule outside presets.
 	Preset string
-	// Why is the reason if the rule matches; "" means the explanation of the expression.
+	// Why is the reason of the verdict if the rule matches. If it is "", the reason explains how the response
+	// meets the condition.
 	Why string
-	// Here is true if the rule applies only to the response of the given URL. It does not apply to the response of
-	// a URL that is followed, or to another page after a redirect.
+	// Here is true if the rule applies only to the URL that the user gave. The rule is not evaluated on the
+	// response of a URL that is followed, or of another page after a redirect.
 	Here bool
-	// Detail are expressions for a message in the response. If the rule matches, the first value that is a string
-	// is added to the reason.
+	// Detail are expressions that may find a message in the response. If the rule matches, the first of their
+	// values that is a string is added to the reason of the verdict.
 	Detail []*expr.Expr
 }
 
-// NewRule compiles a condition into a rule for s, which is Throttled, Error, Success or NotReady. It returns an
-// error for a condition that reads nothing of an attempt: such a rule would match every response or no response.
-// An error about the condition is an [*expr.Error].
+// NewRule compiles condition into a rule for s, which must be Throttled, Error, Success or NotReady. It returns an
+// error if the condition reads nothing of an attempt, because such a rule would have the same result for every
+// response. An error about the condition is an [*expr.Error].
 func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	x, err := expr.Compile(condition, opts...)
 	switch {
@@ -56,38 +57,41 @@ func constant(condition string) error {
 // quotedField matches a path in quotation marks, which is a string and not a path.
 var quotedField = words.Pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
-// ruled returns the statuses that rules can have, in the order of evaluation.
+// ruled returns the statuses that rules can have, in order of evaluation.
 func ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
 
-// RuleName returns the name of the rules for s, such as "until" for Success; "" for None.
+// RuleName returns the name of rules for s, such as "until" for Success. It returns "" if rules cannot have the
+// status s.
 func (s Status) RuleName() string {
 	return map[Status]string{Throttled: "throttled-if", Error: "error-if", Success: "until", NotReady: "not-ready-if"}[s]
 }
 
-// String returns the origin and the expression: `until .state=="done"`.
+// String returns the origin of the rule, followed by its condition, such as `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
-// Rules are evaluated on an observation, and return a verdict. The zero value returns the verdict of the
-// response itself.
+// Rules determine the verdict on an observation. With the zero value, the response itself determines the verdict.
 type Rules struct {
-	// Own are the user's rules, evaluated before the Preset.
+	// Own are the user's rules. They are evaluated before the rules of the Preset.
 	Own []Rule
-	// Preset has the rules for the responses of an API, nil for no preset.
+	// Preset contains the rules for the responses of an API. It may be nil.
 	Preset *Preset
-	// Accept are the HTTP status codes, or the exit codes, of successful responses. Any other code is unsuccessful:
-	// with [200, 429], 204 and 503 are unsuccessful. Nil means HTTP 2xx and exit code 0.
+	// Accept lists the codes of successful responses: HTTP status codes or exit codes. Every other code is then
+	// unsuccessful. For example, with [200, 429], both 204 and 503 are unsuccessful. Nil means HTTP 2xx and exit
+	// code 0.
 	Accept []int
-	// Strict makes a successful response that no rule matches an ERROR.
+	// Strict makes the verdict ERROR instead of NOT_READY on a successful response that decides nothing: no rule
+	// matches, and the response itself does not show whether the operation is done.
 	Strict bool
-	// Detail are expressions for a message in the response. The first value that is a string, a number or a boolean is
-	// added to the reason of a verdict that is not SUCCESS, and replaces the message of a rule's Detail.
+	// Detail are expressions that may find a message in the response. The first of their values that is a string,
+	// a number or a boolean is added to the reason of every verdict except SUCCESS. If Detail is not nil, the
+	// Detail of each rule is ignored.
 	Detail []*expr.Expr
 
-	err error // of a condition of ErrorIf
+	err error // the error for a condition that was passed to ErrorIf
 }
 
-// Until returns rules with which a response is SUCCESS if it meets any of the conditions. It returns an error
-// for a faulty condition, and if there is no condition.
+// Until returns rules that make a response SUCCESS if it meets at least one of the conditions. It returns an error
+// if a condition is malformed, or if conditions is empty.
 func Until(conditions ...string) (Rules, error) {
 	if len(conditions) == 0 {
 		return Rules{}, errors.New("there is no condition: any successful response would be SUCCESS")
@@ -99,7 +103,8 @@ func Until(conditions ...string) (Rules, error) {
 	return rules, nil
 }
 
-// MustUntil returns the rules of [Until], and panics if Until returns an error. Use it for constant conditions.
+// MustUntil returns the rules of [Until], and panics if Until returns an error. It is meant for conditions that
+// are constants.
 func MustUntil(conditions ...string) Rules {
 	rules, err := Until(conditions...)
 	if err != nil {
@@ -108,11 +113,13 @@ func MustUntil(conditions ...string) Rules {
 	return rules
 }
 
-// ErrorIf returns r with a further rule for each condition: a response that meets the condition is an ERROR. A
-// faulty condition is an error of [Rules.Validate], so a wait with these rules fails before its first attempt.
+// ErrorIf returns a copy of r with additional rules: a response that meets one of the conditions is an ERROR. If a
+// condition is malformed, [Rules.Validate] returns the error, so that a wait with these rules fails before its
+// first attempt.
 func (r Rules) ErrorIf(conditions ...string) Rules { return r.with(Error, conditions) }
 
-// with returns r with a further rule for s for each condition.
+// with returns a copy of r with an additional rule for s for each of the conditions. The first error is stored in
+// err.
 func (r Rules) with(s Status, conditions []string) Rules {
 	r.Own = slices.Clip(r.Own)
 	for _, condition := range conditions {

@@ -1,14 +1,16 @@
-// Package status evaluates rules on observations. The result is a [Verdict]: SUCCESS, NOT_READY, THROTTLED or ERROR,
-// with its reason. A rule is an expression of package expr.
+// Package status evaluates rules on observations, which are the responses that a probe received. The result is a
+// [Verdict]: SUCCESS, NOT_READY, THROTTLED or ERROR, with a reason. The condition of a rule is an expression of
+// package expr.
 //
-// The package knows no protocol. The [Protocol] of an observation returns its [Meaning]: the verdict if no rule matches,
-// and the rules that may decide. Package poll has the protocols of its own probes.
+// The package knows no protocol. The [Protocol] of an observation returns its [Meaning], which consists of the
+// verdict if no rule matches, and of restrictions on the rules that may decide. Package poll contains the
+// protocols of its own probes.
 package status
 
-// A Status is the state of the operation that is waited for.
+// A Status is the state of the operation that a run waits for.
 type Status string
 
-// The statuses. The zero value stands for "nothing observed yet".
+// The statuses. None is the zero value. It means that nothing has been observed or decided yet.
 const (
 	None      Status = ""
 	Success   Status = "SUCCESS"   // the operation is done: stop
@@ -17,69 +19,69 @@ const (
 	Error     Status = "ERROR"     // failed, or can never succeed: stop
 )
 
-// Ends reports whether the status ends a wait.
+// Ends reports whether s ends a wait: whether it is Success or Error.
 func (s Status) Ends() bool { return s == Success || s == Error }
 
-// A Verdict is the status of the operation by one observation, with the reason.
+// A Verdict is the status of the operation according to one observation, with the reason.
 type Verdict struct {
 	Status Status
-	// Rule is the rule that decided, such as `until .state=="done"`; "" if no rule
-	// decided.
+	// Rule is the rule that matched, such as `until .state=="done"`, or "" if no rule matched.
 	Rule string
-	// Reason is a text for people: `.state is "pending", want == "done"`.
+	// Reason explains the status to people, as in `.state is "pending", want == "done"`.
 	Reason string
-	// Notes warn of a match that may be a mistake: `.errors is an empty list, which is true`. Only a run of
-	// package poll sets Notes.
+	// Notes warn about a match that may be a mistake, as in `.errors is an empty list, which is true`. Only a run
+	// of package poll sets Notes, except that Classify adds a note if an ERROR also meets a condition for SUCCESS.
 	Notes []string
-	// Hints correct a rule that reads something the response does not have: "did you mean .state?". Only a run
-	// of package poll sets Hints.
+	// Hints suggest corrections for rules that read something that the response does not have, as in "did you mean
+	// .state?". Only a run of package poll sets Hints.
 	Hints []string
-	// Objects are the verdicts on the objects of a response, by a preset that names objects or has found several.
-	// Failed objects come first, and finished objects last.
+	// Objects are the verdicts on the objects in the response. A preset sets them if it defines names for objects,
+	// or if the response contains several objects. Failed objects come first, and finished objects last.
 	Objects []Object
-	// Final is true for an ERROR that no further attempt can change: the probe cannot work, as where a
-	// certificate is not trusted, the program cannot be run, or the operation could not be started.
-	// It ends the wait without regard to the threshold.
+	// Final is true for an ERROR that no further attempt can change: the probe cannot work, or a start request has
+	// failed. Examples are an untrusted certificate and a program that cannot be run. A Final verdict ends the
+	// wait even if a threshold requires several errors in a row.
 	Final bool
-	// Concludes is true for an ERROR that means that no started operation runs: the start was not sent, the response to
-	// the start rejects it, or a successful response reports that the operation has ended. The run sets it.
+	// Concludes is true for an ERROR that shows that no started operation is running: the start request was not
+	// sent, the response to the start request rejects it, or a successful response reports that the operation has
+	// ended. The run sets Concludes.
 	Concludes bool
-	// Abandoned is true if time ran out while rules were evaluated. Nothing is decided then,
-	// and the status is NOT_READY.
+	// Abandoned is true if time ran out while the rules were evaluated. The Status is then NotReady, because no
+	// rule has decided.
 	Abandoned bool
-	// AsksSuccess is true if a rule for SUCCESS was evaluated.
+	// AsksSuccess is true if the evaluation reached a rule for SUCCESS.
 	AsksSuccess bool
-	// Advice is a remedy for the verdict.
+	// Advice is a remedy for the reason of the verdict.
 	Advice Advice
-	// Results are the results of the rules in the order of their evaluation, up to the rule that decided. The events of
-	// a run do not have them.
+	// Results are the results of the rules that were evaluated, in order. The last is the result of the rule that
+	// decided, if a rule decided. In the events of a run, Results is empty.
 	Results []Result
 }
 
-// Advice is a remedy for a verdict, as data. The program that reports
-// the verdict writes the remedy for people.
+// Advice is a remedy, in a form that programs can read. The program that reports the verdict words the remedy for
+// people.
 type Advice struct {
 	Code AdviceCode
-	Text string // a condition with AdviceFinalStates, flags with AdviceFollow, a status with AdviceAccept, a header with AdviceOffered
+	Text string // a condition for AdviceFinalStates, flags for AdviceFollow, a status code for AdviceAccept, a header name for AdviceOffered; otherwise ""
 }
 
-// An AdviceCode is a kind of advice.
+// An AdviceCode is a kind of [Advice].
 type AdviceCode uint8
 
-// The codes.
+// The kinds of advice.
 const (
-	AdviceNone        AdviceCode = iota // nothing
-	AdviceTrust                         // trust the authority of the server's certificate, or do not verify it
-	AdviceFollow                        // name the URL to request after the start, as Text may do, or report that the request starts nothing
-	AdviceKey                           // name the key of an element
-	AdviceNext                          // name the URL of the next page of the list, or report that there is none
-	AdviceFinalStates                   // name the final states by a rule such as Text
-	AdviceStateless                     // the document without a state is taken for the result; a rule can describe a finished operation
-	AdviceDone                          // describe the document of a finished operation by a rule
+	AdviceNone        AdviceCode = iota // no advice
+	AdviceTrust                         // trust the authority that signed the server's certificate, or do not verify the certificate
+	AdviceFollow                        // name the URL to check after the start request, perhaps with the flags in Text, or repeat the request in each attempt
+	AdviceKey                           // specify how to name the elements of the list
+	AdviceNext                          // specify where the response has the URL of the list's next page, or that this page is the last
+	AdviceFinalStates                   // describe the final states with a rule, such as the condition in Text
+	AdviceStateless                     // the document has no state and counts as the result; if it is not, describe a finished operation with a rule
+	AdviceDone                          // describe the document of a finished operation with a rule
 	AdviceEach                          // read all pages of the list
-	AdviceExpect                        // give the number of elements that are enough
-	AdviceHeld                          // give an attempt more time than the server is asked to hold it
-	AdviceAccept                        // accept a response with the status Text, too
-	AdviceOffered                       // request the URL that the header Text names
+	AdviceExpect                        // specify how many elements are enough
+	AdviceHeld                          // allow an attempt more time than the request wants the server to hold the response
+	AdviceAccept                        // accept responses with the status code in Text, too
+	AdviceOffered                       // request the URL that the header named in Text offers
 	AdviceUntrusted                     // trust the URL that the response names
 )
