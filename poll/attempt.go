@@ -13,33 +13,38 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A streamAttempt is the record of the current attempt and its messages.
+// A streamAttempt describes the current attempt. Most fields matter only for a stream, whose messages are
+// evaluated as they arrive.
 type streamAttempt struct {
 	begun       time.Time
-	messages    int           // so far
-	firstAfter  time.Duration // the time to the first message
-	decided     bool          // by the last message
-	pending     bool          // the last verdict ends the wait if it comes often or long enough
-	countsSeen  bool          // the threshold counts matching lines, also with other lines between them
-	isShown     bool          // the last message has an event
-	isUncounted bool          // the last message is not counted by the coach
-	hold        *time.Timer   // ends the attempt once its verdict has held; nil if no verdict has to hold
-	nextEvent   time.Time     // when the next EventMessage may come, if messages come fast
+	messages    int           // messages received so far
+	firstAfter  time.Duration // time from begun to the first message
+	decided     bool          // the last message ended the wait
+	pending     bool          // the last verdict is SUCCESS or ERROR, but has not reached its threshold
+	countsSeen  bool          // lines that no rule matches do not interrupt the count of SUCCESS lines
+	isShown     bool          // the last message gets an event, unless it ends the attempt
+	isUncounted bool          // the coach, which collects hints, has not seen the last message
+	hold        *time.Timer   // ends the attempt once the verdict has lasted for its threshold's For; nil without such a threshold
+	nextEvent   time.Time     // earliest time of the next EventMessage when messages arrive quickly
 }
 
-// errConfirm ends an attempt whose stream has held its verdict long enough. A new stream then shows whether the
-// verdict still holds.
+// errConfirm ends an attempt once the verdict on its stream has lasted as long as the threshold requires. The
+// next attempt opens a new stream, which has to confirm the verdict.
 var errConfirm = errors.New("it has held for long enough, and a new stream has to say so, too")
 
-// use sets the probe of the next attempt to p.
+// use makes p the probe of the next attempt, and reads p's plan.
 func (w *wait) use(p Probe) { w.probe, w.planned = p, p.Plan() }
 
-// isDeadline reports whether the deadline is at or before a time. Without a deadline it returns false.
+// isDeadline reports whether the time at is the wait's deadline or later. It returns false for a wait without a
+// deadline.
 func (w *wait) isDeadline(at time.Time) bool { return !w.deadline.IsZero() && !at.Before(w.deadline) }
 
-// check runs one attempt, and returns the observation and the duration. evaluate evaluates the messages of a stream.
-// AttemptTimeout limits the attempt. For a stream of an HTTP probe it limits only the time until the header of each
-// request.
+// check runs one attempt. It returns the observation and the duration of the attempt. pace, which may be nil,
+// delays the requests as the limiter requires. The function evaluate receives each message of a stream; if
+// evaluate is nil, the first message is the response.
+//
+// AttemptTimeout limits the attempt. For an HTTP stream, it only limits the time from each request to the
+// response header.
 func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
 	ctx, cancel := w.context(w.stepLeft())
 	defer cancel()
@@ -76,7 +81,8 @@ func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observat
 	return r.Observation, took
 }
 
-// stepLeft returns the time that is left for the attempt of a Step, 0 without a limit.
+// stepLeft returns the time left for an attempt that [Poller.Step] makes. It returns 0 if no such limit exists,
+// and at least 1 ns otherwise.
 func (w *wait) stepLeft() time.Duration {
 	if w.run.stepEnd.IsZero() {
 		return 0
@@ -84,8 +90,8 @@ func (w *wait) stepLeft() time.Duration {
 	return max(time.Until(w.run.stepEnd), 1)
 }
 
-// context returns the context of an attempt. It is also done at the wait's deadline and, unless limit is 0,
-// after limit.
+// context returns the context for an attempt. The context is done when the run ends, at the wait's deadline,
+// and after limit unless limit is 0.
 func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc) {
 	ends, why := w.deadline, ErrDeadline
 	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
@@ -98,8 +104,9 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, ends, why)
 }
 
-// announce passes the State to Starting if the next request is to start the operation. If Starting fails,
-// announce returns the error, and the request must not be sent.
+// announce calls Poller.Starting with the current State before a request that starts the operation. If Starting
+// returns an error, announce returns that error, and the request must not be sent. For any other request
+// announce does nothing.
 func (w *wait) announce() error {
 	if !w.planned.Once {
 		return nil
@@ -113,11 +120,12 @@ func (w *wait) announce() error {
 	return w.hopeless
 }
 
-// follow sets the probes of the next attempt and of the result. A start is not sent again by a probe that has left out
-// Report.Next, or that has made two attempts: the report is then a failure.
+// follow takes over the probes that r, the report of an attempt, names for the next attempt and for the result.
+// If the attempt has sent a start request, but the next attempt would send the same request again, follow turns
+// the report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
-		if w.use(r.Next); w.done == nil { // a later run checks the operation before the result
+		if w.use(r.Next); w.done == nil { // a later run checks the operation again before it fetches the result
 			w.Position = r.Position
 		}
 	}
@@ -127,12 +135,14 @@ func (w *wait) follow(r *Report, limits *limits) {
 	}
 }
 
-// listen starts the record of an attempt, and returns its context. No other attempt can confirm the verdict of a request
-// that is sent once, so its stream is not ended early.
+// listen resets the stream record for a new attempt. It returns the context of the attempt, and a function that
+// releases the context. If a threshold has a For, a stream ends early once its verdict has lasted that long.
+// The stream of a start request is the exception: the request is sent only once, so no further attempt could
+// confirm the verdict.
 func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()) {
 	w.stream = streamAttempt{begun: time.Now(), pending: w.stream.pending, nextEvent: w.stream.nextEvent}
 	if w.stream.countsSeen = w.countsSeen(); w.stream.countsSeen {
-		w.Streak = 0 // a program that is run again may print the same lines
+		w.Streak = 0 // the program may print the same lines again in the next attempt
 	}
 	if w.planned.Once || w.p.SuccessThreshold.For <= 0 && w.p.ErrorThreshold.For <= 0 {
 		return ctx, func() {}
@@ -145,14 +155,15 @@ func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()
 	}
 }
 
-// countsSeen reports whether the threshold for SUCCESS counts lines: the rules for SUCCESS do not read a
-// document.
+// countsSeen reports whether the SUCCESS threshold counts single lines of a command's output. It does if the
+// threshold has no For and no rule for SUCCESS reads a JSON document.
 func (w *wait) countsSeen() bool {
 	readsDocument := func(r status.Rule) bool { return r.Status == status.Success && r.Expr.Reads(".", "isjson") }
 	return w.planned.lines && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
 }
 
-// ended adjusts the observation of an attempt that ended without a deciding message.
+// ended adjusts the observation o after an attempt. If errConfirm ended the attempt, that becomes the failure.
+// If the attempt received messages before a transient failure, o counts as the end of a stream.
 func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	f := o.Failure
 	if f != nil && context.Cause(ctx) == errConfirm {
@@ -161,18 +172,18 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	o.Ended = o.Ended || w.stream.messages > 0 && o.Failure != nil && o.Failure.Kind == status.FailureTransient
 }
 
-// A clock is the context of an attempt, and limits the time that the attempt takes. The clock stands still while a
-// request waits in a gate.
+// A clock is the context of an attempt that enforces AttemptTimeout. The clock stops while any of the attempt's
+// requests waits for the limiter.
 type clock struct {
 	context.Context
 	timer *time.Timer
 	mu    sync.Mutex
-	held  int           // how many requests wait in a gate
-	left  time.Duration // the time left when the clock started last
-	since time.Time     // when that was
+	held  int           // number of requests that wait for the limiter
+	left  time.Duration // time that was left when the clock last started
+	since time.Time     // time at which the clock last started
 }
 
-// newClock starts a clock. The caller has to stop the clock.
+// newClock starts a clock that ends the attempt after limit. The caller must call stop to release the clock.
 func newClock(ctx context.Context, limit time.Duration) (c *clock, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c = &clock{Context: ctx, left: limit, since: time.Now()}
@@ -183,8 +194,8 @@ func newClock(ctx context.Context, limit time.Duration) (c *clock, stop func()) 
 	}
 }
 
-// hold stops the clock while one more request waits in a gate. It returns the function that ends the wait. A nil clock limits
-// nothing.
+// hold stops the clock while a request waits for the limiter. The caller calls release after the wait. If
+// several requests wait, the clock continues after the last release. On a nil clock hold does nothing.
 func (c *clock) hold() (release func()) {
 	if c == nil {
 		return func() {}
@@ -204,7 +215,8 @@ func (c *clock) hold() (release func()) {
 	}
 }
 
-// Deadline returns when the attempt ends if no further request waits in a gate.
+// Deadline returns the time at which the attempt times out if no further request has to wait for the limiter.
+// While a request waits, Deadline returns the deadline of the parent context.
 func (c *clock) Deadline() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,9 +227,10 @@ func (c *clock) Deadline() (time.Time, bool) {
 	return earliest(run, c.since.Add(c.left)), true
 }
 
-// toResult turns w into a wait for the result, and reports true, if the last attempt was SUCCESS and the result is in
-// another document. The rules are about the operation, so any successful response is the result, and the verdict on the
-// operation stays.
+// toResult switches w from the operation to the operation's result, if the last attempt ended the wait with
+// SUCCESS and the result is in another document. It reports whether it switched. From then on any successful
+// response is the result: the rules, which apply to the operation, are dropped, and the verdict on the
+// operation is kept.
 func (w *wait) toResult() bool {
 	if w.list != nil || w.done != nil || w.Status != status.Success || !w.decided() {
 		return false
@@ -231,8 +244,9 @@ func (w *wait) toResult() bool {
 	return true
 }
 
-// classifyResult returns the verdict on the operation if the response is successful, and otherwise the verdict
-// on the response with a reason that the result is missing.
+// classifyResult returns the verdict on a response that should be the operation's result. If the response is
+// successful, the verdict is the verdict on the operation. Otherwise the verdict is about the response, and its
+// reason mentions that the result could not be fetched.
 func (w *wait) classifyResult(ctx context.Context, result *conclusion) status.Verdict {
 	v := w.p.Rules.Classify(ctx, *result.observation)
 	if v.Status == status.Success {
@@ -242,12 +256,13 @@ func (w *wait) classifyResult(ctx context.Context, result *conclusion) status.Ve
 	return v
 }
 
-// unfetched returns the reason for a result that could not be fetched.
+// unfetched returns the reason for NOT_READY while the operation is done, but its result has not been fetched.
 func (w *wait) unfetched() string {
 	return "done, but its result could not be fetched: get " + w.planned.Name
 }
 
-// earliest returns the earlier of two times. A zero time does not count; the result is zero if both are zero.
+// earliest returns the earlier of the times a and b. A zero time is ignored. If both are zero, the result is
+// zero.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -255,13 +270,14 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// sleep sleeps until the next attempt is due. It reports false if the run has ended, or if the deadline has come.
+// sleep sleeps until the next attempt is due, but no later than the deadline. It reports whether the attempt
+// may start: false means that the run has ended or that the deadline has passed.
 func (w *wait) sleep() bool {
 	sleepUntil(w.run.ctx, earliest(w.deadline, w.Due))
 	return w.run.ctx.Err() == nil && !w.isDeadline(time.Now())
 }
 
-// sleepUntil sleeps until a time, at most until ctx is done.
+// sleepUntil sleeps until the time at, or until ctx is done if that is earlier.
 func sleepUntil(ctx context.Context, at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()

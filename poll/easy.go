@@ -11,11 +11,13 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Get requests url with the default schedule of a [Poller] until the response meets condition, an expression of
-// package status/expr such as `.state == "done"`. It returns the body of that response. The first request is
-// sent after 100 ms. Without a deadline in ctx, Get waits without limit; a response such as 404 ends the wait.
-// The error is an [*Error], or describes a fault in the condition or a truncated response. With an error Get
-// also returns the last response, if there was a response.
+// Get requests url until the response meets condition, and returns the body of that response. The condition is
+// an expression of package status/expr, such as `.state == "done"`. Get sends the first request after 100 ms,
+// and uses the default schedule of a [Poller].
+//
+// Get stops when ctx is done; if ctx has no deadline, Get may wait forever. A response such as 404 also ends
+// the wait. The returned error is an [*Error], unless the condition is invalid or the response is truncated. If
+// Get returns an error, the body is the body of the last response, or nil without a response.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	outcome, err := untilMet(ctx, HTTP{URL: url}, condition)
 	if err != nil {
@@ -24,18 +26,18 @@ func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	return outcome.body()
 }
 
-// untilMet waits until the response to a request meets condition, and returns the outcome, whatever its ending.
-// It returns an error only for a faulty condition.
+// untilMet waits until a response to probe meets condition. It returns the outcome even if the wait failed. The
+// error is nil unless the condition is invalid.
 func untilMet(ctx context.Context, probe HTTP, condition string) (outcome Outcome, err error) {
 	p := Poller{Probe: probe}
 	if p.Rules, err = status.Until(condition); err == nil {
-		outcome, _ = p.Run(ctx) // the outcome has the error
+		outcome, _ = p.Run(ctx) // the outcome holds the error, too
 	}
 	return outcome, err
 }
 
-// body returns the body of the last response, nil without a response. It returns the error of the outcome, or an
-// error if the response is truncated or belongs to an earlier run.
+// body returns the body of the last response, or nil if no response was received. The error is the outcome's
+// error. It is also not nil if the body is truncated, or if an earlier run received the response.
 func (o Outcome) body() (body []byte, err error) {
 	if o.Observation != nil {
 		body = o.Observation.Body
@@ -50,14 +52,17 @@ func (o Outcome) body() (body []byte, err error) {
 	return body, err
 }
 
-// GetJSON is like [Get], and decodes the response with [Decode].
+// GetJSON is like [Get], but decodes the JSON of the response with [Decode].
 func GetJSON[T any](ctx context.Context, url, condition string) (value T, err error) {
 	return decodeMet[T](ctx, HTTP{URL: url}, condition)
 }
 
-// Start sends body as JSON to url with a POST, and follows the operation that this request starts, see
-// [HTTP.Follow]. It returns the response that meets condition, decoded with [Decode]. A request that may have
-// started the operation is not sent again. The errors are the errors of [Get].
+// Start starts an operation, waits for its end, and returns the decoded result. It sends body as JSON to url
+// with a POST request. It then requests the URL that the response names (see [HTTP.Follow]) until a response
+// meets condition, and decodes that response with [Decode].
+//
+// If a request may have started the operation, Start does not send it again. The errors are the same as for
+// [Get], plus the error of encoding body.
 func Start[T any](ctx context.Context, url string, body any, condition string) (value T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -66,7 +71,7 @@ func Start[T any](ctx context.Context, url string, body any, condition string) (
 	return decodeMet[T](ctx, HTTP{URL: url, Body: text, Header: http.Header{"Content-Type": {"application/json"}}}, condition)
 }
 
-// decodeMet waits until the response to a request meets a condition, and decodes the response.
+// decodeMet waits until a response to probe meets condition, and decodes that response with [Decode].
 func decodeMet[T any](ctx context.Context, probe HTTP, condition string) (value T, err error) {
 	outcome, err := untilMet(ctx, probe, condition)
 	if err != nil {
@@ -75,9 +80,11 @@ func decodeMet[T any](ctx context.Context, probe HTTP, condition string) (value 
 	return Decode[T](outcome)
 }
 
-// Decode decodes the JSON document of the response that ended a wait: the body of an HTTP response, the output
-// of a command, or an element of a list. It skips a byte order mark. Decode returns the error of a wait that did
-// not succeed. It also returns an error for a response that is truncated, or that an earlier run received.
+// Decode decodes the JSON document that ended a wait: the body of an HTTP response, the output of a command, or
+// one element of a list. It skips a leading byte order mark.
+//
+// If the wait did not succeed, Decode returns the error of the wait. It also returns an error if the document
+// is truncated, or if an earlier run received the document.
 func Decode[T any](o Outcome) (value T, err error) {
 	body, err := o.body()
 	if err == nil {
@@ -89,19 +96,20 @@ func Decode[T any](o Outcome) (value T, err error) {
 	return value, err
 }
 
-// Until calls f until f reports that the operation is done, and returns the value of that call. It waits before
-// each call, including the first, with the default schedule of a [Poller], and returns when ctx is done.
-// [UntilWith] sets other limits and schedules.
+// Until calls f repeatedly until f reports done, and returns the value from that call. It waits before every
+// call, including the first, with the default schedule of a [Poller]. It returns early when ctx is done. Use
+// [UntilWith] for other limits and schedules.
 //
-// An error of f means that the operation is not ready. A [Permanent] error ends the wait, and a [Throttled]
-// error makes the next wait longer. Until returns an [*Error] that wraps the last error of f, with the value of
-// the last call.
+// If f returns an error, Until calls f again later. There are two special errors: a [Permanent] error ends the
+// wait, and a [Throttled] error makes the next wait longer. If the wait does not succeed, Until returns the
+// value from the last call, and an [*Error] that wraps the last error of f.
 func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
 	return UntilWith(ctx, Poller{}, f)
 }
 
-// UntilWith is like [Until] with the schedule and the limits of p. It ignores p.Probe and p.Rules. If p.Past has
-// Succeeded, UntilWith returns an error without calling f.
+// UntilWith is like [Until], but uses the schedule and the limits of p. It ignores p.Probe and p.Rules. If
+// p.Past is the state of a wait that has ended, UntilWith does not call f. It then returns an error, because
+// the value from the earlier run is not known.
 func UntilWith[T any](
 	ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error),
 ) (T, error) {

@@ -17,35 +17,35 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A listed is an element of a list in a response.
+// A listed is one element of the list in a response.
 type listed struct {
-	id   string    // name of the element; "" before listReader.name has set it
+	id   string    // name of the element; "" until listReader.name sets it
 	json *expr.Doc // the element itself
 	page int       // index of the page that holds the element; 0 for the first page
-	doc  *expr.Doc // the page
+	doc  *expr.Doc // the page that contains the element
 }
 
-// A listReader reads the elements of the responses to one target, and the names of the elements.
+// A listReader reads the list elements, and their names, from the responses to one target.
 type listReader struct {
 	each    *expr.Each
-	keys    []*expr.Expr         // values that form the name; nil for the key of a member, and before the first element
-	wants   func(id string) bool // reports whether the element with this name is wanted; nil means all elements
-	isArray bool                 // a response has had elements of an array
+	keys    []*expr.Expr         // expressions whose values form the name; nil means the key of an object member, or not chosen yet
+	wants   func(id string) bool // reports whether the element named id is a target; nil means that all elements are
+	isArray bool                 // whether a response has contained an array with elements
 
-	// partial is the reason why the last response may not hold all elements. next is the path of the member, or the name
-	// of the header field, by which its last page names a further page. maybe is a member that may mean that the
-	// response is partial or has a further page. Each is "" without such a reason or member.
+	// partial explains why the last response may lack some elements. next is where its last page names a next
+	// page: the path of a member, or a header field. maybe is a member that could mean that elements are
+	// lacking, but need not. Each of the three is "" if it does not apply.
 	partial, next, maybe string
 }
 
-// read returns the elements of the response o and of its further pages, and the last page. The elements have no names
-// yet. It sets partial, next and maybe. It returns an error if o is truncated, or if a page does not hold the list.
+// read returns the elements in all pages of o, without their names, and the last page. It sets partial, next
+// and maybe. It returns an error if o is truncated, or if some page does not contain the list.
 func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc, err error) {
 	if o.Truncated {
 		return nil, nil, errors.New(o.Gap())
 	}
 	r.partial, r.next, r.maybe = "", "", ""
-	if h := meaning.Of(o); h.Moved && !o.Start { // the response to a start request is about the operation
+	if h := meaning.Of(o); h.Moved && !o.Start { // the response to a start request describes the operation, even after a redirect
 		r.partial = "it is that of " + h.Redirect
 	}
 	if o.LeftOut {
@@ -71,25 +71,26 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 		pages = append(pages, last)
 	}
 	held := len(found)
-	if each := r.each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // a total counts other elements, too
+	if each := r.each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // the path selects only some elements, so a total in the page says nothing about them
 		held = math.MaxInt
 	}
-	header := o.Header // only the first page has one
+	header := o.Header // o has only the header of the first page
 	for i, page := range pages {
 		for _, h := range r.holders(page) {
 			r.readHolder(h, header, held, i+1, i == len(pages)-1)
 			header = nil
 		}
 	}
-	if len(pages) > 1 { // poll follows the pages, so it needs no guess
+	if len(pages) > 1 { // the pages are being followed, so a guess about further pages is not needed
 		r.maybe = ""
 	}
 	r.isArray = r.isArray || len(found) > 0 && found[0].json.Name() == ""
 	return found, last, nil
 }
 
-// elements returns the elements of page, or the reason why page has no list. An empty list next to an error is a problem,
-// and so is an object without members after responses with an array: it may be the body of an error.
+// elements returns the list's elements in page, or a problem: the reason why page does not contain the list. It
+// also reports a problem if the list is empty and the page contains an error, or if the page has an empty
+// object where earlier responses had an array, because such an object may be an error response.
 func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	found, ofObject, problem := r.each.Elements(page)
 	if problem != "" || len(found) > 0 {
@@ -98,7 +99,7 @@ func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string
 	if r.isArray && ofObject {
 		return nil, "an object without members is where a list was"
 	}
-	for _, h := range r.holders(page) { // such as the errors of GraphQL next to a member that is null
+	for _, h := range r.holders(page) { // for example the "errors" member of a GraphQL response whose list is null
 		if why := meaning.FailedMember(h.Bytes()); why != "" {
 			return nil, "the list is empty, and there is " + h.path + why
 		}
@@ -106,13 +107,14 @@ func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string
 	return nil, ""
 }
 
-// A holder is a document that holds the list: a page, or an object in a page.
+// A holder is an object that may have members describing the list, such as a total or a next page: the page
+// itself, or an object in the page.
 type holder struct {
 	*expr.Doc
-	path string // path of the object in the page; "" for the page itself
+	path string // path of the object within the page; "" for the page itself
 }
 
-// holders returns the page and, if the list is in an object of the page, that object.
+// holders returns the page and, if the list is inside an object of the page, that object.
 func (r *listReader) holders(page *expr.Doc) []holder {
 	list, _, _ := strings.Cut(r.each.String(), "[]")
 	path := list[:max(0, strings.LastIndex(list, "."))]
@@ -122,13 +124,13 @@ func (r *listReader) holders(page *expr.Doc) []holder {
 	return []holder{{Doc: page}, {Doc: expr.NewDoc([]byte(valueAt(page, path).Raw)), path: path}}
 }
 
-// isNull reports whether page has null instead of the list.
+// isNull reports whether page has null in place of the list.
 func (r *listReader) isNull(page *expr.Doc) bool {
 	list, _, _ := strings.Cut(r.each.String(), "[]")
 	return valueAt(page, cmp.Or(list, ".")).Type == "null"
 }
 
-// valueAt returns the value at path in page. It returns the zero value if path cannot be compiled.
+// valueAt returns the value at path in page. It returns the zero value if path is not valid.
 func valueAt(page *expr.Doc, path string) (v expr.Value) {
 	if x, err := expr.CompileValue(path); err == nil {
 		v = x.Eval(&expr.Env{Doc: page}).Value()
@@ -136,8 +138,9 @@ func valueAt(page *expr.Doc, path string) (v expr.Value) {
 	return v
 }
 
-// readHolder sets partial, next and maybe from h, if they are not set. h belongs to page n, and so does header. Pages count
-// from 1. held is the number of elements on all pages. isLast reports whether page n is the last page.
+// readHolder updates partial, next and maybe from the members of h; values that are already set stay. h and
+// header belong to page n, counting from 1. held is the number of elements on all pages. isLast is true if page
+// n is the last page.
 func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLast bool) {
 	page := meaning.ReadPage(h.Bytes(), header)
 	if path, total := page.Total(); total > held {
@@ -152,7 +155,8 @@ func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLas
 	r.maybe = cmp.Or(r.maybe, h.pathOf(page.Maybe(held)))
 }
 
-// pathOf returns the path of a member of h in the page. It returns the name of a header field, and "", unchanged.
+// pathOf returns the path within the page of a member of h. It returns any argument that does not start with a
+// dot unchanged: the name of a header field, or "".
 func (h holder) pathOf(member string) string {
 	if strings.HasPrefix(member, ".") {
 		return h.path + member
@@ -160,10 +164,14 @@ func (h holder) pathOf(member string) string {
 	return member
 }
 
-// name sets the id of each element in found, and returns the elements that r.wants. It returns an error if a part of a
-// name is missing, or if two wanted elements have the same name. Equal elements on two pages count once. If elements on
-// two pages differ, moved is true: the element may have moved to another page, and changed, while the pages were read,
-// so a further attempt may succeed. If ctx is done, name abandons a name that takes long, and returns an error.
+// name sets the id of each element in found, and returns the elements that are targets. It returns an error if
+// an element has no name, or if two targets have the same name.
+//
+// While the pages of a list are read, an element may move from one page to another. Therefore, equal elements
+// on two pages count once. If two elements with the same name on different pages differ, name returns an error
+// with moved set: the next attempt may succeed.
+//
+// If ctx is done, name stops evaluating a key that takes long, and returns an error.
 func (r *listReader) name(ctx context.Context, found []listed) (wanted []listed, moved bool, err error) {
 	if err := r.choose(ctx, found); err != nil {
 		return nil, false, err
@@ -186,8 +194,8 @@ func (r *listReader) name(ctx context.Context, found []listed) (wanted []listed,
 	return wanted, false, nil
 }
 
-// choose sets the id of each element in found. If neither keys nor the key of a member names the elements, it sets keys
-// to the first of .id, .name and .metadata.name that names every element in found.
+// choose sets the id of each element in found. If r.keys is nil and the elements are not members of an object,
+// choose first sets r.keys to the first of .id, .name and .metadata.name that gives every element a name.
 func (r *listReader) choose(ctx context.Context, found []listed) error {
 	isMember := func(e listed) bool { return e.json.Name() != "" }
 	if r.keys != nil || len(found) == 0 || slices.ContainsFunc(found, isMember) {
@@ -206,7 +214,8 @@ func (r *listReader) choose(ctx context.Context, found []listed) error {
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }
 
-// nameAll sets the id of each element in found, by r.keys. It returns the error of the first element without a name.
+// nameAll sets the id of each element in found according to r.keys. It returns an error if some element has no
+// name.
 func (r *listReader) nameAll(ctx context.Context, found []listed) (err error) {
 	for i := range found {
 		e := &found[i]
@@ -217,8 +226,8 @@ func (r *listReader) nameAll(ctx context.Context, found []listed) (err error) {
 	return nil
 }
 
-// idOf returns the name of e: the values of r.keys, joined by slashes, or the key of e without keys. Each value must be a
-// string that is not empty, or a number.
+// idOf returns the name of e: the values of r.keys joined by slashes, or the key of the object member if r.keys
+// is nil. Each value must be a number or a non-empty string; otherwise idOf returns an error.
 func (r *listReader) idOf(ctx context.Context, e *listed) (name string, err error) {
 	if r.keys == nil {
 		if name = e.json.Name(); name == "" {

@@ -12,8 +12,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// stopped returns HintTooLong if the origin is closed until after the deadline. Otherwise it returns the ending
-// by the run, or "".
+// stopped returns the ending if something other than a verdict or a limit of w ends the wait, and "" otherwise.
+// The ending is HintTooLong if the origin accepts no request before the deadline. Otherwise the run determines
+// the ending.
 func (w *wait) stopped() Ending {
 	if w.closedPastDeadline != "" {
 		return HintTooLong
@@ -21,15 +22,17 @@ func (w *wait) stopped() Ending {
 	return w.run.stopped()
 }
 
-// ending returns the ending of the wait after an attempt, "" if the wait continues.
+// ending returns how the wait ends after an attempt, or "" if the wait continues.
 func (w *wait) ending(now time.Time) Ending {
-	if w.element != nil { // the limits belong to the list
+	if w.element != nil { // limits such as MaxAttempts apply to the list as a whole
 		return w.endingByVerdict()
 	}
 	return w.endingOf(w.stopped(), now)
 }
 
-// endingOfPast returns the ending of a wait whose Past allows no further attempt, "" if the wait continues.
+// endingOfPast returns the ending of a resumed wait that needs or allows no further attempt, and "" for any
+// other wait. Such a wait ended in an earlier run, may have started its operation without receiving a response,
+// or has used up MaxAttempts.
 func (w *wait) endingOfPast() Ending {
 	switch {
 	case w.Ending != "":
@@ -43,7 +46,7 @@ func (w *wait) endingOfPast() Ending {
 	return ""
 }
 
-// outcome returns the outcome of a wait with an ending.
+// outcome returns the Outcome of a wait that ends with the given ending.
 func (w *wait) outcome(ending Ending) Outcome {
 	if ending == Succeeded && w.final != nil {
 		return *w.final
@@ -59,7 +62,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		Verdict:     c.verdict,
 		Observation: c.observation,
 	}
-	if w.Ending != "" { // in an earlier run
+	if w.Ending != "" { // the wait ended in an earlier run
 		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
 		return o
 	}
@@ -71,7 +74,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Cause = context.Cause(w.run.caller)
 	}
 	if !slices.Contains([]Ending{Succeeded, Failed, CannotRun}, ending) && o.Status.Ends() {
-		o.Status = status.NotReady // the verdict has not reached its threshold
+		o.Status = status.NotReady // the verdict did not reach its threshold
 	}
 	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil
@@ -87,13 +90,14 @@ func (w *wait) outcome(ending Ending) Outcome {
 	return o
 }
 
-// neverFound reports whether a wait for something to be gone never saw it.
+// neverFound reports whether a wait for something to disappear never saw it exist. The name may then be
+// misspelled.
 func (w *wait) neverFound(o Outcome) bool {
 	isHere := func(rule status.Rule) bool { return rule.Here }
 	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
 }
 
-// explain adds notes and hints about why the wait was not decided.
+// explain adds notes and hints to o that explain why no verdict ended the wait.
 func (w *wait) explain(o *Outcome) {
 	last, needed := w.last.verdict.Status, w.threshold()
 	switch {
@@ -109,7 +113,7 @@ func (w *wait) explain(o *Outcome) {
 	}
 }
 
-// reason returns why the wait ended, for people.
+// reason returns a message for people about why the wait ended.
 func (w *wait) reason(o Outcome) string {
 	if w.hopeless != nil {
 		return w.hopeless.Error()
@@ -123,7 +127,7 @@ func (w *wait) reason(o Outcome) string {
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !(o.Verdict.Status == status.Throttled && o.Verdict.Rule == "") { // an element uses the hint of its list
+		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !(o.Verdict.Status == status.Throttled && o.Verdict.Rule == "") { // an element gets its hint from the list's response
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
@@ -131,7 +135,7 @@ func (w *wait) reason(o Outcome) string {
 		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
 	case TimedOut:
 		limit := w.budget
-		if limit != w.p.Timeout { // the context's deadline, set a moment earlier
+		if limit != w.p.Timeout { // the limit is the context's deadline, which was set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
 		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
@@ -146,8 +150,9 @@ func (w *wait) reason(o Outcome) string {
 	return o.Verdict.Reason
 }
 
-// isUnfinished reports whether the wait, or its list, has started an operation, or may have, and no response has
-// reported its end.
+// isUnfinished reports whether an operation that the wait started may still be running: the wait, or the list
+// to which it belongs, has started an operation or may have, and no response has reported that the operation
+// ended.
 func (w *wait) isUnfinished() bool {
 	starter := w
 	if w.lead != nil {
@@ -158,10 +163,16 @@ func (w *wait) isUnfinished() bool {
 	return hasStarted && !isReported
 }
 
-// keptAtEnd returns the State from which a later run continues after the ending how. The State has an Ending
-// only if no later run is needed. It has no Ending in three cases. Finalize has turned a success into a failure:
-// a later run may use the result. The caller ended the wait with a [Permanent] cause: the state of the operation
-// is unknown. The operation is unfinished.
+// keptAtEnd returns the State to save after the wait has ended with the given ending how and outcome o. A later
+// run can continue from the State if its Ending is "".
+//
+// The State gets an Ending only if a later run has nothing left to do. After Succeeded or Failed the Ending is
+// still "" in these cases:
+//
+//   - Finalize turned a success into a failure, because a later run may be able to use the result.
+//   - The caller ended the wait with a [Permanent] cause, because the state of the operation is unknown.
+//   - The operation may still be running.
+//   - The start request was not sent.
 func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
@@ -177,14 +188,14 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 			Messages: s.Messages, Heard: s.Heard,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
-		ended.Limit = s.Limit      // the limit also applies to other targets
-		if o.Ending == Succeeded { // a later run may check for the result again
+		ended.Limit = s.Limit      // a pause that the origin requested applies to other targets, too
+		if o.Ending == Succeeded { // a later run may fetch the result again
 			ended.progress = s.progress
 			ended.LastAttempt, ended.Reserved = false, false
 		}
 		return ended
 	}
-	if s.LastAttempt { // the next run has another deadline
+	if s.LastAttempt { // Due was chosen for a deadline that a later run does not have
 		s.Due, s.LastAttempt = time.Time{}, false
 	}
 	return s

@@ -9,60 +9,61 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An EventKind is the kind of an [Event], as one word.
+// An EventKind is the kind of an [Event], as a single word.
 type EventKind string
 
-// The kinds of event.
+// The event kinds.
 const (
-	EventWait    EventKind = "wait"    // a wait starts
+	EventWait    EventKind = "wait"    // the wait before an attempt starts, or becomes longer
 	EventStart   EventKind = "start"   // an attempt starts
-	EventMessage EventKind = "message" // a message of the attempt was evaluated and does not end the attempt
-	EventAttempt EventKind = "attempt" // an attempt has ended and was evaluated
-	EventEnd     EventKind = "end"     // the target has ended: exactly one, the last event of the target
-	EventOrigin  EventKind = "place"   // an origin was closed, since it has requested a pause
-	EventGoal    EventKind = "goal"    // a [Group] has ended: exactly one, the last event of the group
+	EventMessage EventKind = "message" // a message was evaluated, and the attempt continues
+	EventAttempt EventKind = "attempt" // an attempt has ended, and its response was evaluated
+	EventEnd     EventKind = "end"     // the target has ended; each target has one such event, its last
+	EventOrigin  EventKind = "place"   // an origin was closed: it asked clients to pause
+	EventGoal    EventKind = "goal"    // a [Group] has ended; each group has one such event, its last
 )
 
-// HeldBy is the reason why an attempt that is due has to wait, as one word; "" if the attempt does not have to.
+// A HeldBy is the reason why an attempt that is due cannot start yet, as a single word. The empty string means
+// that nothing delays the attempt.
 type HeldBy string
 
 // The values of [HeldBy].
 const (
-	HeldByGate HeldBy = "gate" // its origin is closed, since it has requested a pause
-	HeldByRate HeldBy = "rate" // the request rate of its origin is used up
+	HeldByGate HeldBy = "gate" // the origin is closed: it asked clients to pause
+	HeldByRate HeldBy = "rate" // the origin's request rate does not allow another request yet
 )
 
-// An Event is a step of a wait or of a group. Its values do not change later, and a consumer must not change
-// them.
+// An Event is one step in a wait or in a group. It does not change after it was emitted, and its receiver must
+// not modify it.
 type Event struct {
 	Kind   EventKind
 	Target string // the name of the operation, for people
-	// N is the number of the target in a [Group], from 1 in the order of the targets; 0 for a single wait, and for
-	// a list whose elements are the targets.
+	// N is the number of the target in a [Group], counting from 1. It is 0 for a single wait, and for a list,
+	// whose elements are the targets.
 	N           int
-	MaxAttempts int           // 0 = no limit
-	At          time.Time     // the time of the event
+	MaxAttempts int           // 0 means no limit
+	At          time.Time     // time of the event
 	Elapsed     time.Duration // since the start of the wait
-	Deadline    time.Time     // the end of the wait at the latest; zero = no limit
-	// State is the state of the wait after the event. State.Attempts counts the attempts that were started. An
-	// EventWait comes before the next attempt, which is due at State.Due.
+	Deadline    time.Time     // latest end of the wait; zero means no limit
+	// State is the state of the wait after the event. State.Attempts includes an attempt that has started but
+	// not ended. In an EventWait, State.Due is the time of the next attempt.
 	State State
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy is the reason for a further EventWait: the attempt was due, and has to wait longer. It is "" for any
-	// other event.
+	// HeldBy is not empty if an attempt that was due is delayed, which is reported by a further EventWait. It
+	// gives the reason.
 	HeldBy HeldBy
 
-	// Observation is the observation of the attempt or of the message, and Verdict its verdict (EventAttempt,
-	// EventMessage). Verdict has NOT_READY for an ERROR that has not reached its threshold; State keeps the ERROR. Took is the
-	// duration of the attempt (EventAttempt).
+	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
+	// EventMessage). For an ERROR that has not reached its threshold, Verdict.Status is NOT_READY, while
+	// State.Status is ERROR. Took is the duration of the attempt (EventAttempt).
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
-	// Threshold is the threshold for the State's Status: the number of consecutive attempts or messages, counted by
-	// State.Streak, and the time for which the Status has to hold from State.Since. It is zero for a Status that
-	// never ends the wait (EventAttempt, EventMessage).
+	// Threshold is how often in a row, and for how long, State.Status must be seen before it ends the wait
+	// (EventAttempt, EventMessage). State.Streak and State.Since show how far the wait has come. Threshold is
+	// zero if that status cannot end a wait.
 	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).
@@ -72,17 +73,18 @@ type Event struct {
 	// Summary is the result of the group (EventGoal).
 	Summary *Summary
 
-	ofStart bool // a start request is about to be sent, or has a response: the loop waits for the consumer
+	ofStart bool // the event precedes or follows a start request: the loop waits until the consumer has received it
 }
 
-// A ClosedOrigin is an origin that has requested a pause.
+// A ClosedOrigin describes an origin that asked clients to pause.
 type ClosedOrigin struct {
 	Name        string
-	ClosedUntil time.Time // no attempt before then
+	ClosedUntil time.Time // no attempt starts before this time
 	Reason      string    // why the origin is closed, for people
 }
 
-// Age returns how long the operation had been running at the time of the event; 0 if its start is not known.
+// Age returns how long the operation had been running at the time of the event. It returns 0 if the start of
+// the operation is not known.
 func (e Event) Age() time.Duration {
 	if e.State.Began.IsZero() {
 		return 0
@@ -90,36 +92,37 @@ func (e Event) Age() time.Duration {
 	return e.At.Sub(e.State.Began)
 }
 
-// An Ending is how a wait ended, for people. It is an error, so that errors.Is(err, poll.TimedOut) finds it in
-// the error of a wait.
+// An Ending is the way in which a wait ended, as words for people. It implements error: errors.Is(err,
+// poll.TimedOut) reports whether a wait that returned err timed out.
 type Ending string
 
-// The endings.
+// The endings of a wait.
 const (
-	// Succeeded: the operation is done.
+	// Succeeded means that the operation is done.
 	Succeeded Ending = "succeeded"
-	// Failed: ERROR reached its ErrorThreshold, or no further attempt can succeed, or the probe cannot be used, or
-	// the caller's context was canceled with a [Permanent] cause.
+	// Failed means that ERROR reached its ErrorThreshold, that no further attempt can succeed, that the probe
+	// cannot be used, or that the caller's context was canceled with a [Permanent] cause.
 	Failed Ending = "failed"
-	// CannotRun: the program was not found or cannot be executed.
+	// CannotRun means that the program was not found, or cannot be executed.
 	CannotRun Ending = "cannot be run"
-	// HintTooLong: the server requested a wait that ends after the deadline.
+	// HintTooLong means that the server requested a wait that ends after the deadline.
 	HintTooLong Ending = "throttled past the deadline"
-	// AttemptsExhausted: MaxAttempts were made.
+	// AttemptsExhausted means that MaxAttempts attempts were made.
 	AttemptsExhausted Ending = "attempts exhausted"
-	// TimedOut: the deadline was reached, by Timeout or by the caller's context. TimedOut also matches
-	// context.DeadlineExceeded.
+	// TimedOut means that the deadline was reached: the end of Timeout, or the deadline of the caller's
+	// context. TimedOut also matches [context.DeadlineExceeded].
 	TimedOut Ending = "timed out"
-	// Interrupted: the caller's context was canceled.
+	// Interrupted means that the caller's context was canceled.
 	Interrupted Ending = "interrupted"
-	// Cancelled: the [Group] reached its goal, or could no longer reach it, before this target ended.
+	// Cancelled means that the [Group] reached its goal, or could no longer reach its goal, before this target
+	// ended.
 	Cancelled Ending = "cancelled"
 )
 
-// Error returns e as a string.
+// Error returns the ending as a string.
 func (e Ending) Error() string { return string(e) }
 
-// Is reports whether target is [context.DeadlineExceeded] and e is TimedOut.
+// Is reports whether e is TimedOut and target is [context.DeadlineExceeded].
 func (e Ending) Is(target error) bool { return e == TimedOut && target == context.DeadlineExceeded }
 
 // An Outcome is the result of a wait.
@@ -128,34 +131,35 @@ type Outcome struct {
 	Ending  Ending
 	Reason  string        // why the wait ended, for people
 	Elapsed time.Duration // since the start of the wait
-	// Status is the status of the verdict that ended the wait, or else of the last verdict; None without a verdict.
-	// It is SUCCESS only if the wait Succeeded: a SUCCESS or ERROR that has not reached its threshold is NOT_READY.
+	// Status is the status of the verdict that ended the wait: SUCCESS if the wait Succeeded, and ERROR if it
+	// Failed. Otherwise Status belongs to the last verdict, except that NOT_READY replaces a SUCCESS or ERROR
+	// that did not reach its threshold. Status is None if there was no verdict.
 	Status status.Status
-	// Cause is the cause of the caller's context if the context ended the wait, or the error of a probe that cannot
-	// be used; otherwise nil.
+	// Cause is the cause of the caller's context if that context ended the wait, or the error that makes the
+	// probe unusable. Otherwise Cause is nil.
 	Cause error
-	// State has the facts from which a later run continues. State.Attempts counts attempts that were stopped, and
-	// does not count attempts that could not be started.
+	// State is what a later run needs to continue the wait. State.Attempts includes attempts that were
+	// interrupted, but not attempts that could not be started.
 	State State
-	// Verdict and Observation belong to the last attempt that ended by itself or, without such an attempt, to the
-	// last attempt. Observation is nil before the first attempt. After SUCCESS its Body is the result.
+	// Verdict and Observation belong to the last attempt that was not interrupted or, if there is none, to the
+	// last attempt. Observation is nil if there was no attempt. After SUCCESS, Observation.Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Resumed is true if an earlier run ended the wait: [Poller.Past] has Ended. The run then makes no attempt, and
-	// Observation is nil.
+	// Resumed is true if the wait had already ended in an earlier run, according to [Poller.Past]. This run
+	// then made no attempt, and Observation is nil.
 	Resumed bool
-	// Unfinished is true if the wait, or its list, has started an operation or may have started an operation, and
-	// no response has reported the end of the operation. A new wait could then start the operation a second time.
-	// The State has not Ended in this case.
+	// Unfinished is true if the wait, or the list to which the target belongs, has or may have started an
+	// operation, and no response has reported that the operation ended. A new wait might then start the
+	// operation a second time. State.Ended returns false in this case, so a later run can continue.
 	Unfinished bool
-	// Value may be set by [Poller.Finalize]. This package leaves it nil.
+	// Value is free for use by [Poller.Finalize]. Package poll does not set it.
 	Value any
-	// Notes explain why the wait was not decided: a verdict that has not reached its threshold, rules that were never evaluated or
-	// always unknown, and rules that would work instead.
+	// Notes explain why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule
+	// was never evaluated, a rule was always unknown, or a different rule would have matched.
 	Notes []string
 }
 
-// Err returns nil for a wait that Succeeded, and an [*Error] otherwise.
+// Err returns nil if the wait Succeeded, and an [*Error] otherwise.
 func (o Outcome) Err() error {
 	if o.Ending == Succeeded {
 		return nil
@@ -163,7 +167,8 @@ func (o Outcome) Err() error {
 	return &Error{Outcome: o}
 }
 
-// how returns the ending and the reason, or only the reason if it starts with the ending.
+// how returns the ending followed by the reason. It returns only the reason if the reason already starts with
+// the ending.
 func (o Outcome) how() string {
 	if strings.HasPrefix(o.Reason, string(o.Ending)) {
 		return o.Reason
@@ -171,10 +176,10 @@ func (o Outcome) how() string {
 	return fmt.Sprintf("%s: %s", o.Ending, o.Reason)
 }
 
-// An Error is the error of a wait that did not succeed. It wraps its [Ending] and the causes.
+// An Error is the error of a wait that did not succeed. It wraps the [Ending] and the errors that caused it.
 type Error struct{ Outcome Outcome }
 
-// Error returns the target, if it has a name, and how and why the wait ended.
+// Error returns a message with the target's name, if it has one, the ending and the reason.
 func (e *Error) Error() string {
 	o := e.Outcome
 	if o.Target == "" {
@@ -183,7 +188,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("wait for %s: %s", o.Target, o.how())
 }
 
-// Unwrap returns the ending, and the errors that caused the ending.
+// Unwrap returns the ending, the outcome's Cause and the error of the last failure. It omits a Cause or failure
+// error that is nil.
 func (e *Error) Unwrap() []error {
 	errs := []error{e.Outcome.Ending}
 	if e.Outcome.Cause != nil {

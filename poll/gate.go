@@ -17,23 +17,26 @@ import (
 )
 
 const (
-	// clockSpread is by how much two readings of another clock may differ.
+	// clockSpread is the largest difference to expect between two estimates of the same time on another
+	// machine's clock. A closed origin is reported again only if its opening time has moved by more.
 	clockSpread = 100 * time.Millisecond
-	// slowAfter is how long an attempt counts for Parallel. A slower attempt, as at a host that hangs, counts
-	// for its origin only, so that hosts that hang do not hold up all other origins.
+	// slowAfter is the duration after which an attempt counts as slow. A slow attempt no longer occupies one of
+	// the Parallel workers, so that hosts that hang do not delay attempts at other origins. It still counts
+	// toward the limit of its own origin.
 	slowAfter = 5 * time.Second
-	// maxSlow is how many slow attempts there are at most, as a multiple of Parallel.
+	// maxSlow limits the number of slow attempts, as a multiple of Parallel.
 	maxSlow = 3
 )
 
-// A gate limits how many attempts are made at once. An attempt passes three limits, in this order: the room of its
-// origin, the limiter, and the workers of all origins.
+// A gate limits how many attempts run at the same time. Before it starts, an attempt passes three limits in
+// this order: the ParallelOrigin of its origin, the limiter, and the Parallel workers that all origins share.
 type gate struct {
 	origins map[string]*origin
 	workers *semaphore.Weighted
-	slow    *semaphore.Weighted // the attempts that have become slow
+	slow    *semaphore.Weighted // taken by attempts that have become slow
 }
 
+// newGate returns a gate for at most parallel attempts that are not slow.
 func newGate(parallel int) gate {
 	return gate{
 		origins: make(map[string]*origin),
@@ -42,17 +45,17 @@ func newGate(parallel int) gate {
 	}
 }
 
-// An origin is the origin of a URL, or a program. Attempts at one origin share its limits.
+// An origin is a scheme, host and port, or the name of a program. All attempts at an origin share its limits.
 type origin struct {
 	name  string
-	most  int // how many attempts it gets at once, 0 for no limit
+	most  int // largest number of concurrent attempts; 0 means no limit
 	room  *semaphore.Weighted
 	line  line
-	waits int       // how many waits have their next attempt here
-	opens time.Time // the latest time of opening that was reported
+	waits int       // number of waits whose next attempt goes to this origin
+	opens time.Time // latest time of opening that an EventOrigin has reported
 }
 
-// originOf returns the origin of the next attempt of a wait.
+// originOf returns the origin of w's next attempt. It creates the origin when it is first needed.
 func (l *loop) originOf(w *wait) *origin {
 	name := w.planned.Origin
 	o := l.origins[name]
@@ -67,11 +70,11 @@ func (l *loop) originOf(w *wait) *origin {
 	return o
 }
 
-// enter waits until an attempt may start, at most until ctx is done. It returns the function that ends the time of the attempt
-// in the gate, and the pace of its requests. It reports false if the run or the wait ends first, or if a step would have to
-// wait.
+// enter waits until an attempt of w may start. On success it returns a function leave, which the caller must
+// call to let other attempts start, and the pace of the attempt's requests. ok is false if ctx is done first,
+// if the origin is closed until after the deadline, or if a [Poller.Step] would have to wait for the limiter.
 func (l *loop) enter(ctx context.Context, w *wait) (leave func(), pace *paced, ok bool) {
-	o, isOwn := w.origin, w.p.Limiter != nil // the other waits of the origin do not wait for a limiter of its own
+	o, isOwn := w.origin, w.p.Limiter != nil // if w has its own limiter, w waits for it before it takes up room at the origin
 	if isOwn && !l.awaitSlot(ctx, w) || o.room.Acquire(ctx, 1) != nil {
 		return nil, nil, false
 	}
@@ -87,8 +90,8 @@ func (l *loop) enter(ctx context.Context, w *wait) (leave func(), pace *paced, o
 	return nil, nil, false
 }
 
-// awaitSlot waits until the limiter lets a request go to the origin of a wait. It reports false as enter does, and
-// if the origin is closed until after the deadline.
+// awaitSlot waits until the limiter allows a request to w's origin. It returns false in the same cases as
+// enter.
 func (l *loop) awaitSlot(ctx context.Context, w *wait) bool {
 	for w.limiter != nil && w.origin.name != "" {
 		var had time.Time
@@ -109,8 +112,9 @@ func (l *loop) awaitSlot(ctx context.Context, w *wait) bool {
 	return ctx.Err() == nil
 }
 
-// hold emits that an attempt which is due has to wait for the limiter, or because its origin is closed for a reason. It
-// reports false if the origin is closed until after the deadline.
+// hold reports that an attempt of w that is due has to wait: it emits an EventWait and, if the origin is newly
+// closed, an EventOrigin. closed is the reason why the origin is closed, or "" if the attempt only waits for
+// its turn. hold returns false, without an EventWait, if the origin is closed until after the deadline.
 func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 	defer l.lock()()
 	e := w.event(EventWait, now)
@@ -131,8 +135,8 @@ func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 	return true
 }
 
-// work waits for a worker, and returns the function that releases the worker. An attempt that has become slow releases
-// its worker early. At most maxSlow times Parallel attempts are slow; a further attempt keeps its worker.
+// work waits for a free worker, and returns a function that frees the worker. Once the attempt is slow, its
+// worker is freed early, unless the maximum number of slow attempts is reached. The error is the error of ctx.
 func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	if err := g.workers.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -163,17 +167,18 @@ func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// A paced attempt spaces its requests: each request takes a slot of the limiter. The gate has taken the slot of the
-// first request to the origin of the attempt.
+// A paced delays the requests within one attempt, so that each request takes a slot (a time to send one
+// request) from the limiter. The slot for the first request to the attempt's own origin was taken before the
+// attempt started.
 type paced struct {
 	w       *wait
-	clock   *clock                    // of the attempt, nil for no limit
-	sent    atomic.Pointer[time.Time] // the last request; a probe that has others in it may make some at once
-	visited sync.Map                  // the origins of the requests of this attempt
+	clock   *clock                    // the attempt's clock; nil without an AttemptTimeout
+	sent    atomic.Pointer[time.Time] // time of the last request; atomic, since a probe may send several requests at once
+	visited sync.Map                  // set of the origins that this attempt has sent requests to
 }
 
-// newPaced returns the pace of the requests of an attempt; nil without a limiter. A probe without an origin may
-// send requests, too.
+// newPaced returns a paced for the next attempt of w, or nil if w has no limiter. A probe whose plan names no
+// origin gets one, too, because it may send requests all the same.
 func newPaced(w *wait) *paced {
 	if w.limiter == nil {
 		return nil
@@ -183,8 +188,9 @@ func newPaced(w *wait) *paced {
 	return p
 }
 
-// noteClosed handles an attempt that ended since an origin is closed. If the origin is closed until after the deadline, the
-// targets end. Otherwise the time until it opens is the hint of o.
+// noteClosed handles an observation o of an attempt that stopped because an origin is closed. If the origin
+// stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed makes the time until
+// the origin opens the hint of o.
 func (p *paced) noteClosed(o *status.Observation) {
 	if !o.Stopped() {
 		return
@@ -196,10 +202,12 @@ func (p *paced) noteClosed(o *status.Observation) {
 	}
 }
 
-// Wait waits until a request may be sent to an origin. The first request to the attempt's own origin does not
-// wait. Wait fails at the end of ctx, and at once if the origin is closed until after the deadline. It also fails if a
-// redirect leads to an origin that is closed for longer than slowAfter: the waiting attempt would block the other targets of
-// its own origin. An attempt that has sent a request to that origin before, as for another page of a list, waits.
+// Wait waits until a request may be sent to origin. It returns at once for the first request to the attempt's
+// own origin.
+//
+// Wait returns a failure if ctx is done, or if origin is closed until after the deadline. It also fails if an
+// HTTP attempt reaches origin for the first time, as by a redirect, and origin is closed for longer than
+// slowAfter. Otherwise the waiting attempt would block the other targets at its own origin.
 func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 	_, again := p.visited.LoadOrStore(origin, true)
 	if origin == p.w.origin.name && !again {
@@ -225,8 +233,8 @@ func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 	}
 }
 
-// Done reports the response to a request to the limiter. It returns whether the request was refused
-// for load and may be sent again before the deadline.
+// Done reports o, the response to a request, to the limiter. It returns true if the server rejected the request
+// because of load, and the request may be sent again before the deadline.
 func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	v := status.Verdict{}
 	if !o.Good() {
@@ -236,9 +244,9 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	return v.Status == status.Throttled && (o.Hint == nil || !p.w.isDeadline(time.Now().Add(o.Hint.Wait)))
 }
 
-// feedBack reports a refusal or a quota to the limiter: for the origin that returned the response and, unless
-// a redirect led to another host, for the origin of the request. It returns the time for which the origin is
-// closed, nil if the origin is open.
+// feedBack tells the limiter about a rejected request, or about the quota that a response reports. It does so
+// for the origin that returned the response, and for the origin of the request unless a redirect led to another
+// origin. It returns how long the origin is closed, or nil if the origin is open.
 func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *limit {
 	h := meaning.Of(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
@@ -270,18 +278,19 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 	return closed
 }
 
-// A closing is the cause of a failure if an origin is closed until after the deadline, or a redirect leads to an
-// origin that is closed for long.
+// A closing is the error of an attempt that stopped because an origin is closed. Its Hint has the time until
+// the origin opens.
 type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// closedFor returns the reason why an origin gets no request.
+// closedFor returns a message for people: origin is closed for the time wait because of reason.
 func closedFor(origin string, wait time.Duration, reason string) string {
 	return fmt.Sprintf("%s is closed for %s (%s)", origin, words.Short(wait), reason)
 }
 
-// endClosed notes that all targets end, since an origin is closed until after their deadline.
+// endClosed records the reason why, so that all targets of the wait end: the origin is closed until after the
+// deadline.
 func (w *wait) endClosed(why string) {
 	for _, w := range w.all() {
 		w.closedPastDeadline = why

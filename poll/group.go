@@ -16,46 +16,50 @@ import (
 // limits. The zero value waits until all targets have succeeded.
 //
 // A Poller with [Elements] is a list: each element of its responses is a target. The list itself has an
-// EventWait, an EventStart and an EventAttempt for each attempt; these events have no N. An element has an
+// EventWait, an EventStart and an EventAttempt for each attempt; the N of these events is 0. An element has an
 // EventAttempt only if its verdict or its JSON has changed, and exactly one EventEnd. The list has an EventEnd
-// only if it may hold targets that are not known. Such an end counts in the Summary's Endings, but not as a
-// target.
+// only if it may contain further targets that no response has shown. Such an end is counted in Summary.Endings,
+// but the list is not counted as a target.
 type Group struct {
-	// AtLeast is how many targets must succeed. 0 means all. Once AtLeast targets have succeeded, all other targets
-	// are [Cancelled]. With fewer targets than AtLeast, all targets are Cancelled before the first attempt.
+	// AtLeast is the number of targets that must succeed; 0 means all. Once AtLeast targets have succeeded, all
+	// other targets end with [Cancelled]. If the group has fewer targets than AtLeast, all targets end with
+	// Cancelled before the first attempt.
 	AtLeast int
-	// Percent, unless it is 0, replaces AtLeast: Percent percent of all targets, rounded up, must succeed. It is
-	// between 0 and 100. The number of targets is known once every list has the elements that it Expects, so a list
-	// without Known and Expect is an error.
+	// Percent, if not 0, replaces AtLeast: at least this percentage of all targets, rounded up, must succeed.
+	// It must be between 0 and 100. The percentage refers to the expected number of targets, so each list of
+	// the group needs Known or Expect.
 	Percent float64
-	// FailFast ends the group as soon as AtLeast can no longer be reached. Without FailFast the group still waits
-	// for the remaining targets.
+	// FailFast ends the group as soon as its goal (AtLeast, Percent, or all targets) can no longer be reached.
+	// By default the group still waits for the remaining targets.
 	FailFast bool
 
-	// Parallel is how many attempts are made at once; 0 means 50. An attempt that has taken 5 s no longer counts
-	// for Parallel, but still for ParallelOrigin. The total is at most four times Parallel.
+	// Parallel is the maximum number of concurrent attempts; 0 means 50. An attempt that takes longer than 5 s
+	// no longer counts toward Parallel, but still counts toward ParallelOrigin. There are at most four times
+	// Parallel attempts in total, without the attempts that receive a stream, which count toward neither.
 	Parallel int
-	// ParallelOrigin returns how many attempts are made at once at an origin: the scheme, host and port of a URL,
-	// the program of a command, or the [Plan.Origin] of another probe. 0 means no limit except Parallel. A nil
-	// function limits no origin.
+	// ParallelOrigin returns the maximum number of concurrent attempts at an origin: the scheme, host and port
+	// of a URL, the program of a command, or the [Plan.Origin] of another probe. If it returns 0, or if
+	// ParallelOrigin is nil, only Parallel limits the attempts.
 	ParallelOrigin func(origin string) int
-	// Limiter spaces the requests to each origin, for targets without a Limiter of their own. Nil means no limit.
+	// Limiter spaces out the requests to each origin, for targets that have no Limiter of their own. Nil means
+	// no limit.
 	Limiter Limiter
 
-	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own Timeout applies in
-	// addition. A target's own Start replaces the Start of the group. Each target without a Rand of its own gets a source
-	// that is seeded from Rand, in the order of the targets. The same Rand thus leads to the same waits of each target.
+	// Start, Timeout and Rand have the same meaning as in a [Poller], for the whole group. A target's own
+	// Timeout applies in addition to the group's, and a target's own Start replaces the group's. Each target
+	// without its own Rand gets a random source seeded from Rand, in the order of the targets. With the same
+	// seed, each target therefore has the same waits.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
 }
 
-// validate returns an error if a number has no meaning.
+// validate returns an error if a field of g is negative or out of range.
 func (g *Group) validate() error {
 	switch {
 	case g.AtLeast < 0:
 		return errors.New("a negative AtLeast has no meaning")
-	case !(g.Percent >= 0 && g.Percent <= 100): // nor NaN
+	case !(g.Percent >= 0 && g.Percent <= 100): // written so that NaN is rejected, too
 		return fmt.Errorf("a Percent of %v is not between 0 and 100", g.Percent)
 	case g.Parallel < 0:
 		return errors.New("a negative Parallel has no meaning")
@@ -65,26 +69,27 @@ func (g *Group) validate() error {
 
 // A Summary is the result of a [Group].
 type Summary struct {
-	// Ending is Succeeded if the goal was reached. Otherwise it is the first ending in this order that a target or
-	// a list has: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut. A group without targets
-	// has Failed.
+	// Ending is Succeeded if the group reached its goal. Otherwise it is the first of these endings that a
+	// target or a list has: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut. If none
+	// has such an ending, as in a group without targets, Ending is Failed.
 	Ending Ending
-	// Targets is the number of targets, and Need how many targets had to succeed. Endings counts the targets, and
-	// lists, with each ending.
+	// Targets is the number of targets, and Need is the number of targets that had to succeed. Endings counts
+	// the targets and lists for each ending.
 	Targets, Need int
 	Endings       map[Ending]int
-	// Failures are the errors of the first targets, or lists, that did not succeed: at most three.
+	// Failures are the errors of the first targets or lists that did not succeed, at most three.
 	Failures []error
-	// Attempts counts the attempts made. An attempt for a list counts once, not once for each element.
+	// Attempts is the number of attempts made. An attempt for a list counts once, not once per element.
 	Attempts int
-	Elapsed  time.Duration // since the start of the group
-	// Notes are reasons why a complete list may have more elements, such as ".count is 500": see [Elements.Whole].
+	Elapsed  time.Duration // time since the group started
+	// Notes are reasons why a list that seemed complete may have more elements, for example ".count is 500".
+	// See [Elements.Whole].
 	Notes []string
-	// Cause is the cause of the caller's context if the context ended the group; otherwise nil.
+	// Cause is the cause of the caller's context if that context ended the group; otherwise nil.
 	Cause error
 }
 
-// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending, the Cause and the
+// Err returns nil if the group reached its goal. Otherwise it returns an error that wraps Ending, Cause and
 // Failures.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
@@ -93,10 +98,11 @@ func (s Summary) Err() error {
 	return &groupError{s}
 }
 
-// A groupError is the error of a group whose goal was not reached.
+// A groupError is the error of a group that did not reach its goal.
 type groupError struct{ Summary }
 
-// Error returns the counts, followed by the Cause or the endings of the first targets that did not succeed.
+// Error returns how many targets succeeded and how many had to. Then follow the ending and the Cause or,
+// without a Cause, how the first unsuccessful targets ended.
 func (e *groupError) Error() string {
 	need := fmt.Sprint(e.Need)
 	if e.Need == e.Targets {
@@ -119,15 +125,16 @@ func (e *groupError) Error() string {
 	return text
 }
 
-// Unwrap returns the Ending, the Cause, which may be nil, and the Failures.
+// Unwrap returns Ending, Cause (which may be nil) and Failures.
 func (e *groupError) Unwrap() []error {
 	return append([]error{e.Ending, e.Cause}, e.Failures...)
 }
 
-// Run waits for the targets, and returns the outcome of each target in their order. The elements of lists are in
-// the order of their first appearance. The error is the error of [Summary.Err].
+// Run waits for all targets, and returns their outcomes in the order of the targets. The outcomes of list
+// elements follow the order in which responses first showed the elements. The error is the result of
+// [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
-	err = errors.New("the group ended before its goal was decided") // if code of the caller has ended its goroutine
+	err = errors.New("the group ended before its goal was decided") // returned only if the caller's code ends its goroutine, so that no EventGoal comes
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:
@@ -140,13 +147,16 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []O
 	return outcomes, err
 }
 
-// Events waits for the targets and yields the events of each target, with its N. It yields an EventOrigin when an
-// origin was closed and, after the EventEnd of every target, one EventGoal. A slow consumer delays no attempt
-// until it is 100 events behind, with one exception: a start request is sent only after the consumer has
-// received its EventStart, and the group continues only after the consumer has received the EventAttempt of the
-// start. Breaking out of the iteration ends the group, and drops the remaining events. Before the first attempt
-// all targets are read, and all their probes checked. Probes, schedules and the functions of a Poller run on goroutines of
-// the group, so a panic in one of them ends the process.
+// Events waits for the targets and yields their events; Event.N is the number of the target. It yields an
+// EventOrigin when an origin is closed. After the last target's EventEnd it yields one EventGoal. If the caller
+// breaks out of the loop, the group ends and the remaining events are dropped.
+//
+// Events first reads all targets and checks that their probes can be used. Probes, schedules and the functions
+// of a Poller run on goroutines of the group, so a panic in one of them ends the program.
+//
+// Events buffers up to 100 events, so a slow caller does not delay attempts until the buffer is full. Start
+// requests are an exception: such a request is sent only after the caller has received its EventStart. The
+// group then continues only after the caller has received the EventAttempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		events, seen, gone := make(chan *Event, maxEvents), make(chan struct{}), make(chan struct{})
@@ -156,7 +166,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			case <-gone:
 				return false
 			}
-			if !e.ofStart { // any other event waits in the channel, with up to maxEvents events
+			if !e.ofStart { // the event can wait in the channel, which buffers maxEvents events
 				return true
 			}
 			select {
@@ -173,10 +183,10 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 			l.drive()
 			l.emit(l.goal())
 		}()
-		defer func() { // also if the consumer panics
+		defer func() { // deferred, so that it also runs if the caller's loop body panics
 			close(gone)
 			release()
-			for range events { // until the attempts that are under way have ended
+			for range events { // drain the channel until the running attempts have ended
 			}
 		}()
 		for e := range events {
@@ -190,5 +200,5 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 	}
 }
 
-// maxEvents is the number of events that a group keeps for a slow consumer.
+// maxEvents is the number of events that a group buffers for a slow caller.
 const maxEvents = 100

@@ -10,112 +10,134 @@ import (
 	"github.com/pollcli/poll/poll/internal/request"
 )
 
-// HTTP is a [Probe] that requests a URL. Only URL is required.
+// HTTP is a [Probe] that requests a URL. Only the field URL is required.
 //
-// GET, HEAD and OPTIONS check the operation in each attempt. A request by any other method starts the operation. Such a
-// start request is sent once. Later attempts request the URL that its response or Follow names. The start request is
-// sent again only if it never left this machine, or if the server refused it for load (429, or 503 or 403 with a hint
-// such as Retry-After) or for credentials that Refresh has renewed since. It is then sent to the URL to which redirects
-// have led it. Redirects that repeat the request (307, 308) are followed until it was sent three times. If they lead to
-// another page that does not exist (404, 410), the next attempt requests URL.
+// A GET, HEAD or OPTIONS request checks the operation in each attempt. A request with any other method, such as
+// POST, starts the operation. Such a start request is sent only once; later attempts request the URL that its
+// response or Follow names. The start request is sent again only in these cases:
 //
-// An attempt is one request and its redirects. An [http.Transport] is kept from sending a GET, HEAD or OPTIONS more
-// than twice, and any other request again. Redirects are followed as browsers follow them (RFC 9110 section 15.4), except for a
-// 301 or 302 after a POST, which leaves open whether anything was done. An HTML page at the end of a redirect may be a
-// login page: while an operation is followed, such a page is SUCCESS by a condition only.
+//   - The request never left this machine.
+//   - The server rejected the request because of load: with 429, or with 503 or 403 and a hint such as
+//     Retry-After.
+//   - The server rejected the credentials, and Refresh has returned new ones.
 //
-// Credentials stay with the origin (scheme, host and port) of URL. Another origin, which a redirect or a response
-// names, gets only the headers Accept*, User-Agent and Content-Type: no Authorization, no cookies, no User, and no
-// client certificate of an [http.Transport]. Cookies that a response sets are sent back to its own origin until the end
-// of the run, unless Header has a Cookie without values. With credentials, https is never left for http. A body goes
-// only to its own origin, or from http to the same host over https.
+// The request then goes to the URL to which redirects have led. A redirect that repeats the request (307, 308)
+// is followed until the request has been sent three times. If redirects led to another page that does not exist
+// (404, 410), the next attempt requests URL again.
+//
+// An attempt consists of one request and its redirects. HTTP prevents an [http.Transport] from sending a GET,
+// HEAD or OPTIONS request more than twice, and any other request more than once. It follows redirects as
+// browsers do (RFC 9110 section 15.4). The exception is a 301 or 302 response to a POST, which does not show
+// whether the server has processed the request. An HTML page after a redirect may be a login page. While an
+// operation is followed, such a page is SUCCESS only if a condition matches.
+//
+// Credentials are sent only to the origin (scheme, host and port) of URL. If a redirect or a response leads to
+// another origin, that origin receives only the headers Accept*, User-Agent and Content-Type. It receives no
+// Authorization, no cookies, no User, and no client certificate of an [http.Transport]. Cookies from a response
+// are returned to the same origin until the end of the run, unless Header has a Cookie field without values. A
+// request with credentials never changes from https to http. A body is sent only to its own origin, or to the
+// same host when http changes to https.
 type HTTP struct {
-	// URL is the URL to request, http or https. Its userinfo is sent as basic authentication.
+	// URL is the http or https URL to request. Its userinfo (user:password@) is sent as basic authentication.
 	URL string
-	// Method is the HTTP method; "" means GET, or POST if there is a Body.
+	// Method is the HTTP method. "" means POST if Body is not nil, and GET otherwise.
 	Method string
-	// Body is sent with each request to URL; nil means no body. Without a Content-Type in Header it is sent as
-	// application/x-www-form-urlencoded, like the data of curl.
+	// Body is sent with each request to URL; nil means no body. If Header has no Content-Type, it is
+	// application/x-www-form-urlencoded, as with curl's --data.
 	Body []byte
-	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of these two. A header without
-	// values is not sent. Host sets the request's host. An If-None-Match, even without values, keeps poll from making
-	// requests conditional by itself. Header must not be changed during a run.
+	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", and can replace these two. A field
+	// without values is not sent. Host sets the request's host. If Header has an If-None-Match field, even
+	// without values, HTTP does not make requests conditional by itself. Header must not be changed during a
+	// run.
 	Header http.Header
-	// Refresh returns header fields that replace the fields of Header with the same names from now on, such as an
-	// Authorization that expires, or the signature of the request. It is called before each request, except
-	// redirects, with the request that would be sent now. The context of this request is the context of the attempt.
-	// After a response of 401 Refresh is called with refused true: if a field is new, the 401 is NOT_READY and not
-	// ERROR. An error, which must hold no secret, becomes a remark on the attempt. Fields that are not returned
-	// stay unchanged; a field without values is no longer sent. Runs of the same HTTP may call Refresh at once.
-	// Nil means that Header holds for the whole run.
+	// Refresh returns new values for header fields, such as an Authorization that expires or a request
+	// signature. The fields replace those of the same names in Header for all following requests. A field that
+	// is not returned keeps its value; a field without values is no longer sent.
+	//
+	// Refresh is called before each request, except after redirects. Its argument r is the request about to be
+	// sent, with the context of the attempt. After a 401 response Refresh is called with refused set to true.
+	// If it then returns a new value, the 401 is NOT_READY and not ERROR. If it returns an error, the error is
+	// noted with the attempt, so it must not contain a secret.
+	//
+	// If several runs use the same HTTP, Refresh may be called concurrently. A nil Refresh leaves Header
+	// unchanged.
 	Refresh func(r *http.Request, refused bool) (http.Header, error)
-	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil means no User. An
-	// Authorization in Header replaces User and userinfo.
+	// User is sent as basic authentication (RFC 7617) and replaces the URL's userinfo. Nil means that only the
+	// URL's userinfo is used. An Authorization field in Header replaces both.
 	User *url.Userinfo
 
-	// MaxBody is how many bytes of a response, with all its pages, are kept at most. The rest of the page is read
-	// and counted, unless it was decompressed. Zero means 64 MiB.
+	// MaxBody is the maximum number of bytes kept of a response, including all its pages. Bytes beyond the
+	// limit are read and counted, except in a compressed response. Zero means 64 MiB.
 	MaxBody int64
-	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 means 50, the default of curl. With a
-	// negative number the redirect itself is the response. A redirect beyond MaxRedirects is an ERROR.
+	// MaxRedirects is the number of redirects to follow in one attempt, at most 1000. 0 means 50, as in curl.
+	// If it is negative, redirects are not followed, and the redirect itself is the response. If there are more
+	// redirects, the attempt is an ERROR.
 	MaxRedirects int
-	// Follow names the URL of the attempts after the first successful response:
+	// Follow determines the URL to request after the first successful response:
 	//
-	//   - "" or "auto": the response to a start request names the URL in Azure-AsyncOperation, Operation-Location or
-	//     Location; the first of these headers that is present counts. Location counts with 201, with 202, and with a document
-	//     that reports an unfinished operation. With 202, Content-Location counts after these three. After a PUT or
-	//     PATCH without such a header, URL itself is requested if the response has .properties.provisioningState.
-	//   - "none": no request starts anything. Each attempt sends the same request.
-	//   - "self": after the start request, URL is requested by GET, whatever the response names. Its responses are
-	//     evaluated like responses without a start.
-	//   - an expression of package status/expr: its value in the response is the URL, relative to the URL of the
+	//   - "" or "auto": after a start request, the URL comes from the first of the response headers
+	//     Azure-AsyncOperation, Operation-Location and Location that is present. Location is used with status
+	//     201, with 202, and with a document that reports an unfinished operation. With 202, Content-Location
+	//     is used if none of the three is present. If the response to a PUT or PATCH has no such header but a
+	//     member .properties.provisioningState, URL itself is requested.
+	//   - "none": no request is treated as a start request. Each attempt sends the same request.
+	//   - "self": after the start request, URL is requested with GET, whatever the response names. The
+	//     responses are evaluated as if no operation had been started.
+	//   - an expression of package status/expr: the expression's value in the response is the URL, relative to
+	//     the URL of the response.
+	//   - a URL or a path that contains expressions in braces, such as "https://host/v1/{.name}": the values of
+	//     the expressions are inserted, escaped as their position in the URL requires. If there are only query
+	//     parameters, as in "?id={.id}", they replace the parameters of the same names in the URL of the
 	//     response.
-	//   - a URL, or a path, with expressions in braces: "https://host/v1/{.name}". The values are escaped as their
-	//     place in the URL requires. Parameters alone, "?id={.id}", replace the parameters of the same names in the
-	//     URL of the response.
 	Follow string
-	// Next names the next page of a successful response. All pages of a list are one attempt, of at most 1,000
-	// requests, each with the method and body of the first request. With a [Limiter] a page that is refused for load
-	// is requested again, up to ten times:
+	// Next determines the next page of a successful response. All pages of a list are requested in one attempt,
+	// with the method and body of the first request, and with at most 1,000 requests. If a [Limiter] is set, a
+	// page that the server rejects because of load is requested again, up to ten times. Next is one of:
 	//
-	//   - "" or "none": a response is one page.
-	//   - "auto": the Link header with rel="next" names the page (RFC 8288). A response without such a Link whose
-	//     document names another page, as by .next_page_token, is a failure.
-	//   - an expression of package status/expr: its value in a page is the URL or the path of the next page, which
-	//     begins with http://, https://, / or ?.
-	//   - a URL, a path or parameters, with expressions in braces, as in Follow: "?page_token={.next}".
+	//   - "" or "none": a response has only one page.
+	//   - "auto": a Link header with rel="next" names the next page (RFC 8288). If there is no such header, but
+	//     the document names a next page, for example in .next_page_token, the attempt is a failure.
+	//   - an expression of package status/expr: its value in a page is the URL or path of the next page. The
+	//     value must start with http://, https://, / or ?.
+	//   - a URL, a path or query parameters with expressions in braces, as in Follow: "?page_token={.next}".
 	//
-	// If a value is null, false, "" or missing, the page is the last page. If it is missing from a document that
-	// names another page, that is a failure, too. A page that cannot be read, or that names an earlier page as the
-	// next page, makes the whole attempt a failure. The response to a start request is one page.
+	// If a value is null, false, "" or missing, the page is the last page. However, if the value is missing and
+	// the document names a next page in another way, the whole attempt is a failure. It is also a failure if a
+	// page cannot be read, or names an earlier page as its next page. The response to a start request always
+	// has only one page.
 	Next string
-	// LookupEnv, such as [os.LookupEnv], returns the value of $ENV.NAME in Follow and Next. Such a value may be
-	// used only in the query of a URL, since the rest of a URL is shown. With nil no variable has a value.
+	// LookupEnv returns the value of $ENV.NAME in Follow and Next. [os.LookupEnv] is such a function. The value
+	// may appear only in the query of a URL, because other parts of a URL are shown in messages. If LookupEnv
+	// is nil, no variable has a value.
 	LookupEnv func(name string) (value string, ok bool)
-	// LocationTrusted sends the credentials, and the body after a redirect, to every origin that a redirect or a
-	// response names, even over http.
+	// LocationTrusted sends the credentials to every origin that a redirect or a response names, and also the
+	// body to the target of a redirect, even over http.
 	LocationTrusted bool
-	// Stream requests a stream, and evaluates each message when it comes: the data of a server-sent event
-	// (text/event-stream), or a JSON document, of application/x-ndjson, of application/json-seq, or of
-	// application/json without a length. Any other response is evaluated as without Stream. The end of the stream
-	// means nothing for the operation: the next attempt comes after a wait, at least as long as its retry field or
-	// Retry-After, and sends the ID of the last event. A stream that is silent for a minute is ended. A start request is sent once, whatever becomes of its stream. The AttemptTimeout
-	// limits the time until the header has come. The wait needs a rule for SUCCESS.
+	// Stream requests a stream, and evaluates each message as soon as it arrives. A message is the data of a
+	// server-sent event (text/event-stream), or one JSON document of a response with the type
+	// application/x-ndjson or application/json-seq, or application/json without a length. Any other response is
+	// evaluated as if Stream were false. The wait needs a rule for SUCCESS.
+	//
+	// The end of a stream does not affect the status of the operation. After a wait, which is at least as long
+	// as the stream's retry field or Retry-After header requires, the next attempt opens a new stream. It sends
+	// the ID of the last event. A stream that is silent for a minute is closed. A start request is sent once,
+	// even if its stream breaks. AttemptTimeout limits only the time until the response header arrives.
 	Stream bool
 
-	// Transport sends the requests; nil means [http.DefaultTransport]. If its [net.Dialer] does not find a
-	// name, [net.DefaultResolver] has to confirm that. A dial function of your own that tries several
-	// addresses has to return the errors of all of them ([errors.Join]).
+	// Transport sends the requests; nil means [http.DefaultTransport]. If the [net.Dialer] of the Transport
+	// does not find a host name, [net.DefaultResolver] is used to confirm that the name does not exist. A
+	// custom dial function that tries several addresses should return the errors for all of them, joined with
+	// [errors.Join].
 	Transport http.RoundTripper
-	// Received is called with each response, before its body is read. It must not read the body. Nil means no call.
+	// Received, if not nil, is called with each response before its body is read. It must not read the body.
 	Received func(*http.Response)
 }
 
-// Target returns the scheme, host and path of the URL.
+// Target returns the scheme, host and path of h.URL.
 func (h HTTP) Target() string { return request.TargetName(h.URL) }
 
-// Plan returns the plan of the first attempt. Its Invalid holds no secret. For an expression in Follow or Next
-// Invalid is or wraps an *expr.Error of package status/expr.
+// Plan returns the plan of the first attempt. Plan.Invalid contains no secret. If an expression in Follow or
+// Next is invalid, Plan.Invalid is or wraps an *expr.Error of package status/expr.
 func (h HTTP) Plan() Plan {
 	first, err := h.first()
 	plan := Plan{Invalid: err}
@@ -126,9 +148,9 @@ func (h HTTP) Plan() Plan {
 	return plan
 }
 
-// Credentials returns the parts of the requests that only the origin of URL receives, for the Key of package fleet. Equal
-// credentials lead to equal strings. The string is a secret. It is "" without credentials, and if the URL cannot be
-// requested.
+// Credentials returns a string that identifies the credentials of h: those parts of the requests that only the
+// origin of h.URL receives. It is meant for the Key of package fleet. Equal credentials have equal strings. The
+// string is a secret. It is "" if there are no credentials or if h is invalid.
 func (h HTTP) Credentials() string {
 	first, err := h.first()
 	if err != nil {
@@ -137,7 +159,8 @@ func (h HTTP) Credentials() string {
 	return first.Operation.Credentials()
 }
 
-// first returns the probe of the first attempt, with a connection of its own.
+// first returns the probe of the first attempt. Each call returns a probe with separate connections and
+// cookies.
 func (h HTTP) first() (httpProbe, error) {
 	o, err := request.NewOperation(request.Request(h))
 	if err != nil {
@@ -146,8 +169,8 @@ func (h HTTP) first() (httpProbe, error) {
 	return httpProbe{o, o.First()}, nil
 }
 
-// Resume returns the probe at the [Report.Position] of an earlier run, or the probe of the first attempt if position
-// is nil.
+// Resume returns the probe that continues from position, a [Report.Position] of an earlier run. If position is
+// nil, it returns the probe of the first attempt.
 func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 	p, err := h.first()
 	if err == nil && position != nil {
@@ -156,11 +179,14 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 	return p, err
 }
 
-// Check sends the request of the first attempt of a new wait, over a connection of its own. Report.Next uses the same connection.
-// With the Attempt of a wait, as in a [ProbeFunc], its requests wait for the [Limiter]. An HTTP that starts or
-// follows an operation then sends nothing, and its observation is an ERROR, unless the wait continues with
-// Report.Next: each attempt would start the operation again. [Wrap] such an HTTP. A probe that leaves out
-// Report.Next of a start, or that checks the HTTP twice in one attempt, ends the wait with an ERROR.
+// Check sends the first request of a new wait. To continue the wait, and to reuse the connection, call Check of
+// Report.Next.
+//
+// If a comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait. In
+// that case an HTTP that starts or follows an operation must be wrapped by [Wrap]: the wait would call Check
+// again for each attempt, and so start the operation again. Without Wrap, Check sends no request and returns an
+// ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends the
+// wait with an ERROR, too.
 func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	first, err := h.first()
 	if err == nil && a.limits != nil && !a.limits.continues && first.Continues() {
@@ -172,11 +198,13 @@ func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	return first.Check(ctx, a)
 }
 
+// errNotWrapped is the error of an HTTP that would send its start request again in each attempt.
 var errNotWrapped = errors.New("a function or another probe makes a request that starts or follows an operation, " +
 	"and each attempt would send the request again: put poll.Wrap around the HTTP")
 
-// An httpProbe is an HTTP at a position. The Operation has the connection, with its cookies, validators and renewed
-// header, which all probes of a wait share. The Operation locks it, and only the position is a value.
+// An httpProbe is the probe of one attempt: an Operation, which all attempts of a wait share, and a position,
+// which names the URL to request. The Operation holds the connection, the cookies, the validators and the
+// renewed header fields, and locks them.
 type httpProbe struct {
 	*request.Operation
 	position request.Position
@@ -186,7 +214,7 @@ func (p httpProbe) Plan() Plan {
 	return Plan{Name: p.position.Name(), Origin: p.position.Origin(), Once: p.position.IsStart(), isHTTP: true, streams: p.Streams(), continues: p.Continues(), start: p.StartOf(p.position)}
 }
 
-// Check makes one attempt.
+// Check makes one attempt at p.position.
 func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	var attempt request.Attempt
 	if a.limits != nil {
@@ -211,6 +239,6 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	return r
 }
 
-// ErrUntrusted is the cause of a failure if the next request would have taken credentials
-// from https to http, or a body to another origin. [HTTP.LocationTrusted] allows both.
+// ErrUntrusted is the cause of a failure if the next request would have sent credentials from https to http, or
+// a body to another origin. [HTTP.LocationTrusted] allows both.
 var ErrUntrusted = request.ErrUntrusted

@@ -17,72 +17,77 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Elements describes the elements of a probe's responses that are targets. Only Each is required.
+// Elements makes the elements of a probe's responses targets. Only the field Each is required.
 //
-// The wait is over once all known elements have ended. With Known or Expect it is over at once then. Otherwise a
-// second response must show the same elements: from an attempt that starts at least 5 s later, or from the last
-// attempt before the deadline if the deadline is nearer. A response that may be incomplete, such as a redirect
-// to another page, does not count as one of the two responses. A response that is not successful, not complete,
-// or has no list is evaluated as a whole. So is a response with two elements of the same name, which is an
-// ERROR.
+// The wait is over once all known elements have ended. With Known or Expect, this means immediately. Without
+// them, a second response must confirm that there are no further elements: it must show the same elements, and
+// its attempt must start at least 5 s later, or be the last one before the deadline. A response that may be
+// incomplete, for example after a redirect to another page, does not count as either response.
+//
+// Some responses are evaluated as a whole instead of element by element: a response that is unsuccessful or
+// incomplete, or that contains no list or two elements with the same name. The latter is an ERROR.
 type Elements struct {
-	// Each is the path of the elements in a response.
+	// Each is the path to the elements in a response.
 	Each *expr.Each
-	// Keys are the expressions whose values, joined by slashes, name an element. Nil means the key of a member of
-	// an object. For an array nil means the first of .id, .name and .metadata.name that all elements of the first
-	// response have.
+	// Keys are the expressions that give an element its name: their values, joined by slashes. Nil means the
+	// member's key if the elements are the members of an object. For the elements of an array, nil means the
+	// first of .id, .name and .metadata.name that is present in all elements of the first response.
 	Keys []*expr.Expr
-	// Known has the keys of the elements that are targets; the wait ignores all other elements. Nil means all
-	// elements.
+	// Known lists the names of the elements that are targets; all other elements are ignored. Nil means that
+	// every element is a target.
 	Known []string
-	// Expect is the least number of elements. 0 means that the number is unknown, but at least 1. A negative number
-	// means that the list may be empty.
+	// Expect is the minimum number of elements. 0 means that the number is unknown, but that there is at least
+	// one element. A negative number means that there may be no elements.
 	Expect int
-	// Whole is true if a response that names another page, as by .next_page_token, does not hold the whole list: it
-	// is NOT_READY. [HTTP.Next] has the same effect without Whole if the list is not within an object. If a member
-	// with an unfamiliar name may name another page, the [Summary] has a note about the member.
+	// Whole is true if one response does not hold the whole list when it names a next page, for example in
+	// .next_page_token. Such a response is NOT_READY. If the list is not inside an object, setting [HTTP.Next]
+	// has the same effect. If a member with an unusual name might name a next page, the [Summary] has a note
+	// about that member.
 	Whole bool
 
-	// Past has the states of elements that this run continues, by key; see [Poller.Past]. These elements are known
-	// before the first response.
+	// Past holds the states of elements from an earlier run, by element name; see [Poller.Past]. These elements
+	// are known from the start, before any response shows them.
 	Past map[string]State
-	// Resumed is true if a later run continues this run. If the number of elements is unknown, the last attempt
-	// before the deadline then does not count as the second response: the later run makes a further attempt.
+	// Resumed is true if a later run will continue this run. If the number of elements is unknown, the last
+	// attempt before the deadline then does not count as the confirming second response, because the later run
+	// can make another attempt.
 	Resumed bool
 
-	// Narrow returns the probe that requests only the elements with keys, which are members of Known that have not
-	// ended. It is called each time fewer elements are left, unless the list has started an operation. If it
-	// returns nil, the elements have Failed. Without Narrow the Poller's Probe always requests all elements.
+	// Narrow returns a probe that requests only the elements with the given keys, the members of Known that
+	// have not ended. It is called each time some elements have ended, unless a start request was sent. If it
+	// returns nil, the remaining elements end with Failed. If Narrow is nil, every attempt uses the Poller's
+	// Probe, which requests all elements.
 	Narrow func(keys []string) Probe
 }
 
-// A list belongs to a wait whose responses hold the states of several operations. This wait, the lead, sets the
-// schedule and evaluates each response as a whole. Each element that is a target has a wait that evaluates the
-// element.
+// A list is a wait whose responses hold the states of several operations. One wait, the lead, makes the
+// attempts and evaluates each response as a whole. For each element that is a target there is a further wait,
+// which only evaluates that element.
 type list struct {
 	Elements
 	lead   *wait
 	reader listReader
 
-	members        map[string]*element // by key, also those that have ended
-	waiting        []*wait             // the waits of elements that have not ended, in order of appearance
-	responses      int                 // the number of complete responses so far
-	unconfirmed    int                 // how many of the last of them in a row have left SUCCESS of an element to be confirmed
-	least          int                 // the least number of members, as far as it is known
-	lastComplete   bool                // the last response was complete
-	countedMissing int                 // the last result of missing that the loop has counted
+	members        map[string]*element // by element name; includes elements that have ended
+	waiting        []*wait             // waits of the elements that have not ended, in the order in which they were first seen
+	responses      int                 // number of complete responses so far
+	unconfirmed    int                 // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed
+	least          int                 // known minimum number of members
+	lastComplete   bool                // whether the last response was complete
+	countedMissing int                 // the result of missing that is included in the loop's score
 }
 
-// An element is the record of an element that is a target, or was a target.
+// An element records the responses about one element that is, or was, a target.
 type element struct {
-	current *listed     // in the complete response that is being evaluated
-	seen    int         // the number of the last complete response with the element, 0 without such a response
-	shown   bool        // a response has held the element, perhaps in an earlier run
-	last    *conclusion // about the element or its absence, from the last complete response
-	changed int         // the number of the last complete response that changed the conclusion
+	current *listed     // the element in the complete response that is being evaluated; nil if absent
+	seen    int         // number of the last complete response that contained the element; 0 means none
+	shown   bool        // whether any response has contained the element, even in an earlier run
+	last    *conclusion // conclusion about the element, present or absent, from the last complete response
+	changed int         // number of the last complete response that changed the conclusion
 }
 
-// newList returns the list of the wait lead, with the known elements as its first members. atLeast is AtLeast of the group.
+// newList returns the list that lead makes attempts for. Its first members are the elements that are already
+// known. atLeast is the group's AtLeast.
 func newList(lead *wait, atLeast int) *list {
 	l := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}
@@ -92,7 +97,7 @@ func newList(lead *wait, atLeast int) *list {
 		keys = slices.Sorted(maps.Keys(l.Past))
 	}
 	for _, key := range keys {
-		if l.members[key] == nil { // a key may be named twice
+		if l.members[key] == nil { // Known may contain a name twice
 			l.join(key)
 		}
 	}
@@ -105,9 +110,10 @@ func newList(lead *wait, atLeast int) *list {
 	return l
 }
 
-// listedBefore returns the time since which earlier runs saw the same elements, zero if it is unknown. listed is
-// the Listed of the lead's Past, which may be older than the States of the elements if that run was killed. If
-// the lead's Past does not know the last list, the time is at most the time when the last element ended.
+// listedBefore returns the time since which the earlier runs saw the same set of elements, or zero if that is
+// unknown. The argument listed is that time according to lead.Past. If that run was killed, lead.Past may be
+// older than the elements' own States. If lead.Past does not describe the last list, the result is no later
+// than the end of the last element.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -116,19 +122,19 @@ func (l *list) listedBefore(listed time.Time) (at time.Time) {
 			listed = time.Time{}
 		}
 		if end := past.Start.Add(past.Elapsed); end.After(at) {
-			at = earliest(end, time.Now()) // the clock of an earlier run may have been ahead
+			at = earliest(end, time.Now()) // the clock of the earlier run may have been ahead
 		}
 	}
-	if isOpen || l.lead.Keys != 0 { // the State has the last list and its time
+	if isOpen || l.lead.Keys != 0 { // the State describes the last list and its time
 		return listed
 	}
 	return earliest(at, listed)
 }
 
-// wants reports whether the element with a key is a target.
+// wants reports whether the element named key is a target.
 func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] != nil }
 
-// join makes the element with a key a target.
+// join adds the element named key to the targets, and returns its record.
 func (l *list) join(key string) *element {
 	p := l.lead.p
 	p.Target = strings.Clone(key)
@@ -151,10 +157,11 @@ func (l *list) join(key string) *element {
 	return w.element
 }
 
-// narrow makes the probe request only the elements that have not ended, if there is a Narrow. asked is how many elements the
-// probe requests.
+// narrow replaces lead's probe by the probe that Narrow returns for the remaining elements. It does nothing if
+// Narrow is nil, if a start request was sent, or if the current probe already requests just these elements.
+// asked is the number of elements that the current probe requests.
 func (l *list) narrow(asked int) {
-	if l.Narrow == nil || len(l.waiting) == asked || l.lead.Sent > 0 { // a start request is not sent again
+	if l.Narrow == nil || len(l.waiting) == asked || l.lead.Sent > 0 { // a new probe would send the start request again
 		return
 	}
 	keys := make([]string, len(l.waiting))
@@ -164,14 +171,14 @@ func (l *list) narrow(asked int) {
 	l.lead.use(cmp.Or(l.Narrow(keys), Probe(impossible{err: errNoProbe})))
 }
 
-// isNews reports whether the last response was complete and changed the element of w: then the element has an
-// EventAttempt.
+// isNews reports whether the last response was complete and changed the conclusion about w's element. Only then
+// does the element get an EventAttempt.
 func (l *list) isNews(w *wait) bool {
 	return l.lastComplete && w.element.changed == l.responses
 }
 
-// classify evaluates a response as a whole and, if the response is complete, for each element. It returns the
-// verdict of the list, which is never SUCCESS.
+// classify evaluates a response as a whole and, if it is complete, element by element. It returns the verdict
+// for the list as a whole, which is never SUCCESS.
 func (l *list) classify(ctx context.Context, response *conclusion) status.Verdict {
 	o := response.observation
 	if !l.lead.p.Rules.Admits(o) {
@@ -181,7 +188,7 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 	switch {
 	case err != nil:
 		return l.whole(ctx, *o, err.Error())
-	case len(found) == 0 && !o.Good(): // a failure does not show that elements are absent
+	case len(found) == 0 && !o.Good(): // a failed response does not show that the elements are absent
 		return l.whole(ctx, *o, "")
 	}
 	switch next := l.reader.next; {
@@ -190,7 +197,7 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 		words := next + " names another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
-	default: // the request layer does not know where the list is, and cannot see this
+	default: // the request layer does not know which member is the list, so it could not detect this
 		l.reader.partial = cmp.Or(l.reader.partial, next+" names another page")
 	}
 	found, moved, err := l.reader.name(ctx, found)
@@ -212,16 +219,16 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 			v.Status, v.Rule, v.Reason = status.Throttled, w.last.verdict.Rule, w.Reason
 		}
 	}
-	// The number belongs to the list: with numbers of its elements, the schedule would restart for each element that is
-	// done.
+	// The list has one count for all elements. If each element had its own count, the schedule would restart
+	// for each element that succeeds.
 	if l.unconfirmed++; !slices.ContainsFunc(l.waiting, (*wait).isToConfirm) {
 		l.unconfirmed = 0
 	}
 	return v
 }
 
-// whole evaluates a response whose elements cannot be read. problem is the reason why; "" if the rules give the
-// reason. The verdict is never SUCCESS.
+// whole evaluates a response as a whole, because its elements could not be read. problem explains why they
+// could not be read; if it is "", the rules give the reason. The verdict is never SUCCESS.
 func (l *list) whole(ctx context.Context, o status.Observation, problem string) status.Verdict {
 	if problem != "" {
 		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.UnknownPresence, nil
@@ -233,13 +240,14 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	return v
 }
 
-// note records the elements that a complete response holds, and makes new elements targets.
+// note updates the records of the elements in found, the elements of a complete response. It adds elements that
+// are new.
 func (l *list) note(found []listed) {
 	l.responses++
 	l.lastComplete = true
-	keys := uint32(1) // 0 means unknown
+	keys := uint32(1) // starts at 1, because 0 means unknown
 	for i := range found {
-		keys += crc32.ChecksumIEEE([]byte(found[i].id)) // a sum does not depend on the order
+		keys += crc32.ChecksumIEEE([]byte(found[i].id)) // a sum is independent of the order of the elements
 		e := l.members[found[i].id]
 		if e == nil {
 			e = l.join(found[i].id)
@@ -255,22 +263,22 @@ func (l *list) note(found []listed) {
 	l.lead.Keys = keys
 }
 
-// evaluate evaluates the rules of w on its element in a complete response. last is the last page of the response,
-// which holds the element if no earlier page does.
+// evaluate evaluates the rules on w's element in a complete response. last is the last page of the response. An
+// element that no page contains is evaluated with that page.
 func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(response.observation, w, last)
 	changed := w.noteChange(&o, time.Now())
 	v := w.verdict(ctx, &o)
 	l.lead.coach.Add(&o, &v)
 	if e.last == nil || changed || e.last.verdict.Status != v.Status || e.last.verdict.Reason != v.Reason {
-		o.Body = bytes.Clone(o.Body) // without the page
+		o.Body = bytes.Clone(o.Body) // a copy, so that the memory of the page can be released
 		e.last, e.changed = &conclusion{observation: &o}, l.responses
 	}
 	e.last.verdict, e.last.begun, e.last.took = v, response.begun, response.took
 	w.record(e.last)
 }
 
-// view returns the observation of the element of w in a complete response.
+// view returns the observation of w's element, derived from the observation of a complete response.
 func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *response, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
@@ -287,12 +295,12 @@ func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) statu
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
 	}
-	e.current = nil // it would keep the whole response in memory
+	e.current = nil // otherwise it would keep the whole response in memory
 	o.Size = int64(len(o.Body))
 	return o
 }
 
-// missing returns how many more elements the list needs before it can be complete.
+// missing returns how many more elements must appear before the list can be complete.
 func (l *list) missing() int {
 	least := l.least
 	if l.Known == nil && l.Expect == 0 {
@@ -301,7 +309,7 @@ func (l *list) missing() int {
 	return max(0, least-len(l.members))
 }
 
-// progress returns the number of elements so far, and why there may be more, for people.
+// progress returns a message for people: how many elements have been seen, and why there may be more.
 func (l *list) progress(o *status.Observation) string {
 	shown := 0
 	for _, e := range l.members {
@@ -319,17 +327,17 @@ func (l *list) progress(o *status.Observation) string {
 	return seen
 }
 
-// confirmDelay is the time after which a list surely shows an existing element. If the number of elements is
-// unknown, a second attempt, started at least confirmDelay after the first response, has to show the same
-// elements. If the deadline is nearer, the attempts follow the schedule, and the last attempt counts as the
-// second.
+// confirmDelay is the time after which a list is certain to show every existing element. If the number of
+// elements is unknown, a second attempt has to show the same elements, and must start at least confirmDelay
+// after the first response. If the deadline is nearer, the attempts follow the schedule, and the last attempt
+// counts as the second attempt.
 const confirmDelay = 5 * time.Second
 
-// checkComplete reports whether the last responses show that no further element has to be waited for. It sets
-// Listed to the time of the first such response. If the number of elements is unknown, all such responses hold
-// the same elements. lastLook is true if no further attempt is planned.
+// checkComplete reports whether the list is complete: all its elements have ended, and no further elements are
+// to be expected. It sets lead.Listed to the time of the first response that showed this. If the number of
+// elements is unknown, a later response must confirm it. lastLook is true if no further attempt is planned.
 func (l *list) checkComplete(lastLook bool) bool {
-	if l.lead.last.isOutdated { // an outdated response does not count
+	if l.lead.last.isOutdated { // a response from a cache that predates an earlier response does not count
 		return false
 	}
 	if len(l.waiting) > 0 || !l.showsAll() {
@@ -342,35 +350,36 @@ func (l *list) checkComplete(lastLook bool) bool {
 	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
 }
 
-// isCounted reports whether the number of elements is known, by Known or Expect.
+// isCounted reports whether Known or Expect gives the number of elements.
 func (l *list) isCounted() bool { return l.Known != nil || l.Expect > 0 }
 
-// showsAll reports whether the last response may hold all elements.
+// showsAll reports whether the last response may have contained all elements.
 func (l *list) showsAll() bool {
 	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.partial == "")
 }
 
-// confirms reports whether the next attempt only has to show the same elements, and fits before the deadline.
-// The attempt needs the median duration of an attempt, or the duration of the last attempt if that is shorter.
+// confirms reports whether the next attempt serves only to confirm the list, and whether there is enough time
+// for it before the deadline. The attempt is expected to take as long as the median attempt or the last
+// attempt, whichever is shorter.
 func (l *list) confirms() bool {
 	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
 	wait := max(0, confirmDelay-time.Since(l.lead.Listed))
 	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
 }
 
-// listing returns the part of the plan for the next attempt that depends on the list.
+// listing returns what the list contributes to the plan for the next attempt.
 func (l *list) listing(now time.Time) listing {
 	of := listing{streak: l.unconfirmed, hold: l.lead.toHold(now)}
 	if l.confirms() {
 		of.confirmAt = l.lead.Listed.Add(confirmDelay)
 	}
-	for _, w := range l.waiting { // one attempt then confirms all elements
+	for _, w := range l.waiting { // the longest time, so that one attempt can confirm all elements
 		of.hold = max(of.hold, w.toHold(now))
 	}
 	return of
 }
 
-// mayHaveMore reports whether the list may hold targets that are not known yet.
+// mayHaveMore reports whether the list may contain targets that no response has shown yet.
 func (l *list) mayHaveMore() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil
 }
