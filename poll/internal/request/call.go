@@ -13,31 +13,34 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Attempt has the settings of one attempt.
+// An Attempt holds the settings of one attempt, which is one call of [Operation.Check].
 type Attempt struct {
-	Last   bool  // no other attempt may follow, so the request is unconditional
-	Accept []int // codes of successful responses, see status.Rules
-	Pace   Pace  // limiter of further requests; nil for no limiter
-	// Timeout limits the time for a response with its redirects, without the waits for Pace. For a stream it only limits
-	// the time to the header. 0 means no limit.
+	Last   bool  // the wait makes no further attempt, so the request is not conditional
+	Accept []int // status codes that count as successful (see status.Rules); nil means 2xx
+	Pace   Pace  // spaces out the requests of the attempt; nil for no spacing
+	// Timeout limits the time to receive a complete response, including its redirects. The timeout starts again for
+	// each page of a list and, with a Pace, for each redirected request. For a stream, Timeout only limits the time
+	// until the header arrives. 0 means no limit.
 	Timeout time.Duration
-	Anew    bool // forget the ID of the last event, so that the server sends earlier events again
-	NoCache bool // send Cache-Control: no-cache, so that caches request the response from the origin
-	// Tell evaluates a message of a Stream. It returns true if the message decides the wait. With nil, no stream is read.
+	Anew    bool // discard the last event ID, so that the server resends earlier events of a stream
+	NoCache bool // send Cache-Control: no-cache, so that caches forward the request to the origin server
+	// Tell evaluates one message of a stream, and returns true if the message decides the wait. If Tell is nil, the
+	// response is not read as a stream.
 	Tell func(status.Observation) (enough bool)
 }
 
-// A Pace spaces out the requests of an attempt after the first request.
+// A Pace spaces out the requests that one attempt sends to an origin, such as redirected requests and further pages.
 type Pace interface {
-	// Wait waits until a further request to origin may be sent, and returns nil. It returns a failure if the request may
-	// not be sent before the end of ctx or of the wait.
+	// Wait waits until the next request to origin may be sent, and returns nil. It returns a failure if no request
+	// may be sent before ctx or the whole wait ends.
 	Wait(ctx context.Context, origin string) *status.Failure
-	// Done passes the response o to the limiter. It returns true if the server rejected the request because of load, and
-	// the request may be sent again before the deadline.
+	// Done passes the response o to the Pace. It returns true if the server rejected the request because of load, and
+	// the same request may be sent again before the deadline.
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait calls Wait of a.Pace for the origin of to. It returns nil without a Pace.
+// wait waits until a.Pace permits a request to the origin of to. It returns a failure if the Pace permits no request.
+// It returns nil at once if a has no Pace.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
@@ -45,69 +48,73 @@ func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	return a.Pace.Wait(ctx, to.origin())
 }
 
-// A call is a request for a layer.
+// A call holds the parameters of one layer call: which request to send, and where. The package comment lists the
+// layers.
 type call struct {
 	Attempt
 	method string
 	at     location
 	body   []byte
-	start  bool    // the request starts the operation
-	single bool    // further pages of the response are not read
-	room   int64   // limit of the response body in bytes; 0 means MaxBody
-	kept   *answer // kept answer that the server may confirm; nil if the request is unconditional
+	start  bool    // the request starts the operation; see [Operation]
+	single bool    // only the first page of a list is read
+	room   int64   // largest response body to keep, in bytes; 0 means MaxBody
+	kept   *answer // earlier answer that the server may confirm with a 304; nil if the request is not conditional
 
-	began     time.Time  // time of the first request, or with a Pace of the last request
-	redirects []redirect // redirects that were followed
+	began     time.Time  // time of the first request; with a Pace, time of the latest redirected request
+	redirects []redirect // redirects that were followed so far
 }
 
-// An answer is the result of a call and of its redirects. With a Failure, code is 0.
+// An answer is the result of a call after its redirects. It has either a response or a Failure; with a Failure, code
+// is 0.
 type answer struct {
 	seen
 	code       int
-	asked      call        // the call, after its redirects
-	unsent     bool        // the last request was not sent
-	conditions http.Header // header fields that make a later request conditional on this answer; nil if it has no validators
+	asked      call        // the call that led to this answer, as changed by redirects
+	unsent     bool        // the last request has certainly not reached the server
+	conditions http.Header // header fields that make a later request conditional on this answer; nil without an ETag or a usable Last-Modified
 }
 
-// A seen is an observation with its HTTP facts. Its field Protocol does not hold these facts yet.
+// A seen combines an observation with its HTTP facts. The method observation stores the facts in the Protocol field;
+// before that call, the Protocol field does not have them.
 type seen struct {
 	status.Observation
 	meaning.HTTP
-	isConfirmed bool // a 304 has confirmed a kept response: all fields except the hints belong to the kept response
+	isConfirmed bool // a 304 has confirmed an earlier response; except for the server's limits and dates, the fields come from that response
 }
 
-// observation returns the observation, with the HTTP facts as its Protocol.
+// observation returns the observation with the HTTP facts of s as its Protocol.
 func (s seen) observation() status.Observation {
 	s.Protocol = s.HTTP
 	return s.Observation
 }
 
-// refusedForLoad reports whether the server rejected the request because of load.
+// refusedForLoad reports whether the server rejected the request because it is overloaded or a rate limit is used up.
 func (s *seen) refusedForLoad() bool { return s.RefusedForLoad(&s.Observation) }
 
-// A redirect is a redirect that the client has followed.
+// A redirect describes one redirect that the client has followed.
 type redirect struct {
 	code     int
 	from, to location
 	toGET    bool      // the redirect turned the request into a GET
 	start    bool      // the redirected request was the start request
-	date     time.Time // Date of the response; zero without a Date
+	date     time.Time // Date header of the redirecting response; zero if it has none
 }
 
-// failed returns the answer to a call that has the failure f and no response.
+// failed returns an answer that has no response but the failure f. asked is the failed call.
 func failed(f *status.Failure, asked call) *answer {
 	asked.kept = nil
 	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}
 }
 
-// remark adds a remark to the answer, unless words is "".
+// remark adds words to the remarks of a, unless words is "".
 func (a *answer) remark(words string) {
 	if words != "" {
 		a.Remarks = append(slices.Clip(a.Remarks), words)
 	}
 }
 
-// env returns the variables of the answer for expressions. The document is unreadable if the body was truncated.
+// env returns the environment for evaluating expressions against a. If the body was truncated, expressions cannot
+// read the document.
 func (a *answer) env(ctx context.Context) *expr.Env {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
@@ -116,8 +123,8 @@ func (a *answer) env(ctx context.Context) *expr.Env {
 	return env
 }
 
-// describe adds the redirects of the call to a: Elsewhere, Moved, Redirect, Started and a remark for each redirect. It does
-// nothing without redirects.
+// describe records the redirects that led to a: it sets Elsewhere, Moved, Redirect and Started, and adds one remark
+// for each redirect. Without redirects, it does nothing.
 func (c *client) describe(a *answer) {
 	n := len(a.asked.redirects)
 	if n == 0 {

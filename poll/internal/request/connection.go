@@ -16,29 +16,30 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxAsks is the number of connections that one RoundTrip may request from the pool. It stops an endless loop: net/http
-// requests connections for ever if an HTTP/2 server closes each new connection. Two requests are normal for an existing
-// HTTP/2 connection.
+// maxAsks is the number of connections that net/http may request from its pool for one RoundTrip. The limit stops an
+// endless loop: if an HTTP/2 server closes each new connection, net/http requests connections for ever. Up to two
+// requests are normal, for a pooled HTTP/2 connection.
 const maxAsks = 4
 
-// errSentAgain is the cause of the end of a request that net/http was about to send again.
+// errSentAgain is the reason for canceling a request that net/http was about to send again.
 var errSentAgain = errors.New("the server closed the connection, or refused the request")
 
-// A delivery limits how often net/http sends one request: a request with a safe method at most twice, every other request
-// once. It also records whether the request was sent.
+// A delivery limits how often net/http sends one request: at most twice if its method is safe, otherwise once. It
+// also records whether the request was sent at all.
 //
-// Within one RoundTrip, net/http may send a request again. Over HTTP/2 it does this after a GOAWAY, and after a reset
-// with REFUSED_STREAM or PROTOCOL_ERROR. Over HTTP/1 it does this when a reused connection breaks and the request has
-// no body or has an Idempotency-Key. Before each further sending net/http takes a connection, and a hook stops the request.
+// The limit is needed because net/http repeats requests within one RoundTrip. Over HTTP/2 it does this after a
+// GOAWAY, and after a reset with REFUSED_STREAM or PROTOCOL_ERROR. Over HTTP/1 it does this when a reused connection
+// breaks and the request has no body or has an Idempotency-Key. Before each repetition net/http takes a connection
+// from its pool: that calls a hook of the delivery, which cancels the request.
 type delivery struct {
 	dialing
-	stop   context.CancelCauseFunc // ends the request
-	most   int32                   // allowed number of sendings
-	asks   atomic.Int32            // number of requested connections; 0 if the transport does not call the hooks
-	writes atomic.Int32            // number of times that the header of the request was written
+	stop   context.CancelCauseFunc // cancels the request
+	most   int32                   // how often the request may be sent
+	asks   atomic.Int32            // number of connections requested from the pool; 0 if the transport does not call the hooks
+	writes atomic.Int32            // how often the header of the request was written
 }
 
-// deliver returns the delivery of a request with this method, and the context that the request must use.
+// deliver returns a delivery for a request with this method, and the context for sending that request.
 func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	d := &delivery{most: 1}
 	if isSafe(method) {
@@ -62,7 +63,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	return httptrace.WithClientTrace(ctx, hooks), d
 }
 
-// check reports whether the request may be sent now. If not, it ends the request.
+// check reports whether the request may be sent on a new connection. If not, check cancels the request.
 func (d *delivery) check() bool {
 	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
 		d.stop(errSentAgain)
@@ -71,13 +72,14 @@ func (d *delivery) check() bool {
 	return true
 }
 
-// sent reports whether the server may have seen a request whose RoundTrip ended with err.
+// sent reports whether the server may have received a request whose RoundTrip failed with err. A transport that does
+// not call the hooks is assumed to have sent the request, unless it could not connect.
 func (d *delivery) sent(err error) bool {
 	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting(err)
 }
 
-// Connect connects to "host:port" by dial, and closes the connection. It returns nil if one of the
-// addresses of the host accepts the connection.
+// Connect opens a connection to address, a "host:port", by calling dial, and closes the connection again. It returns
+// nil if one of the host's addresses accepts the connection, and a failure otherwise.
 func Connect(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error), address string) *status.Failure {
 	began := time.Now()
 	var d dialing
@@ -94,14 +96,14 @@ func Connect(ctx context.Context, dial func(ctx context.Context, network, addres
 	return f
 }
 
-// A dialing collects the errors of all addresses that an attempt connects to, and of all names that it
-// looks up. A [net.Dialer] returns only the first error.
+// A dialing collects the errors of all addresses that an attempt connects to, and of all names that it looks up. It
+// is needed because a [net.Dialer] returns only the first error.
 type dialing struct {
 	mu   sync.Mutex
 	errs []error
 }
 
-// hooks returns the hooks through which package net reports the errors.
+// hooks returns hooks for package net, which calls them after each connection and each lookup, successful or not.
 func (d *dialing) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		ConnectDone: func(_, _ string, err error) { d.add(err) },
@@ -117,8 +119,9 @@ func (d *dialing) add(err error) {
 	}
 }
 
-// all joins err, the error of an attempt, with the errors of all addresses. It returns an error that is
-// not about a connection unchanged.
+// all joins err, the error of a request or connection, with the collected errors. For each name that was not found,
+// it also adds the errors of a second, strict lookup. It returns err unchanged if err is not about opening a
+// connection.
 func (d *dialing) all(ctx context.Context, err error) error {
 	if !isConnecting(err) {
 		return err
@@ -134,15 +137,15 @@ func (d *dialing) all(ctx context.Context, err error) error {
 	return errors.Join(all...)
 }
 
-// isConnecting reports whether net/http returned err because it has opened no connection.
+// isConnecting reports whether err means that no connection could be opened, to the server or to a proxy.
 func isConnecting(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// strictly returns the errors of a lookup for each family of addresses, after a lookup that has not found a
-// name. That lookup sends a query for each family and each domain to search, and reports a missing name even
-// if some of the queries have failed.
+// strictly looks up name again, once for IPv4 and once for IPv6, and returns both errors. The usual lookup sends one
+// query for each address family and search domain, and reports a missing name even if some of the queries have
+// failed. A strict lookup reports such failures. If it finds the name, its error states "it was found later".
 func strictly(ctx context.Context, name string) (errs []error) {
 	usual := net.DefaultResolver
 	strict := &net.Resolver{PreferGo: usual.PreferGo, StrictErrors: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -163,13 +166,13 @@ func strictly(ctx context.Context, name string) (errs []error) {
 	return errs
 }
 
-// A strictConn is a connection to a name server. [net.Resolver.StrictErrors] only heeds SERVFAIL, so Read
-// replaces other failures, such as REFUSED, by SERVFAIL (RFC 1035 section 4.1.1).
+// A strictConn is a connection to a name server. With [net.Resolver.StrictErrors], a lookup fails only after a
+// SERVFAIL. So Read turns other errors in a response, such as REFUSED, into SERVFAIL (RFC 1035 section 4.1.1).
 type strictConn struct{ *net.UDPConn }
 
 func (c strictConn) Read(b []byte) (n int, err error) {
 	n, err = c.UDPConn.Read(b)
-	if n > 3 && !slices.Contains([]byte{0, 3}, b[3]&0xf) { // no error, and a missing name
+	if n > 3 && !slices.Contains([]byte{0, 3}, b[3]&0xf) { // 0 means success, and 3 means a missing name
 		b[3] = b[3]&0xf0 | 2
 	}
 	return n, err

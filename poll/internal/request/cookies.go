@@ -9,26 +9,30 @@ import (
 )
 
 const (
-	// maxSetCookie limits the cookies of one response, in bytes. Servers accept about as many bytes in a request. The
-	// cookies of a larger response are ignored.
+	// maxSetCookie is the largest size of the Set-Cookie fields of one response, in bytes. The cookies of a larger
+	// response are ignored, because servers reject requests with about that many bytes of cookies.
 	maxSetCookie = 16 << 10
-	// maxCookies limits the cookies of all responses, in bytes. Beyond the limit all earlier cookies are dropped: a server
-	// that sets new cookies in every response must not fill the memory.
+	// maxCookies limits the total size of the cookies of all responses, in bytes. If a response exceeds the limit,
+	// all earlier cookies are dropped. Otherwise a server that sets new cookies in every response could fill the
+	// memory.
 	maxCookies = 1 << 20
 )
 
-// cookies keeps the cookies of responses for later requests of the same run. Unlike a browser, it sends a cookie only to
-// the origin that has set the cookie, even if the cookie has a Domain. A cookie from an untrusted location is not sent to
-// a trusted location of the same origin.
+// cookies stores the cookies of responses for later requests of the same run. Unlike a browser, it sends a cookie
+// only to the origin that has set the cookie, even if the cookie has a Domain. A cookie that an untrusted location
+// has set is not sent to a trusted location, even at the same origin. (A trusted location receives the user's
+// credentials.)
 type cookies struct {
-	jars map[string]*cookiejar.Jar // by cookieKey
-	size int                       // total size of the values of Set-Cookie, in bytes
+	jars map[string]*cookiejar.Jar // indexed by cookieKey
+	size int                       // total size of all stored Set-Cookie values, in bytes
 }
 
-// cookieKey returns the key of the jar for p: locations with the same origin and the same trust share a jar.
+// cookieKey returns the key of p's cookie jar. Locations share a jar if they have the same origin and are equally
+// trusted.
 func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
 
-// keep keeps the values of Set-Cookie in a response from a location.
+// keep stores the cookies of a response. from is the location that returned the response, and values are its
+// Set-Cookie fields. Fields of more than maxSetCookie bytes in total are ignored.
 func (c *cookies) keep(from location, values []string) {
 	size := len(strings.Join(values, ""))
 	if size == 0 || size > maxSetCookie {
@@ -45,7 +49,7 @@ func (c *cookies) keep(from location, values []string) {
 	c.jars[key].SetCookies(from.url, answer.Cookies())
 }
 
-// of returns the cookies that are sent to a location.
+// of returns the stored cookies that apply to at, or nil.
 func (c *cookies) of(at location) []*http.Cookie {
 	if len(c.jars) == 0 {
 		return nil
@@ -56,7 +60,7 @@ func (c *cookies) of(at location) []*http.Cookie {
 	return nil
 }
 
-// set adds the kept cookies of the location to req. A kept cookie replaces the user's cookie of the same name.
+// set adds the stored cookies for to to req. A stored cookie replaces the user's cookie with the same name.
 func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {
@@ -65,13 +69,14 @@ func (c *cookies) set(req *http.Request, to location) {
 	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
 		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
 	})
-	delete(req.Header, "Cookie") // the slice belongs to the user, so it is not changed in place
+	delete(req.Header, "Cookie") // AddCookie would change the slice in place, but it belongs to the user
 	for _, cookie := range append(given, kept...) {
 		req.AddCookie(cookie)
 	}
 }
 
-// save returns the cookies of a location for a later run, up to maxSetCookie bytes.
+// save returns the stored cookies for at as Set-Cookie values, for a later run. A cookie that would exceed a total of
+// maxSetCookie bytes is left out.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
@@ -83,8 +88,8 @@ func (c *cookies) save(at location) (values []string) {
 	return values
 }
 
-// restore keeps the cookies that save returned. They apply to all paths of the origin, because save does not return
-// their paths.
+// restore stores cookies that save has returned in an earlier run. save does not return the paths of cookies, so
+// restored cookies apply to every path of the origin.
 func (c *cookies) restore(at location, values []string) {
 	for _, value := range values {
 		c.keep(at, []string{value + "; Path=/"})

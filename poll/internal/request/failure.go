@@ -22,7 +22,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A safeError is an error whose message holds no secrets. It wraps its cause for [errors.Is].
+// A safeError is an error whose message, words, holds no secrets. It wraps its cause, whose message may hold secrets.
 type safeError struct {
 	words string
 	cause error
@@ -31,17 +31,18 @@ type safeError struct {
 func (e *safeError) Error() string { return e.words }
 func (e *safeError) Unwrap() error { return e.cause }
 
-// fail returns the failure with the reason words, which hold no secrets. cause may be nil.
+// fail returns a failure with the given kind and reason. words is the reason, and must hold no secrets. cause is the
+// wrapped error, or nil.
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
 
-// Hopeless returns the failure of a request that can never be sent because of err. The message of err must hold no
+// Hopeless returns the failure of a request that can never be sent. err explains why, and its message must hold no
 // secrets.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), err) }
 
-// cutOff returns the failure of an attempt that ended because ctx is done, after the time took. unsent is true if the
-// attempt had no connection yet.
+// cutOff returns the failure of an attempt that has ended because ctx is done. took is the duration of the attempt.
+// unsent is true if the attempt never had a connection.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
 	text := "timed out after " + words.Short(took)
 	if unsent {
@@ -50,8 +51,9 @@ func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failur
 	return meaning.Stopped(ctx, text)
 }
 
-// unanswered returns the answer to the call last, whose request failed with err. sent reports whether the server may have
-// received the request. The Failure holds no secrets.
+// unanswered returns the answer to a call that has no usable response. last is the call, err is the error of its
+// request, and sent reports whether the server may have received the request. The Failure of the answer holds no
+// secrets.
 func (c *client) unanswered(ctx context.Context, err error, sent bool, last call) *answer {
 	a := failed(nil, last)
 	a.unsent = !sent
@@ -71,7 +73,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	if refused {
 		f.Kind, f.Reason = kindOf(refusal), refusal.Error()
 	}
-	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // the error is about the proxy, not about the server
+	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // the proxy failed, not the server
 		f.Reason = "the proxy: " + f.Reason
 		if f.Class != status.ClassTimeout {
 			f.Class = ""
@@ -85,7 +87,7 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 	return a
 }
 
-// innermost returns the last error in the chain of errors that err wraps.
+// innermost unwraps err repeatedly, and returns the last error in the chain. If err wraps no error, it returns err.
 func innermost(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
@@ -93,11 +95,11 @@ func innermost(err error) error {
 	return err
 }
 
-// quoted matches a quoted string, with which an error repeats a part of the response.
+// quoted matches a quoted string. Errors quote parts of the response, which may hold secrets.
 var quoted = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
-// clean returns the message of err without secrets. The message of an error of net/http can hold the URL with its query,
-// the password of a proxy, or bytes of the response. at is the URL of the request.
+// clean returns the message of err without secrets. at is the URL of the request. The messages of net/http can
+// contain the whole URL with its query, the password of a proxy, or bytes of the response.
 func (c *client) clean(err error, at *url.URL) string {
 	text := err.Error()
 	if _, ok := err.(textproto.ProtocolError); ok { // a line of the response follows the colon
@@ -109,9 +111,10 @@ func (c *client) clean(err error, at *url.URL) string {
 	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
-// meanings maps errors to their reasons and classes. An error is recognized by its value or, where net/http has no such
-// value, by a part of its message. If words is "", the message of the error is the reason. Numbers above 10000 are the
-// error numbers of Windows. No other system uses them.
+// meanings maps errors to failures. An error matches a row if it wraps one of errs, or if its message contains text,
+// for errors that net/http does not export. words is the reason of the failure; if words is "", the error's message
+// is the reason. class is the class of the failure. Numbers above 10000 are Windows error codes, which no other
+// system uses.
 var meanings = [...]struct {
 	errs  []error
 	text  string
@@ -135,9 +138,9 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaningOf returns the failure for err, without Err. err may join the errors of several addresses: then the error with the
-// least weight decides. The Reason names the address of that error, unless its weight is greater than 0. text returns
-// the message of an error without secrets.
+// meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
+// error with the smallest weight decides, and the reason names its address if other addresses failed, too. That name
+// is left out if the weight is above 0. text must return the message of an error without secrets.
 func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
@@ -151,8 +154,8 @@ func meaningOf(err error, text func(error) string) *status.Failure {
 	return f
 }
 
-// meaningOfOne returns the failure for err, the error of one address. The Reason holds no secrets. It is "" if the message
-// of err is the reason.
+// meaningOfOne returns the failure for err, which is the error of a single address. The reason holds no secrets. It
+// is "" if the message of err should serve as the reason.
 func meaningOfOne(err error) *status.Failure {
 	f := &status.Failure{Kind: status.FailureTransient}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
@@ -180,7 +183,7 @@ func meaningOfOne(err error) *status.Failure {
 	return f
 }
 
-// leaves returns the errors that err joins, or only err.
+// leaves returns all errors that err joins, at any depth. It returns only err if err joins no errors.
 func leaves(err error) (all []error) {
 	joined, ok := errors.AsType[interface {
 		error
@@ -195,10 +198,12 @@ func leaves(err error) (all []error) {
 	return all
 }
 
-// weight orders the errors of the addresses of a host: the least weight decides. Nothing listens at a
-// host if all its addresses refuse connections. A name without addresses adds none to the addresses of
-// other names. An IPv6 address does not count on a machine without a route to that address: many machines
-// have no IPv6.
+// weight ranks the errors of a host's addresses: the error with the smallest weight becomes the reason of the
+// failure. The weight is 0, except in three cases:
+//
+//	1  a refused connection: a host counts as refused only if all of its addresses are
+//	2  a name without addresses: the error of another name or address is more useful
+//	3  an IPv6 address without a route from this machine: many machines have no IPv6
 func weight(err error) int {
 	class := meaningOfOne(err).Class
 	switch {
@@ -212,8 +217,9 @@ func weight(err error) int {
 	return 0
 }
 
-// hasNoRoute reports whether err is due to a connection to an IPv6 address to which this machine has no route.
-// A socket for datagrams then cannot connect either. It sends nothing, so a router cannot be the reason.
+// hasNoRoute reports whether err means that this machine has no route to an IPv6 address. A router on the way may
+// report the same error. To exclude that, hasNoRoute connects a UDP socket to the address: this sends no packet, so
+// it fails only if the machine itself has no route.
 func hasNoRoute(err error) bool {
 	isLacking := func(err error) bool {
 		return slices.ContainsFunc([]error{syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENETUNREACH,
@@ -230,7 +236,7 @@ func hasNoRoute(err error) bool {
 	return isLacking(err)
 }
 
-// addressOf returns the address of the connection that err is about. It returns "" if err is not about a connection.
+// addressOf returns the remote address of the connection that failed with err. It returns "" if err names no address.
 func addressOf(err error) string {
 	for op, ok := errors.AsType[*net.OpError](err); ok; op, ok = errors.AsType[*net.OpError](op.Err) {
 		if op.Addr != nil {
@@ -240,8 +246,8 @@ func addressOf(err error) string {
 	return ""
 }
 
-// kindOf returns the kind of the failure for the HTTP status of a proxy: FailureThrottled for a proxy under load,
-// FailureHopeless for a policy of the proxy, and FailureTransient for every other status.
+// kindOf returns the failure kind for a proxy that rejected a connection with the HTTP status e. The kind is
+// FailureThrottled for 429, FailureHopeless for 403, 407 and redirects, and FailureTransient for any other status.
 func kindOf(e connect.ProxyError) status.FailureKind {
 	switch {
 	case e == http.StatusTooManyRequests:

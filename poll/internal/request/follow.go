@@ -16,10 +16,12 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A follow selects the URL of the attempts after the first response: a reference, or "", "auto", "none" or "self".
+// A follow is a parsed Follow of poll.HTTP. It selects the URL that is polled after the first response: a reference
+// builds the URL from that response, or one of the keywords "", "auto", "none" and "self" applies.
 type follow struct{ reference }
 
-// parseFollow parses the Follow of poll.HTTP. It returns an error for an expression that reads no part of the response.
+// parseFollow parses s, the Follow of poll.HTTP. It returns an error if s is an expression that does not depend on
+// the response.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
@@ -28,15 +30,15 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	return follow{r}, err
 }
 
-// A link is a location that a response names. The zero value means no link.
+// A link is a location that a response names as the URL to poll. The zero value means that the response names no URL.
 type link struct {
 	to      location
 	monitor meaning.Monitor
-	source  string // header field or document that named the location, for remarks
+	source  string // for remarks: the header field or "its document", which named the location
 }
 
-// find returns the link in a. Without a usable link, the error is the reason why a header field or the document could
-// not be used, or nil if a names no URL. With a link, the error can be about another header field.
+// find returns the link in a. Without a link, the error explains why a header field or the document is unusable, or
+// is nil if a names no URL. With a link, the error may still report another header field that was ignored.
 func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	if f.explicit() {
 		to, err := f.resolve(c, a.asked.at, a.env(ctx), text)
@@ -52,12 +54,17 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	return l, problem
 }
 
-// headerLink returns the link in the first usable header field of a: Azure-AsyncOperation (Azure's Resource Manager RPC,
-// asynchronous operations), Operation-Location (Azure's API guidelines), Location (RFC 9110 sections 10.2.2 and 15.3.3) or
-// Content-Location (FHIR's Bulk Data export). kind is the kind of the URL that returned a. Such a URL can be replaced
-// only by the header field that named the URL. With MonitorGiven, every header field counts. Content-Location counts
-// only in a 202 to the start request: in other responses it identifies the response itself (RFC 9110 section 8.7).
-// problem is the reason why a header field was ignored, or nil.
+// headerLink returns the link in a header field of a. It returns the first usable field in this order:
+//
+//   - Azure-AsyncOperation (Azure's Resource Manager RPC, asynchronous operations)
+//   - Operation-Location (Azure's API guidelines)
+//   - Location (RFC 9110 sections 10.2.2 and 15.3.3), in a 201, a 202, or a response that reports an unfinished operation
+//   - Content-Location (FHIR's Bulk Data export), in a 202 to the user's request only: in other responses the field
+//     identifies the response itself (RFC 9110 section 8.7)
+//
+// kind is the kind of URL that returned a. After a response from the given URL, which has the kind MonitorGiven,
+// every field counts. A followed URL can only be replaced by the field that had named it. problem explains why a
+// field was ignored; it is nil if no field was ignored.
 func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem error) {
 	if kind == meaning.MonitorCreated {
 		kind = meaning.MonitorLocation
@@ -89,14 +96,15 @@ func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem er
 	return link{}, problem
 }
 
-// isOpen reports whether the document of a response reports an unfinished operation. The Location of
-// such a 200 is followed, too: ACME returns a Location after an order is finalized (RFC 8555 section 7.4).
+// isOpen reports whether the document of a reports an unfinished operation. The Location of such a response is
+// followed even if its status is 200, as in ACME, where a request to finalize an order returns a Location (RFC 8555
+// section 7.4).
 func isOpen(a *answer) bool {
 	return meaning.Reported(&a.Observation).State.Stage == meaning.Open
 }
 
-// hasProvisioningState reports whether a is an Azure resource, or has the form of an Azure resource: its document has a
-// properties.provisioningState that is not empty.
+// hasProvisioningState reports whether a looks like an Azure resource: the member properties.provisioningState of its
+// document is a string other than "".
 func hasProvisioningState(a *answer) bool {
 	var resource struct {
 		Properties struct{ ProvisioningState any }
@@ -106,33 +114,33 @@ func hasProvisioningState(a *answer) bool {
 	return state != ""
 }
 
-// decode decodes document into into. It does nothing, and so saves time, if document does not contain name.
+// decode decodes the JSON document into into. To save time, it does nothing if the document does not contain name.
 func decode(document []byte, name string, into any) {
 	if bytes.Contains(document, []byte(name)) {
-		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // a document that is not JSON has no members
+		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // ignore the error: a document that is not JSON has no members
 	}
 }
 
-// A reference is a rule for building a URL from a response: an expression whose value is the URL, or a URL with
-// expressions in braces. A reference can also be a keyword, such as "auto".
+// A reference is a user's rule for building a URL from a response: an expression whose value is the URL, or a URL
+// with expressions in braces. Where keywords such as "auto" are allowed, it can also be a keyword.
 type reference struct {
 	word   string       // keyword; "" for an expression or a URL
-	source string       // expression or URL as the user wrote it; "" for a keyword
-	texts  []string     // parts of the URL around the values; nil if the only value is the whole URL
-	values []*expr.Expr // expressions
+	source string       // the expression or URL that the user wrote; "" for a keyword
+	texts  []string     // the URL's constant parts before, between and after values; nil if the value of one expression is the whole URL
+	values []*expr.Expr // the expressions, one between each two of texts
 }
 
-// parseReference parses a reference. words are the allowed keywords. The error repeats no part of a URL except an
-// expression, because a URL can hold secrets.
+// parseReference parses s. words are the allowed keywords. A URL can hold secrets, so the error repeats no part of a
+// URL except an expression.
 func parseReference(s string, words []string, opts ...expr.Option) (reference, error) {
 	switch {
 	case slices.Contains(words, s):
 		return reference{word: s}, nil
-	case isURL(s), strings.HasPrefix(s, "{"): // "{": a URL that starts with a value of the response
+	case isURL(s), strings.HasPrefix(s, "{"): // "{": the URL starts with an expression in braces
 		return parseURLReference(s, opts...)
 	}
-	// A response hardly has a member with such a name, and poll would report the missing member only after the start
-	// request.
+	// These names are probably meant as keywords. If they were expressions for members of the response, poll would
+	// report the missing member only after it has sent the start request.
 	mistakes := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
 	if slices.Contains(mistakes, strings.ToLower(s)) {
 		return reference{}, fmt.Errorf("%s names no URL: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
@@ -147,14 +155,15 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 	return reference{source: s, values: []*expr.Expr{x}}, err
 }
 
-// inBraces is the hint for a URL that is built with the string syntax of jq.
+// inBraces is the hint for users who build a URL with jq's string interpolation.
 const inBraces = "values of a URL stand in braces, as in /jobs/{.id} or {$header.Location}status"
 
-// errShown is the error for a variable of the environment, which may be a secret, in a part of a URL that poll shows.
+// errShown is the error for an environment variable outside of a URL's query. A variable may hold a secret, but poll
+// shows the other parts of URLs.
 var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
 	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
 
-// parseURLReference parses a URL with expressions in braces.
+// parseURLReference parses s, a URL with expressions in braces.
 func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	if strings.Contains(s, `\(`) {
 		return reference{}, errors.New(inBraces)
@@ -183,8 +192,8 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	return r, nil
 }
 
-// cutExpression parses the expression at the start of s, up to the first closing brace that ends a valid expression. It
-// returns the expression, and the rest of s after the brace.
+// cutExpression parses the expression at the start of s. The expression ends at the first closing brace that leaves
+// it valid, because an expression may contain braces itself. after is the rest of s after that brace.
 func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, err error) {
 	for end, c := range s {
 		if c != '}' {
@@ -202,33 +211,34 @@ func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, e
 	return nil, "", fmt.Errorf("in braces: %w", err)
 }
 
-// isURL reports whether s starts like an HTTP URL, an absolute path or a query.
+// isURL reports whether s starts like an HTTP URL, an absolute path or a query. It does not check the rest of s.
 func isURL(s string) bool {
 	lower := strings.ToLower(s)
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") ||
 		strings.HasPrefix(s, "/") || strings.HasPrefix(s, "?")
 }
 
-// explicit reports whether the reference is an expression or a URL, and not a keyword.
+// explicit reports whether r is an expression or a URL, rather than a keyword.
 func (r reference) explicit() bool { return r.source != "" }
 
-// varies reports whether the URL depends on the response.
+// varies reports whether the URL that r builds depends on the response.
 func (r reference) varies() bool {
 	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads() })
 }
 
-// namesEnviron reports whether the URL is built from a variable of the environment.
+// namesEnviron reports whether an expression in r reads an environment variable.
 func (r reference) namesEnviron() bool {
 	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads("ENV") })
 }
 
-// sample returns the URL with a 0 in place of each expression.
+// sample returns the URL of r with "0" in place of each expression, so that its constant parts can be checked.
 func (r reference) sample() string { return strings.Join(r.texts, "0") }
 
-// A reader returns the value of x for a URL, or an error with the reason why there is no such value.
+// A reader evaluates x for use in a URL. It returns an error if the result is not usable in a URL.
 type reader func(x *expr.Expr, env *expr.Env) (string, error)
 
-// resolve returns the location that the reference yields for a response from a location. env holds the response.
+// resolve returns the location that r builds from a response. from is the location that returned the response, env is
+// the environment with the response, and read evaluates the expressions.
 func (r reference) resolve(c *client, from location, env *expr.Env, read reader) (location, error) {
 	text, err := r.fill(from.url, env, read)
 	if err != nil {
@@ -244,8 +254,9 @@ func (r reference) resolve(c *client, from location, env *expr.Env, read reader)
 	return location{}, fmt.Errorf("the value of %s %w", r.source, err)
 }
 
-// fill returns the URL with the values of the expressions. Each value is escaped for its position, so that a value cannot
-// start another part of the URL. If the URL is only a query, its parameters replace parameters of from.
+// fill returns the URL of r with the values of its expressions. Each value is escaped for its position, so that it
+// cannot change other parts of the URL. If r is only a query, its parameters replace the parameters of from with the
+// same names.
 func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, error) {
 	if r.texts == nil {
 		return read(r.values[0], env)
@@ -267,8 +278,8 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 	return built, nil
 }
 
-// escape escapes text for the position in a URL after the string before. In a path, slashes are kept for names such as
-// operations/7. Leading slashes are removed, because they could start a host.
+// escape escapes text for use in a URL directly after the string before. Slashes in a path are kept, because names
+// such as operations/7 contain slashes. Leading slashes are removed, because they could turn text into a host.
 func escape(text, before string) string {
 	_, rest, absolute := strings.Cut(before, "://")
 	switch {
@@ -282,15 +293,15 @@ func escape(text, before string) string {
 	return strings.ReplaceAll(url.PathEscape(strings.TrimLeft(text, "/")), "%2F", "/")
 }
 
-// hasDots reports whether the path of u has a segment "." or "..". Resolving u would remove such a segment, and ".." also
-// removes the segment in front (RFC 3986 section 5.2.4).
+// hasDots reports whether the path of u has a segment "." or "..". Resolving u removes such a segment, and a ".."
+// also removes the preceding segment (RFC 3986 section 5.2.4).
 func hasDots(u string) bool {
 	path := u[:strings.IndexAny(u+"?", "?#")] + "/"
 	return strings.Contains(path, "/./") || strings.Contains(path, "/../")
 }
 
-// withParameters returns query with the parameters of some. A parameter of some replaces all parameters of query with the
-// same name.
+// withParameters returns query with the parameters in some added. A parameter in some replaces all parameters with
+// the same name in query.
 func withParameters(query, some string) string {
 	names, _ := url.ParseQuery(some)
 	var pairs []string
@@ -303,10 +314,12 @@ func withParameters(query, some string) string {
 	return strings.Join(append(pairs, some), "&")
 }
 
-// text is a reader for a string that is not empty, or a number. It returns a number as the response has it.
+// text is a [reader] that accepts numbers and strings other than "". It returns a number exactly as the response has
+// it.
 func text(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
 
-// TextOf returns got, the value of x, if it is a string that is not empty, or a number. Otherwise the error is the reason.
+// TextOf returns got as text, if got is a number or a string other than "". Otherwise it returns an error. got is the
+// value of x.
 func TextOf(x *expr.Expr, got expr.Value) (string, error) {
 	switch got.Type {
 	case "string", "number":

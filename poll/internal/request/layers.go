@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// asksForPart reports whether the user's header requests a part of the response, or makes the request conditional.
+// asksForPart reports whether the user's header makes the request conditional (If-None-Match and similar fields), or
+// requests only a part of the document (Range).
 func asksForPart(header http.Header) bool {
 	for name := range header {
 		if strings.HasPrefix(name, "If-") || name == "Range" {
@@ -20,22 +21,26 @@ func asksForPart(header http.Header) bool {
 	return false
 }
 
-// Conditional requests (RFC 9110 section 13) save work for the server and, with some servers, quota. They must not hide a
-// change. So every unconditionalEvery-th request and the last request are unconditional. The request after a response
-// that changed less than minAge before its Date is also unconditional: a Last-Modified, and an entity tag that is
-// computed from it, count whole seconds.
-// The pages of a list are always requested without conditions. A full page does not change when a further page follows,
-// and a 304 need not reveal the further page.
+// Conditional requests (RFC 9110 section 13) save work for the server and, with some servers, quota. But they must
+// not hide a change of the document. Therefore some requests are not conditional:
+//
+//   - the last request of a wait, and every unconditionalEvery-th request
+//   - the request after a response whose Last-Modified is less than minAge before its Date: Last-Modified, and an
+//     entity tag that is computed from Last-Modified, count whole seconds, so a second change might go unnoticed
+//   - requests for the pages of a list: a full page stays the same when the list grows by another page
 const (
 	minAge             = 2 * time.Second
 	unconditionalEvery = 5
 )
 
-// maxKept is the length in bytes of the longest body that is kept for a 304. Thousands of targets may each keep a body.
+// maxKept is the size of the largest body that is stored for conditional requests, in bytes. There may be thousands
+// of targets, and each may store a body.
 const maxKept = 1 << 20
 
-// conditional returns the answer of do. It keeps the answer, and makes the next request conditional. If the server
-// confirms the kept answer (304), conditional returns the kept answer.
+// conditional calls the layer do. If the previous response had an ETag or a Last-Modified, the request is
+// conditional, and the server may reply that nothing has changed (304): conditional then returns the previous answer.
+// This applies only to GET requests without a body. Lists with pages, streams, and requests that the user has made
+// conditional are passed to the layer do unchanged.
 func (c *client) conditional(ctx context.Context, next call) *answer {
 	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || asksForPart(c.Header) {
 		return c.do(ctx, next)
@@ -59,13 +64,14 @@ func (c *client) conditional(ctx context.Context, next call) *answer {
 	return a
 }
 
-// confirm returns kept, updated by a, the 304 that confirms it. The header fields of the 304 replace the kept fields,
-// except fields that describe the body (RFC 9111 sections 3.2 and 4.3.4). The hints come from the 304.
+// confirm returns the answer for a, a 304 that confirms the previous answer kept. It is a copy of kept with the
+// header fields of the 304, except fields that describe the body (RFC 9111 sections 3.2 and 4.3.4). The server's
+// limits, such as Retry-After, also come from the 304.
 func confirm(kept, a *answer) *answer {
 	confirmed := *kept
 	o := &confirmed.seen
 	o.Header = maps.Clone(o.Header)
-	delete(o.Header, "Age") // a 304 without an Age comes from the origin
+	delete(o.Header, "Age") // a 304 without an Age comes from the origin server, not from a cache
 	for name, values := range a.Header {
 		if !strings.HasPrefix(name, "Content-") {
 			o.Header[name] = values
@@ -77,8 +83,9 @@ func confirm(kept, a *answer) *answer {
 	return &confirmed
 }
 
-// conditionsOn returns the header fields that make the next request conditional, from the validators in the header of a
-// response. It returns nil without validators, or if the response is too new (see minAge).
+// conditionsOn returns the header fields that make the next request conditional, for a response with this header. It
+// returns nil if the response has neither an ETag nor a Last-Modified, or if it was modified too recently (see
+// minAge).
 func conditionsOn(header http.Header) http.Header {
 	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
 	if etag == "" && lastModified == "" {
@@ -100,12 +107,12 @@ func conditionsOn(header http.Header) http.Header {
 	return conditions
 }
 
-// maxRenewed is the number of renewed values that are kept for redaction. Only the latest values are kept: a response
-// repeats only values of recent requests.
+// maxRenewed limits how many secrets from Refresh are remembered, so that they can be removed from error messages.
+// The most recent secrets suffice, because responses only repeat values of recent requests.
 const maxRenewed = 64
 
-// fresh renews header fields by Refresh, and returns the answer of the layer conditional. After a 401 it renews the fields
-// once more, so that the next attempt may succeed.
+// fresh renews the header fields by calling Refresh, and then calls the layer conditional. If the server rejects the
+// credentials with a 401, fresh renews the fields again, so that the next attempt may succeed.
 func (c *client) fresh(ctx context.Context, next call) *answer {
 	if c.Refresh == nil {
 		return c.conditional(ctx, next)
@@ -120,8 +127,9 @@ func (c *client) fresh(ctx context.Context, next call) *answer {
 	return a
 }
 
-// renew calls Refresh, and updates the client's header by the fields that have changed. refused is true after a 401. It
-// returns whether a field has changed. If Refresh fails, remark is the reason, otherwise "".
+// renew calls Refresh for the request of next, and stores the header fields that have changed. refused is passed to
+// Refresh: it is true if the server has rejected the credentials with a 401. changed reports whether a field has
+// changed. remark explains an error of Refresh or a malformed field, and is "" otherwise.
 func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
@@ -133,10 +141,10 @@ func (c *client) renew(ctx context.Context, next call, refused bool) (changed bo
 			continue
 		}
 		header := http.Header{name: values}
-		maps.Copy(header, c.header) // a copy: c.header may be shared, or nil
+		maps.Copy(header, c.header) // a new map: c.header may be shared by several targets, or nil
 		header[name] = values
 		changed, c.header = true, header
-		if !goesAnywhere(name) { // no error may repeat these values
+		if !goesAnywhere(name) { // remember the values, so that no error repeats them
 			c.renewed = slices.Concat(values, c.renewed)
 			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}

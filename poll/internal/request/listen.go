@@ -20,34 +20,35 @@ import (
 // eventStream is the media type of server-sent events.
 const eventStream = "text/event-stream"
 
-// acceptedStreams is the Accept of a request with Stream.
+// acceptedStreams is the Accept field of a request whose Stream is true.
 const acceptedStreams = eventStream + ", application/x-ndjson, application/json;q=0.9, */*;q=0.1"
 
 const (
-	// maxQuiet is the time without any byte after which poll requests a stream again, because its server may be gone.
+	// maxQuiet is the longest time to wait for the next byte of a stream. After that time poll requests the stream
+	// again, because the server may be gone.
 	maxQuiet = time.Minute
-	// lastQuiet is the shortest such time close to the deadline. lastRequest is the time that is kept for a last request
-	// before the deadline.
+	// Close to the deadline, poll waits a shorter time, but at least lastQuiet. It reserves lastRequest for one more
+	// request before the deadline.
 	lastQuiet, lastRequest = 5 * time.Second, 2 * time.Second
 )
 
-// errQuiet is the cause of the end of a stream that sends no bytes.
+// errQuiet is the reason for canceling a stream that has sent no bytes for too long.
 var errQuiet = errors.New("the stream is silent")
 
-// A listener reads a response that is a stream of messages.
+// A listener reads the messages of a response that is a stream.
 type listener struct {
 	client *client
 	answer *answer
 	body   io.Reader
 	framer stream.Framer
 
-	messages int           // number of messages
-	allowed  time.Duration // allowed time without any byte
+	messages int           // number of messages so far
+	allowed  time.Duration // longest time to wait for the next byte
 }
 
-// listener returns the listener for a response, or nil if the response is not read as a stream: the request has no
-// Stream, the response is not successful, or its media type is not a stream. A JSON response without a length is a
-// stream of documents, unless it is the response to a start request.
+// listener returns a listener for the response resp, which a describes. It returns nil if the response should not be
+// read as a stream: Stream is false, the response is unsuccessful or incomplete, or its media type is not a stream. A
+// JSON response without a Content-Length is a stream of documents, except for the response to a start request.
 func (c *client) listener(a *answer, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
 	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
@@ -73,7 +74,8 @@ func (c *client) listener(a *answer, resp *http.Response) *listener {
 	return l
 }
 
-// tell passes m to the Tell of the attempt, and returns its result. With true, m becomes the answer of the listener.
+// tell passes m to the attempt's Tell, and returns the result. If the result is true, m becomes the listener's
+// answer.
 func (l *listener) tell(m stream.Message) (enough bool) {
 	seen := *l.answer
 	seen.Body, seen.Size, seen.Event = bytes.Clone(m.Data), m.Size, m.Event
@@ -87,14 +89,15 @@ func (l *listener) tell(m stream.Message) (enough bool) {
 	return enough
 }
 
-// listen reads the stream until a message decides the wait, and returns that message. If the stream ends earlier, it
-// returns a failure. own is the context of the request, and stop ends it. ctx is the context of the attempt.
+// listen reads the stream until a message decides the wait, and returns that message as the answer. If the stream
+// ends earlier, it returns an answer with a failure. ctx is the context of the attempt, own is the context of the
+// request, and stop cancels own.
 func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *answer {
 	quiet := time.AfterFunc(math.MaxInt64, func() { stop(errQuiet) })
 	defer quiet.Stop()
 	part := make([]byte, 32<<10)
 	for {
-		if l.allowed = quietTime(ctx); !l.answer.asked.start { // a start request is not sent again
+		if l.allowed = quietTime(ctx); !l.answer.asked.start { // a start request is never sent again, so its stream may be silent for any time
 			quiet.Reset(l.allowed)
 		}
 		n, err := l.body.Read(part)
@@ -110,7 +113,7 @@ func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc
 	}
 }
 
-// quietTime returns the allowed time without any byte, from now on. ctx is the context of the attempt.
+// quietTime returns how long to wait for the next byte of a stream, from now on. ctx is the context of the attempt.
 func quietTime(ctx context.Context) time.Duration {
 	if deadline, isLimited := ctx.Deadline(); isLimited {
 		return min(maxQuiet, max(lastQuiet, time.Until(deadline)-lastRequest))
@@ -118,7 +121,8 @@ func quietTime(ctx context.Context) time.Duration {
 	return maxQuiet
 }
 
-// ended returns the failure of a stream that has ended with err.
+// ended returns the answer for a stream that has ended with err before a message decided the wait. It always has a
+// Failure.
 func (l *listener) ended(ctx context.Context, err error) *answer {
 	a := l.client.unanswered(ctx, err, true, l.answer.asked)
 	a.Ended, a.Hint, a.Quota = true, l.answer.Hint, l.answer.Quota

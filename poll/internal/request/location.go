@@ -12,29 +12,30 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxURL is the length in bytes of the longest URL that is accepted from a response. A server that names ever longer URLs
-// must not fill the memory.
+// maxURL is the length of the longest URL that is accepted from a response, in bytes. Otherwise a server that names
+// longer and longer URLs could fill the memory.
 const maxURL = 16 << 10
 
-// ErrUntrusted is poll.ErrUntrusted.
+// ErrUntrusted is poll.ErrUntrusted: a response names an origin that must not receive the request.
 var ErrUntrusted = errors.New("the other origin is not trusted")
 
-// A location is a URL. If trusted is true, requests to the URL carry the user's credentials.
+// A location is a URL that is either trusted or not. Only trusted locations receive the user's credentials.
 type location struct {
 	url     *url.URL // without userinfo; never changed
 	trusted bool
 }
 
-// newLocation returns the location of u. It changes and keeps u, so the caller must not use u afterwards.
+// newLocation returns the location of u. It takes ownership of u: it removes the userinfo and an empty port.
 func newLocation(u *url.URL, trusted bool) location {
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port means the default port (RFC 3986 section 6.2.3)
 	return location{url: u, trusted: trusted}
 }
 
-// resolve resolves a reference in a response from p, such as a Location. The result is trusted if trustAll is true, or if p
-// is trusted and has the same origin. So trust ends with the first change of origin, and does not return, even if
-// another origin redirects to the first origin. The error completes a sentence about the reference.
+// resolve resolves reference, such as the value of a Location field, in a response from p. The result is trusted if
+// trustAll is true, or if p is trusted and has the same origin. So trust ends as soon as the origin changes, and does
+// not come back if that other origin refers to the first origin again. The error message continues a sentence about
+// the reference, as in "has no host".
 func (p location) resolve(reference string, trustAll bool) (location, error) {
 	if reference == "" {
 		return location{}, errors.New("is empty")
@@ -54,16 +55,17 @@ func (p location) resolve(reference string, trustAll bool) (location, error) {
 	return newLocation(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
 }
 
-// same reports whether requests to p and q are equal. It returns false for a location without a URL.
+// same reports whether requests to p and q are the same: the locations are equally trusted, and their URLs have the
+// same identity. It returns false if p or q has no URL.
 func (p location) same(q location) bool {
 	return p.url != nil && q.url != nil && p.trusted == q.trusted && p.identity() == q.identity()
 }
 
-// identity returns a key of the URL: URLs with equal keys lead to equal requests.
+// identity returns a string that is equal for all URLs that lead to the same request.
 func (p location) identity() string { return connect.Page(p.url) }
 
-// leavesFor reports whether a redirect from p to q leads to another page. An upgrade to TLS, a slash at the
-// end of the path, and parameters after those of the query, as in ?lang=en, lead to the same page.
+// leavesFor reports whether a redirect from p to q leads to another page. These changes do not count: an upgrade from
+// http to https, a slash at the end of the path, and additional query parameters, as in ?lang=en.
 func (p location) leavesFor(q location) bool {
 	from, to := *p.url, q.url
 	if upgraded(&from, to) {
@@ -78,27 +80,28 @@ func (p location) leavesFor(q location) bool {
 	return connect.Page(&from) != connect.Page(to)
 }
 
-// origin returns the scheme, host and port of p.
+// origin returns the scheme, host and port of p, such as "https://example.com:443".
 func (p location) origin() string { return connect.Origin(p.url) }
 
 // sameOrigin reports whether a and b have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool { return connect.Origin(a) == connect.Origin(b) }
 
-// upgraded reports whether a redirect from a to b only changes http on port 80 to https on port 443 of the same host
-// (RFC 6797 section 8.3). It does not compare paths.
+// upgraded reports whether b is the secure form of a: http on port 80 has become https on port 443, and the host is
+// the same (RFC 6797 section 8.3). It does not compare paths.
 func upgraded(a, b *url.URL) bool {
 	plain, isPlain := strings.CutPrefix(connect.Origin(a), "http://")
 	host, isDefault := strings.CutSuffix(plain, ":80")
 	return isPlain && isDefault && connect.Origin(b) == "https://"+host+":443"
 }
 
-// goesAnywhere reports whether the user's header field name, in canonical form, is also sent to untrusted locations.
+// goesAnywhere reports whether the user's header field called name is sent to untrusted locations, too. name must be
+// in canonical form.
 func goesAnywhere(name string) bool {
 	return strings.HasPrefix(name, "Accept") || name == "User-Agent" || name == "Content-Type"
 }
 
-// ParseURL parses the URL of a request. It must have the scheme http or https, and a host. The error repeats no part of
-// the URL except the port, because a malformed URL may hold a secret anywhere.
+// ParseURL parses s, the URL of a request. It returns an error if the scheme is neither http nor https, or if the
+// host is missing. Any part of a malformed URL may be a secret, so the error repeats at most the port.
 func ParseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -117,9 +120,9 @@ func ParseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// TargetName returns a name without secrets for a target. For a URL it returns the scheme, host and path, without
-// userinfo, query and fragment. For any other string, such as the path of a program, it returns the base name. It returns
-// "" for "".
+// TargetName returns a name for the target s that contains no secrets. If s is a URL, the name is its scheme, host
+// and path, without userinfo, query and fragment. Otherwise s is the path of a program, and the name is its last
+// element. The name of "" is "".
 func TargetName(s string) string {
 	if scheme := schemePrefix().FindString(s); scheme != "" {
 		u, err := url.Parse(s)
@@ -128,7 +131,7 @@ func TargetName(s string) string {
 		}
 		return urlName(u)
 	}
-	if strings.Contains(s, "//") { // a URL without a scheme, or with a malformed one
+	if strings.Contains(s, "//") { // a URL without a scheme, or with a malformed scheme
 		s = s[:strings.IndexAny(s+"?", "?#")]
 		s = s[strings.LastIndexByte(s, '@')+1:]
 	}
@@ -139,29 +142,31 @@ func TargetName(s string) string {
 }
 
 var (
-	// schemePrefix matches the start of a URL with a scheme (RFC 3986 section 3.1).
+	// schemePrefix matches the scheme at the start of a URL, with "://" (RFC 3986 section 3.1).
 	schemePrefix = words.Pattern(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-	// pathParameter matches a parameter of a path segment (RFC 3986 section 3.3), as in /cart;jsessionid=8F3A.
+	// pathParameter matches a parameter in a URL's path (RFC 3986 section 3.3), as in /cart;jsessionid=8F3A.
 	pathParameter = words.Pattern(`;[^/=]*=[^/]*`)
-	// pathUserinfo matches the userinfo of a URL inside the path of another URL, as in /fetch/https://me:secret@host/.
+	// pathUserinfo matches the userinfo of a second URL in a URL's path, as in /fetch/https://me:secret@host/.
 	pathUserinfo = words.Pattern(`//[^/@]*@`)
-	// anyURL matches a URL with a scheme in a longer string.
+	// anyURL matches every URL with a scheme inside a longer text.
 	anyURL = words.Pattern(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 )
 
-// urlName returns the scheme, host and path of u, without the parameters and the userinfo that the path may contain.
+// urlName returns the scheme, host and path of u as a name for messages. It removes parameters and userinfo from the
+// path, which may be secrets.
 func urlName(u *url.URL) string {
 	path := u.EscapedPath()
-	if strings.ContainsAny(path, ";@") { // most paths have neither
+	if strings.ContainsAny(path, ";@") { // most paths contain neither parameters nor userinfo
 		path = pathUserinfo().ReplaceAllString(pathParameter().ReplaceAllString(path, ""), "//")
 	}
 	return u.Scheme + "://" + u.Host + path
 }
 
-// shortest is the length in bytes of the shortest secret that redact removes. Shorter secrets would match ordinary words.
+// shortest is the length of the shortest secret that redact removes, in bytes. A shorter secret would match parts of
+// ordinary words.
 const shortest = 4
 
-// redact returns text with each URL replaced by its TargetName, and each secret by "***".
+// redact replaces each URL in text by its TargetName, and each of the secrets by "***".
 func redact(text string, secrets []string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
 	for _, secret := range secrets {
@@ -172,7 +177,8 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// secretsOf returns the secret parts of u: userinfo, query, the values of the query, and fragment. Some may be "".
+// secretsOf returns the parts of u that may be secret: user name, password, query, query values and fragment. Some of
+// the strings may be empty.
 func secretsOf(u *url.URL) []string {
 	secrets := append(userSecrets(u.User), u.RawQuery, u.Fragment)
 	for _, values := range u.Query() {
@@ -181,7 +187,7 @@ func secretsOf(u *url.URL) []string {
 	return secrets
 }
 
-// userSecrets returns the name and the password of u. They are "" if u is nil.
+// userSecrets returns the user name and the password in u, or two empty strings if u is nil.
 func userSecrets(u *url.Userinfo) []string {
 	password, _ := u.Password()
 	return []string{u.Username(), password}

@@ -16,18 +16,22 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An Operation sends the requests of one wait: it starts an operation, and follows the URLs that responses name. It makes
-// its calls through layers. All positions share the state of the client: the renewed header, the cookies, the kept
-// response with its validators, and the ID of the last event. A lock protects that state, so attempts run one at a time.
+// An Operation sends the HTTP requests of one wait. In the simplest case, every attempt sends the same request. If
+// the request starts a long-running operation on the server, the Operation sends it once, and then polls the URLs
+// that responses name.
+//
+// The state that changes between attempts is a [Position], except for the client's state: renewed header fields,
+// cookies, the last response for conditional requests, and the last event ID. A lock protects the client, so attempts
+// run one at a time.
 type Operation struct {
 	mu     sync.Mutex
 	client *client
 	follow follow
 	first  phase // phase of the first attempt
-	second phase // phase after the first request, if its response names no URL to follow
+	second phase // phase after the first attempt, if the response names no URL to follow
 }
 
-// NewOperation returns the operation of r, or an error if r is malformed. The error holds no secrets.
+// NewOperation returns an operation for r, or an error if r is invalid. The error holds no secrets.
 func NewOperation(r Request) (*Operation, error) {
 	c, err := newClient(r)
 	if err != nil {
@@ -52,21 +56,22 @@ func NewOperation(r Request) (*Operation, error) {
 	return o, err
 }
 
-// First returns the position of the first attempt.
+// First returns the position before the first attempt.
 func (o *Operation) First() Position { return Position{Phase: o.first, At: o.client.given} }
 
-// Streams reports whether the request has Stream: each message of a response is evaluated.
+// Streams reports whether successful responses are read as streams, so that each message is evaluated on arrival.
 func (o *Operation) Streams() bool { return o.client.Stream }
 
-// Continues reports whether the request of an attempt depends on the responses to earlier attempts.
+// Continues reports whether later attempts depend on earlier responses: the request starts an operation, or Follow
+// builds the next URL from the first response.
 func (o *Operation) Continues() bool { return o.first == startDue || o.follow.explicit() }
 
-// KeepsEnviron reports whether the result of Save can hold a variable of the environment, because an expression of Follow
-// reads the environment.
+// KeepsEnviron reports whether the result of Save may contain an environment variable, because an expression in
+// Follow reads that variable.
 func (o *Operation) KeepsEnviron() bool { return o.follow.namesEnviron() }
 
-// Credentials returns the parts of a request that only the origin of the given URL receives. Equal credentials lead to
-// equal results, and no credentials to "". The result is secret.
+// Credentials returns a string that is equal for requests with equal credentials, and "" for requests without
+// credentials. The string contains the credentials, so it is secret.
 func (o *Operation) Credentials() string {
 	all := o.client.credentials()
 	if len(all) == 0 {
@@ -76,7 +81,8 @@ func (o *Operation) Credentials() string {
 	return fmt.Sprintf("%q", all)
 }
 
-// A step is an attempt in progress. Its Position becomes the position of the next attempt.
+// A step is an attempt in progress. Its Position is at first the position of this attempt. The attempt changes it to
+// the position of the next attempt.
 type step struct {
 	*Operation
 	Position
@@ -85,15 +91,15 @@ type step struct {
 // A Reply is the result of an attempt.
 type Reply struct {
 	status.Observation
-	Next Position // position of the next attempt
-	// Result is the position that returns the result of the operation, if the Observation means SUCCESS. It is nil if the
-	// Observation has the result. ResultErr is the reason why the result cannot be requested, or nil.
+	Next Position // position for the next attempt
+	// Result is the position for requesting the operation's result after a SUCCESS. It is nil if this response
+	// already has the result. ResultErr is the reason why the result cannot be requested, or nil.
 	Result    *Position
 	ResultErr error
 }
 
-// Check makes one attempt at the position at, after the wait that a.Pace requires. Next is at if no request may be sent
-// before the end of ctx or of the wait.
+// Check makes one attempt from the position at, as soon as a.Pace permits. If a.Pace permits no request before ctx or
+// the wait ends, the Reply has a failure, and its Next is the same position.
 func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -114,7 +120,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
 	case fetching:
-		a.Tell = nil // a result is not a stream
+		a.Tell = nil // the result is read as one document, even if it is sent as a stream
 		got := c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
 		o = got.seen
 		if got.Failure == nil && len(got.asked.redirects) > 0 {
@@ -156,12 +162,13 @@ func (s *step) check(ctx context.Context, a Attempt) seen {
 	return o
 }
 
-// leadsOn reports whether the next response is only read for the URL to follow.
+// leadsOn reports whether the response is read only to build the URL that Follow describes.
 func (s *step) leadsOn() bool {
 	return s.Phase != following && s.follow.explicit()
 }
 
-// observe returns the observation for got. If got names another URL to follow, observe changes the position of s.
+// observe returns the observation for got, the response of this attempt. If got names another URL to follow, observe
+// sets that URL as the position of the next attempt.
 func (s *step) observe(ctx context.Context, got *answer) seen {
 	o := got.seen
 	o.Remarks = slices.Clip(o.Remarks)
@@ -187,10 +194,10 @@ func (s *step) observe(ctx context.Context, got *answer) seen {
 	return o
 }
 
-// observeFollowed adds facts about got, the response from a followed URL, to o. If got names another URL to follow, the
-// function changes the position of s.
+// observeFollowed adds facts about got, a response from a followed URL, to o. If got names another URL to follow, it
+// sets that URL as the position of the next attempt.
 func (s *step) observeFollowed(o *seen, got *answer) {
-	// The body of a 202 is not the requested document.
+	// The body of a 202 is not the requested document, so its state does not count.
 	if statement := meaning.Stated(&o.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.Statement = statement
 	}
@@ -201,7 +208,7 @@ func (s *step) observeFollowed(o *seen, got *answer) {
 		o.Monitor = meaning.MonitorSeeOther
 		return
 	}
-	// A document with a provisioningState is a status document, also at the URL of a Location, and with any code.
+	// A successful document with a provisioningState is a status document of Azure, even at the URL of a Location.
 	isLocation := s.Monitor == meaning.MonitorLocation || s.Monitor == meaning.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
 		o.Monitor = meaning.MonitorAzure
@@ -211,8 +218,8 @@ func (s *step) observeFollowed(o *seen, got *answer) {
 	}
 }
 
-// findLink changes the position of s to the link in got. Without a link it sets o.Missing to the reason, if there is a
-// reason.
+// findLink searches got for the URL to follow, and sets it as the position of the next attempt. If no URL is usable,
+// it sets o.Missing to the reason. o.Missing remains "" if got does not name any URL.
 func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
@@ -228,22 +235,23 @@ func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 	}
 }
 
-// goTo changes the position of s to the URL of l, and adds a remark to o.
+// goTo sets the URL of l as the position of the next attempt, and adds a remark about it to o.
 func (s *step) goTo(l link, o *seen) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	o.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Next, l.source))
 }
 
-// isElsewhere reports whether a 303 led from the status document to another document. A 303 to the start request does not
-// count.
+// isElsewhere reports whether a 303 redirected the request for a status document to another document. A 303 in
+// response to the start request does not count.
 func (s *step) isElsewhere(got *answer) bool {
 	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
 	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.At.identity()
 }
 
-// doubt returns the reason why a successful response may not be the requested document: the response is an HTML
-// page that was not requested, such as a login page or a maintenance page. It returns "" without a doubt.
+// doubt returns the reason why got, a successful response, may not be the requested document: it is an HTML page,
+// such as a login page or a maintenance page, and the user's Accept does not name HTML. It returns "" if there is no
+// such doubt.
 func (s *step) doubt(got *answer) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
@@ -256,21 +264,25 @@ func (s *step) doubt(got *answer) string {
 	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
 }
 
-// isHTML reports whether a is an HTML page, by its Content-Type. Without a Content-Type, the body decides.
+// isHTML reports whether a is an HTML page according to its Content-Type. Without a Content-Type, the body decides.
 func isHTML(a *answer) bool {
 	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// start sends the start request. The request is due again only if it was not sent, if the server rejected it because of
-// load, if the server redirected it and the redirect was not followed, or if the server rejected the credentials, which
-// were then renewed. In that case it goes to the URL that
-// redirects have led to, because the redirecting server must not receive the request again.
+// start sends the start request. The next attempt repeats it only in these cases:
+//
+//   - the request was not sent, or the server rejected it because of load
+//   - the server redirected it, and the redirect was not followed
+//   - the server rejected the credentials, which were then renewed
+//
+// A repeated request goes directly to the URL at the end of the redirects, because the redirecting servers must not
+// receive it again.
 func (s *step) start(ctx context.Context, a Attempt) seen {
 	c := s.client
 	got := c.pages(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
 	for _, r := range got.asked.redirects {
-		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // the response is the response to a GET
+		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // this is the response to the GET after the redirect, not to the start request
 			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following
 			o := s.observe(ctx, got)
 			o.Next = cmp.Or(o.Next, urlName(s.At.url))
@@ -300,12 +312,12 @@ func (s *step) start(ctx context.Context, a Attempt) seen {
 	return o
 }
 
-// started changes the position of s after got, the response to the start request. It sets the Failure of o if the
-// operation may have started although the response is not successful.
+// started handles got, the response to the start request: it determines the position of the next attempt. If got is
+// unsuccessful, but the server may have started the operation, it sets o.Failure.
 func (s *step) started(ctx context.Context, o *seen, got *answer) {
 	c := s.client
 	switch {
-	case got.Moved && isMissing(got): // a 404 at another URL is no evidence for the given URL
+	case got.Moved && isMissing(got): // a 404 from another URL does not mean that the user's URL rejected the request
 		if s.Phase == started {
 			s.Phase = following
 		}
@@ -326,13 +338,13 @@ func (s *step) started(ctx context.Context, o *seen, got *answer) {
 	}
 }
 
-// isMissing reports whether got is a 404 or a 410.
+// isMissing reports whether the status of got is 404 or 410.
 func isMissing(got *answer) bool {
 	return got.code == http.StatusNotFound || got.code == http.StatusGone
 }
 
-// mayHaveStarted reports whether the operation may have started although the response to the start request, with this
-// code, is not successful.
+// mayHaveStarted reports whether the operation may be running although the response to the start request is
+// unsuccessful. code is the status of that response.
 func mayHaveStarted(code int) bool {
 	switch code {
 	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
@@ -341,8 +353,8 @@ func mayHaveStarted(code int) bool {
 	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
-// remarkRedirect adds a remark to o about the target of a redirect that was not followed. The user has to decide: the
-// target may be the new address, the result or a login page.
+// remarkRedirect adds a remark to o that names the target of a redirect that was not followed. The user has to decide
+// what to do, because the target may be the new address, the result or a login page.
 func remarkRedirect(o *seen, got *answer) {
 	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
@@ -350,8 +362,8 @@ func remarkRedirect(o *seen, got *answer) {
 	}
 }
 
-// result returns the position that returns the result of an operation, for the status document of the operation. It
-// returns nil if the document has the result itself. It returns an error if the document names a URL that cannot be
+// result returns the position for requesting the result of a finished operation. document is the operation's status
+// document. result returns nil if document itself has the result, and an error if the URL of the result cannot be
 // requested.
 func (s *step) result(document []byte) (*Position, error) {
 	to, err := s.resultLocation(document)
@@ -364,9 +376,9 @@ func (s *step) result(document []byte) (*Position, error) {
 	return &Position{Phase: fetching, At: to}, nil
 }
 
-// resultLocation returns the URL of the result (Azure's API guidelines, "Long-running operations"): the resourceLocation
-// in document, or else the given URL after PUT and PATCH, or the Location in the response to a POST. It returns a
-// location without a URL if there is no such URL.
+// resultLocation returns the URL of the operation's result (Azure's API guidelines, "Long-running operations"). It is
+// the resourceLocation in document. Without a resourceLocation, it is the user's URL after a PUT or a PATCH, and the
+// Location in the response to the start request after a POST. If there is no such URL, the result has no URL.
 func (s *step) resultLocation(document []byte) (location, error) {
 	var operation struct{ ResourceLocation any }
 	decode(document, "resourceLocation", &operation)

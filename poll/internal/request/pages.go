@@ -16,16 +16,18 @@ import (
 )
 
 const (
-	// maxPages is the largest number of pages that one attempt reads.
+	// maxPages limits how many pages one attempt reads.
 	maxPages = 1000
-	// maxTries is the number of times that one attempt requests a page which the server rejects because of load.
+	// maxTries limits how often one attempt requests the same page while the server is overloaded.
 	maxTries = 10
 )
 
-// errLastPage means that a page names no next page. A [safeError] that wraps errLastPage names the missing value.
+// errLastPage means that a page does not name a next page. It may be wrapped in a [safeError], which then names the
+// value that is missing from the page.
 var errLastPage = errors.New("is the last page")
 
-// pages returns the answer of the layer fresh, with the further pages of a list.
+// pages returns the answer of the layer fresh. If the answer is the first page of a list, pages requests the further
+// pages and adds them to the answer.
 func (c *client) pages(ctx context.Context, next call) *answer {
 	whole := c.fresh(ctx, next)
 	if c.next == nil || next.single || whole.asked.start || !isPage(whole) {
@@ -58,9 +60,10 @@ func (c *client) pages(ctx context.Context, next call) *answer {
 	return whole
 }
 
-// after returns the location of the page after a, which is page n. It returns a location without a URL if a is the last
-// page. seen maps the identity of each page's location to the number of the page. A page that was already read is an
-// error, except if the list of a is empty and a names itself: then a is the last page.
+// after returns the location of the page that follows a, where n is the number of a's page. It returns a location
+// without a URL if a is the last page. seen maps the identity of each page's location to the page's number. A list
+// that leads back to a page in seen is an error, with one exception: a page with an empty list that names itself is
+// the last page.
 func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
 	to, err := c.next.after(ctx, c, a, n)
 	if err != nil || to.url == nil {
@@ -70,7 +73,7 @@ func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]in
 		err = c.mayTakeBody(a.asked.at, to)
 	}
 	if earlier, loop := seen[to.identity()]; loop && earlier == n && emptyList().Match(a.Body) && !fullList().Match(a.Body) {
-		a.Complete = true // the position in the list stays the same, so no client can read more
+		a.Complete = true // a list whose end names itself, so there is nothing more to read
 		return location{}, nil
 	} else if loop {
 		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
@@ -81,8 +84,8 @@ func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]in
 	return to, err
 }
 
-// page requests a page. It repeats the request while the server rejects it because of load, up to maxTries times and as far
-// as the Pace allows. A successful response that is not JSON is a failure.
+// page requests the page of next. If the server rejects the request because of load, page repeats the request up to
+// maxTries times, as far as the Pace permits. The answer has a failure if the page is not JSON.
 func (c *client) page(ctx context.Context, next call) (a *answer) {
 	for range maxTries {
 		if f := next.wait(ctx, next.at); f != nil {
@@ -99,8 +102,9 @@ func (c *client) page(ctx context.Context, next call) (a *answer) {
 	return a
 }
 
-// without turns a into the result of an incomplete list. page is the response or failure of page n, or a failure to find
-// the page after page n. a keeps its remarks.
+// without turns a into the answer for an incomplete list, and returns a. n is the number of the missing page. page is
+// the answer to the request for that page, or holds the reason why the page could not be requested. The remarks of
+// both answers are kept.
 func (a *answer) without(page *answer, n int) *answer {
 	remarks := append(a.Remarks, page.Remarks...)
 	a.seen, a.code = page.seen, page.code
@@ -108,10 +112,10 @@ func (a *answer) without(page *answer, n int) *answer {
 	return a
 }
 
-// unread returns the failure of an attempt whose next page cannot be requested because of err. A page that cannot be read
-// may be readable later, so err is then a transient failure. Every other error is hopeless. A loop is also hopeless: a
-// position in a list advances from page to page even while the list changes. So a position that returns is a mistake
-// of the server or of the expression, and every attempt would meet it.
+// unread returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
+// [status.Failure], unread returns that failure: the previous page could not be read, but may be readable later. Any
+// other error is hopeless, even a loop. Positions in a list only advance, although the list may change meanwhile. So
+// a loop is a mistake of the server or of the user's expression, and would occur in every attempt.
 func unread(ctx context.Context, err error) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
@@ -122,8 +126,8 @@ func unread(ctx context.Context, err error) *status.Failure {
 	return fail(status.FailureHopeless, err.Error(), err)
 }
 
-// addPage adds page a to o, the observation of the first page. It keeps the longest Hint, the last Quota, the oldest Date
-// and the largest Age. A truncated page is not kept.
+// addPage adds the page a to o, the observation of the list's first page. It keeps the longest Hint, the last Quota,
+// the oldest Date and the largest Age of all pages. It does not add the body of a truncated page.
 func addPage(o *seen, a *answer) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
@@ -145,35 +149,37 @@ func addPage(o *seen, a *answer) {
 	}
 }
 
-// isPage reports whether a is successful, and starts like a JSON document or JSON lines. An empty body is a list without
-// elements in JSON lines.
+// isPage reports whether a is successful and starts with JSON. An empty body counts, because JSON lines may have no
+// elements.
 func isPage(a *answer) bool {
 	_, err := json.NewDecoder(bytes.NewReader(expr.NewDoc(a.Body).Bytes())).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager finds the next page of a list: by a reference, or by the Link header for "auto".
+// A pager finds the next page of a list. It evaluates a reference or, for the keyword "auto", reads the Link header.
 type pager struct {
 	reference
-	searched bool // a page was already searched for the next page
+	searched bool // after has been called before
 }
 
-// parsePager parses the Next of poll.HTTP. It returns nil for "" and "none": responses have one page.
+// parsePager parses s, the Next of poll.HTTP. It returns nil if s is "" or "none", because responses are then single
+// pages.
 func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	if s == "" || s == "none" {
 		return nil, nil
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
-	if err == nil && r.explicit() && !r.varies() { // not shown: a URL can hold secrets
+	if err == nil && r.explicit() && !r.varies() { // the error does not repeat s, because a URL can hold secrets
 		err = errors.New("the expression for the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
 }
 
-// after returns the location of the page after a, which is page n. It returns a location without a URL if a is the last
-// page. It returns a transient failure if a cannot be read, or if a names a further page in another way. On the first
-// call, a missing value leads to a Doubt, because the expression may be misspelled.
+// after returns the location of the page that follows a, where n is the number of a's page. It returns a location
+// without a URL if a is the last page. It returns a transient failure if a cannot be read, or if the expression for
+// the next page finds no value although a names a further page in another way. If the value is missing from the first
+// page, after sets a.Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (location, error) {
 	to, err := p.of(ctx, c, a)
 	earlier := p.searched
@@ -182,27 +188,28 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 	missing, isMissing := errors.AsType[*safeError](err)
 	switch {
 	case unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0:
-		return location{}, nil // an empty list of JSON lines; the body of a later page may have been lost
+		return location{}, nil // JSON lines without elements. On a later page, an empty body may mean lost data
 	case !errors.Is(err, errLastPage):
 		return to, err
 	case !isMissing:
 		return location{}, nil
 	}
-	// A page is not the last page if its document or its header names a further page.
+	// If the document or the header names a further page in another way, this page is not the last page.
 	if member := meaning.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Advice.Code = status.AdviceNext
 		return location{}, f
 	}
-	// The expression for the next page may be misspelled. Only this doubt shows the mistake.
+	// The expression for the next page may be misspelled. The Doubt is the only sign of that mistake.
 	if !earlier && missing.words != "" {
 		a.Doubt = "no next page: " + missing.words
 	}
 	return location{}, nil
 }
 
-// of returns the location of the page after a. The error wraps [errLastPage] if a names no next page.
+// of returns the location of the page that follows a. It returns an error that wraps [errLastPage] if a names no next
+// page.
 func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
@@ -217,9 +224,9 @@ func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err 
 	return to, err
 }
 
-// read returns the value that names the next page. It is a [reader]. If the value is the whole URL, it must be a URL, a path or a
-// query: a cursor alone does not show the name of its parameter. For null, false, "" and a missing value the error
-// wraps errLastPage.
+// read is a [reader] for the value that names the next page. If the value is meant as the whole URL, it must look
+// like a URL, a path or a query, because a cursor alone does not show the name of its parameter. If the value is
+// null, false, "" or missing, read returns an error that wraps errLastPage.
 func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {
@@ -238,7 +245,7 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 }
 
 var (
-	// emptyList matches an empty array in a JSON document, fullList an array with elements.
+	// emptyList matches an empty array in a JSON document. fullList matches an array that has elements.
 	emptyList = words.Pattern(`\[\s*\]`)
 	fullList  = words.Pattern(`\[\s*[^\s\]]`)
 )

@@ -12,59 +12,62 @@ import (
 	"github.com/pollcli/poll/poll/internal/meaning"
 )
 
-// A Position is the state of an operation before an attempt: it determines the request of the attempt and its URL. A
-// Position is a value: attempts return a new Position.
+// A Position is the state of an operation between two attempts. It determines the URL and the request of the next
+// attempt. A Position is a value: an attempt does not change its Position, but returns a new Position.
 //
-// The JSON form holds no header and no credentials, except the cookies of the followed URL: a load balancer may need the
-// cookies to find the server that knows the operation. The JSON form has no validators, because the response that a
-// 304 would confirm is not saved.
+// The JSON form of a Position holds no header fields and no credentials. The cookies of the followed URL are an
+// exception, because a load balancer may need them to find the server that knows the operation. The JSON form does
+// not support conditional requests, because the previous response is not saved.
 type Position struct {
 	Phase phase `json:"phase"`
-	// At is the location of the next request. The JSON form omits At if it is the given URL.
+	// At is the location of the next request. The JSON form omits At if At is the user's URL.
 	At location `json:"at,omitzero"`
-	// Monitor is the kind of the followed URL At. Accepted is true if At has returned a 202.
+	// Monitor is the kind of the URL At. Accepted is true if At has already responded with a 202.
 	Monitor  meaning.Monitor `json:"monitor,omitempty"`
 	Accepted bool            `json:"accepted,omitempty"`
-	// Statement is the last meaning.Stated of a response from a followed URL, or "".
+	// Statement is the last known state of the operation in a response from a followed URL (see meaning.Stated), or
+	// "".
 	Statement string `json:"statement,omitempty"`
-	// Named is the Location in the response to the start request. It has no URL without a Location. The result of the
-	// operation may be there.
+	// Named is the Location field in the response to the start request, which may be the URL of the operation's
+	// result. It has no URL if the response had no Location.
 	Named location `json:"named,omitzero"`
-	// Led is the number of redirects from the given URL to At, for a start request that is still due. Cookies are the
-	// cookies for At. Only the JSON form uses Led and Cookies.
+	// Led is the number of redirects that led from the user's URL to At, if the start request is still to be sent.
+	// Cookies are the cookies for At. Led and Cookies are only set in the JSON form.
 	Led     int      `json:"led,omitempty"`
 	Cookies []string `json:"cookies,omitempty"`
 
-	redirects []redirect // redirects of the start request, from the given URL to At
-	namedErr  error      // [ErrUntrusted] if Named must not be requested
+	redirects []redirect // redirects that led from the user's URL to At, if the start request is still to be sent
+	namedErr  error      // error that wraps [ErrUntrusted] if Named must not be requested
 }
 
-// A phase determines the request of the next attempt.
+// A phase determines which request the next attempt sends.
 type phase string
 
 const (
-	given     phase = "given"  // the given request, sent in each attempt
-	unsent    phase = "unsent" // the given request for the first time; it may change something
-	startDue  phase = "start"  // the start request
-	started   phase = "sent"   // no request: the start request was sent, and its response names no URL to follow
-	returned  phase = "self"   // a GET of the given URL, after the start request
-	following phase = "follow" // a GET of a URL that a response has named
-	fetching  phase = "result" // a GET of the result of the operation
+	given     phase = "given"  // the user's request, in every attempt
+	unsent    phase = "unsent" // the user's request, for the first time: it may have effects on the server
+	startDue  phase = "start"  // the user's request, which starts the operation
+	started   phase = "sent"   // no request: the start request was sent, but its response names no URL to follow
+	returned  phase = "self"   // a GET of the user's URL, after the start request
+	following phase = "follow" // a GET of the URL that a response has named
+	fetching  phase = "result" // a GET of the operation's result
 )
 
 // Origin returns the scheme, host and port of the first request of the next attempt.
 func (p Position) Origin() string { return p.At.origin() }
 
-// Name returns the scheme, host and path of the URL of the next attempt.
+// Name returns the scheme, host and path of the next attempt's URL, as a name for messages.
 func (p Position) Name() string { return urlName(p.At.url) }
 
-// IsStart reports whether the next attempt sends the request that starts the operation.
+// IsStart reports whether the next attempt sends the start request.
 func (p Position) IsStart() bool { return p.Phase == startDue }
 
-// A Start identifies a start request by its method, URL and body. The zero Start identifies no request.
+// A Start is a hash of the method, URL and body of a start request. Equal requests have equal hashes. The zero Start
+// stands for no request.
 type Start [sha256.Size]byte
 
-// StartOf returns the start request that the next attempt sends. It returns the zero Start if the attempt sends no start request.
+// StartOf returns the hash of the start request that the next attempt sends from p. It returns the zero Start if the
+// next attempt sends no start request.
 func (o *Operation) StartOf(p Position) Start {
 	if !p.IsStart() {
 		return Start{}
@@ -72,8 +75,8 @@ func (o *Operation) StartOf(p Position) Start {
 	return sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", o.client.Method, p.At.url, o.client.Body))
 }
 
-// Save returns the JSON form of p, with the cookies for a followed URL. It returns nil if a later run can start from the
-// first position instead.
+// Save returns the JSON form of p. It returns nil if a later run need not resume from p, but can start from the first
+// position.
 func (o *Operation) Save(p Position) json.RawMessage {
 	if p.Phase == o.first && !p.IsStart() {
 		return nil
@@ -84,19 +87,19 @@ func (o *Operation) Save(p Position) json.RawMessage {
 		o.mu.Unlock()
 	}
 	if p.At.same(o.client.given) {
-		p.At = location{} // the given URL may hold secrets
+		p.At = location{} // do not save the user's URL, which may hold secrets
 	}
 	p.Led = len(p.redirects)
 	if p.namedErr != nil {
 		p.Named = location{}
 	}
-	text, _ := json.Marshal(p) // it has only text and numbers
+	text, _ := json.Marshal(p) // cannot fail: p consists of strings, numbers and booleans
 	return text
 }
 
-// Resume returns the position in text, the result of Save for the same request, and restores its cookies. It returns an
-// error if text is malformed or belongs to another request. Resume never trusts a saved location that a new operation
-// would not trust.
+// Resume parses text, which Save has returned in an earlier run for the same request. It returns the position, and
+// restores its cookies. It returns an error if text is malformed or belongs to another request. A saved location
+// becomes trusted only if a new operation would trust it, too.
 func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	switch err = json.Unmarshal(text, &p); {
 	case err != nil:
@@ -119,8 +122,10 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	return p, nil
 }
 
-// again returns a saved location that a response had named. The location is trusted only if it was trusted when it was
-// saved, or if LocationTrusted is true, and if the given URL allows it.
+// again checks a location from a saved position before it is requested. It returns the location, which is trusted
+// only if it was trusted before and if the user's URL could pass on its trust, for example to a URL of the same
+// origin. With LocationTrusted, every location is trusted. again returns an error if the location must not be
+// requested.
 func (o *Operation) again(saved location) (location, error) {
 	to, err := o.client.refer(o.client.given, saved.url.String())
 	if errors.Is(err, ErrUntrusted) && !saved.trusted {
@@ -136,12 +141,12 @@ type savedLocation struct {
 	Trusted bool   `json:"trusted,omitempty"`
 }
 
-// MarshalJSON returns the JSON form of a location.
+// MarshalJSON returns the JSON form of p. p must have a URL.
 func (p location) MarshalJSON() ([]byte, error) {
 	return json.Marshal(savedLocation{p.url.String(), p.trusted})
 }
 
-// UnmarshalJSON reads the JSON form of a location.
+// UnmarshalJSON parses the JSON form of a location.
 func (p *location) UnmarshalJSON(text []byte) (err error) {
 	var saved savedLocation
 	if err = json.Unmarshal(text, &saved); err == nil {

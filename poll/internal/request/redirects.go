@@ -11,11 +11,12 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxSends is the largest number of times that one attempt sends a start request because of redirects. A server may
-// start the operation each time.
+// maxSends limits how often one attempt sends a start request because of redirects. Each server that receives the
+// request may start the operation.
 const maxSends = 3
 
-// do sends the request of next, and follows redirects. The result is the last response, or a failure.
+// do sends the request of next and follows redirects. It returns the answer with the last response, or with a
+// failure.
 func (c *client) do(ctx context.Context, next call) *answer {
 	next.began = time.Now()
 	for {
@@ -23,7 +24,7 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		r, hopeless := c.redirect(a)
 		if hopeless != nil {
 			a = failed(hopeless, a.asked)
-			a.unsent = next.start // the redirecting server has not processed the request
+			a.unsent = next.start // the redirecting server has not started the operation
 		}
 		if r == nil {
 			c.describe(a)
@@ -45,9 +46,14 @@ func (c *client) do(ctx context.Context, next call) *answer {
 	}
 }
 
-// redirect returns the redirect in a. It returns nil if a is not a redirect, or if the client does not follow it:
-// MaxRedirects is negative, the target is ambiguous or unusable, or a 303 to the start request names the result. It
-// returns a failure if the client must not follow the redirect, because of an untrusted target or too many redirects.
+// redirect returns the redirect that the client should follow after a. It returns nil, nil if a is itself the result:
+//
+//   - a is not a redirect, or MaxRedirects is negative
+//   - the redirect is ambiguous (see isAmbiguous), or its Location is unusable
+//   - a is a 303 to the start request, and Follow is "self": the Location names the result
+//
+// It returns a failure if the client must not follow the redirect, because the Location is untrusted or there were
+// too many redirects.
 func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	asked := a.asked
 	isResult := asked.start && c.Follow == "self" && a.code == http.StatusSeeOther
@@ -78,14 +84,16 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	return r, nil
 }
 
-// isRedirect reports whether code is a redirect that a client may follow: 301, 302, 303, 307 or 308.
+// isRedirect reports whether code is one of the redirects that clients follow automatically: 301, 302, 303, 307 or
+// 308.
 func isRedirect(code int) bool {
 	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, code)
 }
 
-// isAmbiguous reports whether the target of a redirect has two possible meanings: a 301 or 302 to a POST names the new
-// address for the request (RFC 9110 sections 15.4.2 and 15.4.3) or, by custom, the address of the result.
+// isAmbiguous reports whether a redirect can be understood in two ways. After a POST, the Location of a 301 or 302 is
+// either the new address for the same request (RFC 9110 sections 15.4.2 and 15.4.3) or, by custom, the address of the
+// result.
 func isAmbiguous(code int, method string) bool {
 	return method == http.MethodPost && (code == http.StatusMovedPermanently || code == http.StatusFound)
 }

@@ -1,31 +1,33 @@
-// Package request makes the HTTP requests of a wait. It evaluates no rules.
+// Package request makes the HTTP requests of a wait. It does not evaluate rules.
 //
-// An [Operation] sends the requests of one wait: it starts an operation, and follows the URLs that responses name. A
-// [Position], a value, is the state of the operation. The calls of an Operation pass through layers. Each layer is a
-// method of [client] that takes a call, calls the next layer, and returns an answer. From the outside in:
+// An [Operation] sends the requests of one wait. If the first request starts an operation on the server, the later
+// requests follow the URLs that responses name. A [Position] is the state between two attempts.
+//
+// An attempt passes its requests through several layers. Each layer is a method of the type client. It takes a call,
+// which describes a request, calls the next layer, and returns an answer. From the outside in, the layers are:
 //
 //	pages        reads the further pages of a list
 //	fresh        renews header fields
-//	conditional  makes requests conditional, so that the server can confirm a response that has not changed (304)
+//	conditional  makes requests conditional, so that the server need not resend an unchanged document (304)
 //	do           follows redirects
 //	send         sends one request, and reads the response
 //
-// The files, from the top to the bottom; calls go down only:
+// The files, in the order of their calls:
 //
 //	operation.go   an attempt: its request, and the position after the response
-//	position.go    the state of an operation, and its JSON form
+//	position.go    the state between two attempts, and its JSON form
 //	pages.go       the layer that reads the pages of a list
-//	follow.go      the URL of a next request, from a header field or an expression
+//	follow.go      the URL to follow, from a header field or an expression
 //	layers.go      the layers for conditional requests and renewed header fields
-//	redirects.go   the redirects of a request
-//	send.go        one request and its response
-//	listen.go      a response that is a stream
-//	connection.go  how often net/http sends a request, and the errors of its connections
-//	failure.go     the reason of an error, without secrets
+//	redirects.go   the layer that follows redirects
+//	send.go        the layer that sends one request
+//	listen.go      responses that are streams
+//	connection.go  connections: their errors, and how often net/http sends a request
+//	failure.go     the reasons of errors, without secrets
 //	call.go        the calls and answers of the layers
 //	cookies.go     the cookies of the client
-//	request.go     the client: the fields of a request, its credentials and their origin
-//	location.go    URLs, their origins, and their names without secrets
+//	request.go     the client: the fields of a request, and its credentials
+//	location.go    URLs: their origins, and their names without secrets
 package request
 
 import (
@@ -44,15 +46,16 @@ import (
 )
 
 const (
-	// defaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
+	// defaultMaxRedirects replaces a zero MaxRedirects.
 	defaultMaxRedirects = 50
-	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
+	// defaultMaxBody replaces a zero MaxBody. It is in bytes.
 	defaultMaxBody = 64 << 20
-	// redirectLimit bounds MaxRedirects: a server that redirects for ever must not delay the attempt without end.
+	// redirectLimit is the largest possible MaxRedirects. Without it, a server that always redirects could delay an
+	// attempt without end.
 	redirectLimit = 1000
 )
 
-// A Request has the fields of poll.HTTP.
+// A Request describes an HTTP request. Its fields have the same meaning as the fields of poll.HTTP.
 type Request struct {
 	URL             string
 	Method          string
@@ -71,8 +74,8 @@ type Request struct {
 	Received        func(*http.Response)
 }
 
-// complete checks the fields of r except URL, Follow and Next, and replaces zero values by defaults. The error holds no
-// secrets.
+// complete replaces zero fields by their defaults, and returns an error if a field is invalid. It does not check URL,
+// Follow and Next, which are parsed elsewhere. The error holds no secrets.
 func (r *Request) complete() (err error) {
 	if r.Header, err = checkHeader(r.Header); err != nil {
 		return err
@@ -94,14 +97,15 @@ func (r *Request) complete() (err error) {
 	return nil
 }
 
-// isSafe reports whether requests with this method change nothing on the server (RFC 9110 section 9.2.1).
+// isSafe reports whether requests with this method change nothing on the server (RFC 9110 section 9.2.1): GET, HEAD
+// and OPTIONS.
 func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// checkHeader returns header with the canonical form of each name. If all names are canonical it returns header itself, so
-// that thousands of targets can share a header. It returns an error for a malformed name or value. The error does not
-// hold the value.
+// checkHeader returns header with all names in canonical form. If the names are canonical already, it returns header
+// itself, so that thousands of targets can share one header. It returns an error if a name or a value is malformed.
+// The error does not contain the value.
 func checkHeader(header http.Header) (http.Header, error) {
 	out := header
 	for name, values := range header {
@@ -128,34 +132,36 @@ func checkHeader(header http.Header) (http.Header, error) {
 	return out, nil
 }
 
-// isToken reports whether s is a token (RFC 9110 section 5.6.2). Methods and header names have to be tokens.
+// isToken reports whether s is a token (RFC 9110 section 5.6.2). Methods and header names must be tokens.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
 }
 
-// A client sends requests through layers, and sends credentials only to their origin.
+// A client sends the requests of one Operation, and remembers header fields, cookies and the last event between
+// requests. It sends the user's credentials only to the origin of the user's URL, unless LocationTrusted is true.
 type client struct {
-	Request          // after complete; never changed
+	Request          // as changed by complete; constant afterwards
 	given   location // location of the URL in Request
 	cookies cookies
 
-	bare func() *http.Transport // returns the result of withoutCertificate
+	bare func() *http.Transport // returns the Transport without client certificates; see withoutCertificate
 
-	next    *pager      // the Next of Request; nil if a response is one page
-	header  http.Header // header of Request, with renewed fields
-	gets    int         // number of GET requests that could be conditional
-	kept    *answer     // last answer with validators; nil without such an answer
+	next    *pager      // finds the next page of a list; nil if every response is a single page
+	header  http.Header // the Request's header, with the fields that Refresh has returned
+	gets    int         // number of GET requests so far, for unconditionalEvery
+	kept    *answer     // last answer, if its header allows conditional requests; otherwise nil
 	memory  stream.Memory
-	from    string   // origin of memory.LastID
-	renewed []string // secret values that Refresh has returned, latest first, and the userinfo of the URL
-	// withheld is the last origin to which credentials were not sent. unreported is true until a remark reports that.
+	from    string   // origin that sent memory.LastID
+	renewed []string // secrets that Refresh has returned, latest first, and then the userinfo of the URL
+	// withheld is the last origin that was not sent the credentials, as "scheme://host". unreported is true until a
+	// remark reports that origin.
 	withheld   string
 	unreported bool
 }
 
-// newClient returns the client of r, or an error if r is malformed. The error holds no secrets.
+// newClient returns a client for r, or an error if r is invalid. The error holds no secrets.
 func newClient(r Request) (*client, error) {
 	u, err := ParseURL(r.URL)
 	if err != nil {
@@ -171,7 +177,8 @@ func newClient(r Request) (*client, error) {
 	return c, nil
 }
 
-// secrets returns the strings that no error may repeat: user, password, and the values of secret header fields.
+// secrets returns the strings that must not appear in errors: user names, passwords, and the values of secret header
+// fields.
 func (c *client) secrets() []string {
 	all := slices.Concat(userSecrets(c.User), c.renewed)
 	for name, values := range c.Header {
@@ -182,11 +189,12 @@ func (c *client) secrets() []string {
 	return all
 }
 
-// sendsUser reports whether requests send User. An Authorization in the header replaces User.
+// sendsUser reports whether requests use User for Basic authentication. An Authorization field in the header takes
+// precedence over User.
 func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
 
-// credentials returns the parts of a request that only the user's origin receives: the user, secret header fields, and
-// client certificates. A Host is not a secret.
+// credentials returns a description of each credential in the requests: the user, secret header fields, and client
+// certificates. Only trusted locations receive them. The Host field is sent only there, too, but is not a credential.
 func (c *client) credentials() (all []string) {
 	if c.sendsUser() {
 		all = append(all, "user "+c.User.String())
@@ -209,9 +217,9 @@ func (c *client) credentials() (all []string) {
 	return all
 }
 
-// withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the Transport itself
-// has no client certificate, or is not an [http.Transport]. It reads only the copy: the first request through a Transport
-// changes its fields, and another goroutine may send that request at any time.
+// withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the Transport has
+// no client certificate, or is not an [http.Transport]. It reads the fields of the copy only: another goroutine may
+// just send the first request through the Transport, which changes the original's fields.
 func (r *Request) withoutCertificate() *http.Transport {
 	original, ok := r.Transport.(*http.Transport)
 	if !ok {
@@ -223,7 +231,7 @@ func (r *Request) withoutCertificate() *http.Transport {
 		return nil
 	}
 	tls.Certificates, tls.GetClientCertificate = nil, nil
-	bare.DisableKeepAlives = true // nobody could close its idle connections
+	bare.DisableKeepAlives = true // no caller knows this copy, so no caller could close its idle connections
 	return bare
 }
 
@@ -232,7 +240,8 @@ func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// noteWithheld sets withheld and unreported after a response from another origin, if there are credentials.
+// noteWithheld records that the location from was not sent the credentials. It does nothing if from is trusted or at
+// the origin of the user's URL, or if the request has no credentials.
 func (c *client) noteWithheld(from location) {
 	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
 		return
@@ -242,9 +251,10 @@ func (c *client) noteWithheld(from location) {
 	}
 }
 
-// refer returns the location that reference names in a response from a location. If requests to from carry credentials
-// over https, a reference to http is an error that wraps [ErrUntrusted], because the next response could be forged.
-// LocationTrusted allows such references.
+// refer returns the location that reference names, in a response from the location from. An https URL that receives
+// credentials must not refer to http, because the response from there could be forged: refer then returns an error
+// that wraps [ErrUntrusted]. LocationTrusted permits such references. Other errors of refer mean an unusable
+// reference.
 func (c *client) refer(from location, reference string) (location, error) {
 	to, err := from.resolve(reference, c.LocationTrusted)
 	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
@@ -254,8 +264,8 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody returns an error that wraps [ErrUntrusted] if the body of a request to one location may not be sent to
-// another location that a response names.
+// mayTakeBody returns nil if a request with a body to from may be repeated with the same body to to, a location that
+// a response has named. Otherwise it returns an error that wraps [ErrUntrusted]: the origins differ.
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// send makes one request and reads the response. It follows no redirects. An error becomes the Failure of the answer.
+// send sends the single request of next and reads the response. It does not follow redirects. An error becomes the
+// Failure of the answer.
 func (c *client) send(ctx context.Context, next call) *answer {
 	var late *time.Timer
 	if next.Timeout > 0 {
@@ -27,7 +28,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		defer cancel(nil)
 		defer late.Stop()
 	}
-	if err := ctx.Err(); err != nil { // the request is certainly not sent, so a start can be repeated
+	if err := ctx.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
 		return c.unanswered(ctx, err, false, next)
 	}
 	own, d := deliver(ctx, next.method)
@@ -41,11 +42,11 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		return c.unanswered(ctx, d.all(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
-	// Another transport than net/http's may return a body that does not end with the context of the request.
+	// A transport other than net/http's may return a body whose Read does not end with the context of the request.
 	defer context.AfterFunc(own, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, asked: next}
-	a.asked.kept = nil // otherwise each answer would keep all earlier answers in memory
+	a.asked.kept = nil // otherwise the chain of kept answers would keep all earlier answers in memory
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
 	a.Origin = next.at.origin()
@@ -71,7 +72,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	return a
 }
 
-// transport returns the transport for a request to a location. A location that is not trusted gets no client certificate.
+// transport returns the transport for a request to to. An untrusted location receives no client certificate.
 func (c *client) transport(to location) http.RoundTripper {
 	if bare := c.bare(); bare != nil && !to.trusted {
 		return bare
@@ -79,14 +80,14 @@ func (c *client) transport(to location) http.RoundTripper {
 	return c.Transport
 }
 
-// request returns the HTTP request of next. A location that is not trusted gets no credentials, and only the header
-// fields for which goesAnywhere returns true.
+// request builds the HTTP request of next. A request to an untrusted location has no credentials. It has only those
+// of the user's header fields that goesAnywhere accepts.
 func (c *client) request(ctx context.Context, next call) *http.Request {
-	u := *next.at.url // a copy: some transports change the URL, although they must not
+	u := *next.at.url // a copy, because some transports change the URL, although they must not
 	req := (&http.Request{
 		Method: next.method, URL: &u, Host: u.Host, Header: make(http.Header),
 	}).WithContext(ctx)
-	if len(next.body) > 0 { // there is no GetBody, so net/http cannot send the body again
+	if len(next.body) > 0 { // GetBody remains nil, so that net/http cannot send the body again
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(next.body)), int64(len(next.body))
 	}
 	c.setHeader(req, next)
@@ -103,8 +104,8 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 	return req
 }
 
-// setHeader sets the default header fields of req, and then the header fields of the client, which replace the defaults. A
-// field without values in the client's header removes a default.
+// setHeader sets the header of req: default fields first, and then the client's fields, which replace defaults. A
+// client field without values removes the default.
 func (c *client) setHeader(req *http.Request, next call) {
 	header := req.Header
 	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
@@ -128,9 +129,9 @@ func (c *client) setHeader(req *http.Request, next call) {
 			req.Host = c.header.Get("Host")
 		case len(values) > 0:
 			header[name] = slices.Clip(values)
-		case name == "User-Agent": // net/http has its own default
+		case name == "User-Agent": // without the field, net/http would send its own default
 			header[name] = []string{""}
-		case name == "Accept-Encoding": // net/http adds gzip if the field is missing
+		case name == "Accept-Encoding": // without the field, net/http would request gzip
 			header[name] = []string{"identity"}
 		default:
 			delete(header, name)
@@ -138,8 +139,9 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 }
 
-// read reads the body of resp into a. It returns an error if the body is cut, or is only a part, or has an encoding, that
-// the request did not allow. It reads no body after a 1xx: after a 101 another protocol uses the connection.
+// read reads the body of resp into a. It returns an error if the body breaks off, or if it is an unrequested part of
+// the document or in an unrequested content encoding. It does not read a body after a 1xx status: after a 101,
+// another protocol uses the connection.
 func (c *client) read(a *answer, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
@@ -161,13 +163,14 @@ func (c *client) read(a *answer, resp *http.Response) (err error) {
 	return nil
 }
 
-// readBody reads the body of resp to its end. It returns the first limit bytes, and the size of the whole body in bytes.
+// readBody reads the body of resp to its end. It returns the first limit bytes, and the size of the whole body in
+// bytes.
 //
-// It stops after limit+1 bytes of a body that net/http decompresses, because a small response can decompress to any
-// size. The returned size is then limit+1.
+// If net/http decompresses the body, readBody reads at most limit+1 bytes, because a small response can decompress to
+// any size. The size of a larger body is then returned as limit+1.
 func readBody(resp *http.Response, limit int64) (kept []byte, size int64, err error) {
 	kept, err = io.ReadAll(io.LimitReader(resp.Body, limit))
-	if len(kept) < cap(kept) { // releases the unused memory: thousands of bodies may be kept
+	if len(kept) < cap(kept) { // release unused memory: thousands of bodies may be kept
 		kept = bytes.Clone(kept)
 	}
 	size = int64(len(kept))
