@@ -1,5 +1,5 @@
-// Package riverpoll runs a wait as a job of [River]. River keeps the job in Postgres, so the wait survives the end of a
-// worker. Each run of the job is a step of the wait ([poll.Poller.Step]). Between the steps the job is snoozed.
+// Package riverpoll runs a wait as a [River] job. River keeps the job in Postgres, so the wait survives the end of
+// a worker. Each run of the job is a step of the wait ([poll.Poller.Step]), and the job is snoozed between steps.
 //
 //	func (w *exporter) Work(ctx context.Context, job *river.Job[Export]) error {
 //		out, err := riverpoll.Step[pgx.Tx](ctx, job.JobRow, poll.Poller{
@@ -14,7 +14,7 @@
 //		return nil
 //	}
 //
-// The JobTimeout of the client limits one attempt. The wait may take longer. If a worker is killed during an attempt, River
+// The client's JobTimeout limits a single attempt, not the wait. If a worker is killed during an attempt, River
 // runs the job again after the client's RescueStuckJobsAfter, which is an hour by default.
 //
 // [River]: https://riverqueue.com
@@ -34,25 +34,30 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// An Output is the output of a job that waits. [rivertype.JobRow.Output] holds its JSON form after the first attempt.
+// An Output is the River output of a job that waits. After the first attempt, [rivertype.JobRow.Output] holds its
+// JSON form.
 type Output struct {
-	// State is the state from which the wait continues. It may hold a URL that is itself a secret.
+	// State is the wait's current state. The next step continues from State. It may contain a URL that is itself a
+	// secret.
 	State poll.State `json:"state"`
-	// Result is the body of the response that was SUCCESS. A body that is not JSON, or that Postgres rejects, becomes a
-	// JSON string. A NUL and malformed UTF-8 become U+FFFD. River accepts at most 32 MiB: a job with a larger output is
-	// canceled.
+	// Result is the body of the response that ended the wait with SUCCESS. A body that is not JSON, or that
+	// Postgres rejects, becomes a JSON string. NUL characters and malformed UTF-8 become U+FFFD. River accepts at
+	// most 32 MiB of output: a job with a larger output is canceled.
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-// Step makes the next attempt of the wait that job stands for. Call Step once in each Work, and return its error from Work:
-// a snooze until the next attempt, or a cancellation after the wait has ended without SUCCESS. Any other error, such as
-// a program that cannot be run on this machine, leads to a retry by River. After SUCCESS the error is nil. The job may
-// then end, or use the Result.
+// Step makes the next attempt of the wait that job represents. Call Step once in each call of Work, and return
+// Step's error from Work. If the wait continues, the error snoozes the job until the next attempt. If the wait has
+// ended without SUCCESS, the error cancels the job. After any other error, such as a program that cannot run on
+// this machine, River retries the job. After SUCCESS the error is nil: the job may use the Result, and then end.
 //
-// TTx is the transaction type of the client. Step owns the output of the job, and it replaces p.Starting. It sends a start
-// request only after the database has recorded that the request may have been sent. If the worker is killed after
-// that, the job is canceled: the operation may have started, and a second request might start it again. A job whose
-// wait has ended ends the same way if it is retried by hand. To wait again, insert a new job.
+// The type parameter TTx is the transaction type of the River client. Step sets the job's output itself, and
+// replaces p.Starting.
+//
+// Step sends a start request, the request that starts an operation, only after the database has recorded that the
+// request may have been sent. If the worker is killed after this point, the job is canceled: the operation may
+// have started, and a second request might start it again. If somebody retries a job whose wait has already ended,
+// the job ends in the same way again. To wait again, insert a new job.
 func Step[TTx any](ctx context.Context, job *rivertype.JobRow, p poll.Poller) (Output, error) {
 	client, err := river.ClientFromContextSafely[TTx](ctx)
 	if err != nil {
@@ -77,10 +82,11 @@ func Step[TTx any](ctx context.Context, job *rivertype.JobRow, p poll.Poller) (O
 	})
 }
 
-// keepTime limits the time for storing a state. It also applies after ctx is done.
+// keepTime limits how long the storing of a state may take. The limit also applies after ctx is done.
 const keepTime = 5 * time.Second
 
-// step implements Step. keep stores an output: immediately if now is true, otherwise when the run of the job ends.
+// step implements Step. The function keep stores an output: immediately if now is true, otherwise when this run of
+// the job ends.
 func step(
 	ctx context.Context, job *rivertype.JobRow, p poll.Poller, keep func(_ context.Context, _ Output, now bool) error,
 ) (Output, error) {
@@ -115,14 +121,15 @@ func step(
 	}
 }
 
-// keepAfter stores out, the output after the state past. It stores out immediately if another attempt could not determine
-// it again: the wait has ended, or a start request was sent. If the database rejects the Result, keepAfter stores the
-// Result as a string. It stores nothing if past has ended already.
+// keepAfter stores out, the output of a step that continued from the state past. It stores the output immediately
+// if a repeated attempt could not reproduce it, because the wait has ended or a start request was sent. If the
+// database rejects the Result, keepAfter stores the Result as a string. If past had ended already, keepAfter
+// stores nothing.
 func keepAfter(
 	ctx context.Context, past poll.State, out *Output, keep func(_ context.Context, _ Output, now bool) error,
 ) error {
 	if past.Ended() {
-		return nil // out is stored already
+		return nil // the output is already stored
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
@@ -135,7 +142,7 @@ func keepAfter(
 	return keep(ctx, *out, true)
 }
 
-// result returns body if it is JSON, or else body as a JSON string.
+// result returns body unchanged if it is valid JSON, and otherwise as a JSON string.
 func result(body []byte) json.RawMessage {
 	if json.Valid(body) {
 		return body
@@ -143,17 +150,17 @@ func result(body []byte) json.RawMessage {
 	return quoted(body)
 }
 
-// quoted returns text as a JSON string.
+// quoted returns text encoded as a JSON string.
 func quoted(text []byte) json.RawMessage {
 	q, err := json.Marshal(string(text))
 	if err != nil {
-		panic(err) // a string has a JSON form
+		panic(err) // every string can be encoded
 	}
 	return q
 }
 
-// forPostgres returns the JSON form of o. It replaces NULs, because Postgres rejects them. River writes several jobs in one
-// statement, so a rejected output would also delay other jobs.
+// forPostgres returns o encoded as JSON. It replaces NUL characters, which Postgres rejects. River writes the
+// outputs of several jobs in one statement, so one rejected output would delay the other jobs, too.
 func (o Output) forPostgres() (json.RawMessage, error) {
 	text, err := json.Marshal(o)
 	return json.RawMessage(strings.NewReplacer(`\\`, `\\`, `\u0000`, `\ufffd`).Replace(string(text))), err

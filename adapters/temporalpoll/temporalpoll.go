@@ -1,6 +1,6 @@
-// Package temporalpoll runs a wait as an activity of [Temporal], so that the wait survives the end of a worker. Each attempt
-// at the activity is a step of the wait ([poll.Poller.Step]). Between attempts the Temporal server waits, and the history
-// of the workflow does not grow.
+// Package temporalpoll runs a wait as a [Temporal] activity, so that the wait survives the end of a worker. Each
+// attempt at the activity is a step of the wait ([poll.Poller.Step]). The Temporal server waits between attempts,
+// and the workflow's history does not grow.
 //
 //	func Export(ctx context.Context, api, table string) (string, error) {
 //		outcome, err := temporalpoll.Step(ctx, poll.Poller{
@@ -13,8 +13,8 @@
 //		return string(outcome.Observation.Body), nil
 //	}
 //
-// In the options of the activity, StartToCloseTimeout limits an attempt. If an attempt is lost with its worker, the next
-// attempt follows after that time. ScheduleToCloseTimeout limits the wait:
+// In the activity's options, StartToCloseTimeout limits a single attempt. If an attempt is lost because its worker
+// ended, the server makes the next attempt after that time. ScheduleToCloseTimeout limits the wait:
 //
 //	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 //		StartToCloseTimeout:    30 * time.Second,
@@ -22,12 +22,12 @@
 //		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1},
 //	})
 //
-// The RetryPolicy must not limit the attempts. Its intervals apply only after an attempt that was lost. After every other
-// attempt, the schedule of the wait and the requests of the polled server apply, even beyond MaximumInterval. A service
-// that bills attempts bills each attempt of the wait.
+// The RetryPolicy must not limit the number of attempts. Its intervals apply only after a lost attempt. After any
+// other attempt, the wait's schedule and the polled server's Retry-After and rate limits determine the interval,
+// even beyond MaximumInterval. A service that bills attempts at activities bills each attempt of the wait.
 //
-// In tests of a workflow, mock the activity: the test environment skips the time between attempts, but the clock of the
-// wait does not follow.
+// In a workflow test, mock the activity: the test environment skips the time between attempts, but the wait's
+// clock does not follow.
 //
 // [Temporal]: https://temporal.io
 package temporalpoll
@@ -46,11 +46,12 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// kept is the data that an attempt at the activity passes to the next attempt, as the details of its last heartbeat.
+// A kept value holds the data that one attempt at the activity passes to the next, in the details of its last
+// heartbeat.
 type kept struct {
 	State   poll.State `json:"state"`
-	Attempt int32      `json:"attempt"`        // attempt that stored State; 0 if no attempt did
-	Lost    bool       `json:"lost,omitempty"` // an attempt was lost that might have started the operation
+	Attempt int32      `json:"attempt"`        // the number of the attempt that stored State; 0 if State was never stored
+	Lost    bool       `json:"lost,omitempty"` // an attempt that might have started the operation was lost
 }
 
 var (
@@ -59,29 +60,28 @@ var (
 	errMayHaveStarted = errors.New("the operation may have started: an attempt that was to start it was lost")
 )
 
-// Step makes the next attempt of the wait that the activity stands for. Call Step once in each attempt at the activity, and
-// return its error:
+// Step makes the next attempt of the wait that the activity represents. Call Step once in each attempt at the
+// activity, and return its error:
 //
-//   - If the wait continues, the error is a benign [temporal.ApplicationError] with a NextRetryDelay, of type NOT_READY or
-//     THROTTLED.
-//   - If the wait has ended without SUCCESS, the error is an ApplicationError that is not retryable. The type is the
-//     [poll.Ending], such as "failed" or "timed out".
-//   - If the worker is shutting down, or the activity was paused or reset, the error is a benign ApplicationError of type
-//     "interrupted".
-//   - If the worker has a problem, such as a program that cannot be run, the error is subject to the RetryPolicy.
-//   - If the activity was canceled, the error is the error of the cancellation.
+//   - If the wait continues, the error is a benign [temporal.ApplicationError] with a NextRetryDelay. Its type is NOT_READY or THROTTLED.
+//   - If the wait has ended without SUCCESS, the error is a non-retryable ApplicationError. Its type is the [poll.Ending], such as "failed" or "timed out".
+//   - If the worker is shutting down, or the activity was paused or reset, the error is a benign ApplicationError of type "interrupted".
+//   - If the worker has a problem, such as a program that cannot run, the RetryPolicy applies to the error.
+//   - If the activity was canceled, the error is the cancellation error.
 //
 // After SUCCESS the error is nil, and the outcome holds the response.
 //
-// The wait ends before the ScheduleToCloseTimeout, with time for a last attempt, or after p.Timeout if p.Timeout is
-// shorter. With a HeartbeatTimeout, Step sends heartbeats during a long attempt, and stops the attempt when the activity
-// is canceled.
+// The wait ends in time for a last attempt before the ScheduleToCloseTimeout, or after p.Timeout if p.Timeout is
+// shorter. If a HeartbeatTimeout is set, Step sends heartbeats during a long attempt, and stops the attempt when
+// the activity is canceled.
 //
-// Step owns the heartbeat of the activity, and keeps the State in its details. The details may hold a URL that is itself a
-// secret: use a data converter to encrypt them. Step replaces p.Starting. An attempt sends a start request only if the
-// server has the heartbeat of the attempt directly before. So the first attempt never sends a start request. If the
-// attempt that had to send the start request is lost, the wait has failed: the operation may have started, and a second
-// request might start it again.
+// Step keeps the wait's State in the details of the activity's heartbeat, so the activity must not send heartbeats
+// itself. The details may contain a URL that is itself a secret: use a data converter to encrypt them.
+//
+// Step replaces p.Starting. An attempt sends a start request, the request that starts an operation, only if the
+// server has received the heartbeat of the attempt directly before. Therefore the first attempt never sends a
+// start request. If the attempt that should send the start request is lost, the wait fails: the operation may have
+// started, and a second request might start it again.
 func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
@@ -119,10 +119,11 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	return *last.Outcome, ended(*last.Outcome, state)
 }
 
-// stepAlive calls p.Step. If timeout, the HeartbeatTimeout, is greater than 0, it sends heartbeats during the call.
+// stepAlive calls p.Step. It also sends heartbeats during the call if timeout, the activity's HeartbeatTimeout, is
+// positive.
 func stepAlive(ctx context.Context, p poll.Poller, past kept, timeout time.Duration) (poll.State, []poll.Event) {
 	if timeout > 0 {
-		// The SDK delays heartbeats that follow each other faster than 80% of the timeout.
+		// The SDK delays a heartbeat that follows the previous heartbeat within 80% of the timeout.
 		ticker, done := time.NewTicker(timeout*17/20), make(chan struct{})
 		var beating sync.WaitGroup
 		beating.Go(func() {
@@ -142,11 +143,11 @@ func stepAlive(ctx context.Context, p poll.Poller, past kept, timeout time.Durat
 	return p.Step(ctx, past.State)
 }
 
-// goOn returns the error of a wait that continues: the server makes the next attempt at the time next.
+// goOn returns the error for a wait that continues: the Temporal server makes the next attempt at the time next.
 func goOn(state poll.State, next time.Time) error {
 	kind, reason := state.Status, state.Reason
 	if kind != status.Throttled {
-		kind = status.NotReady // no status yet, or a SUCCESS or ERROR that has not reached its threshold
+		kind = status.NotReady // no status yet, or a SUCCESS or ERROR that must repeat before it counts
 	}
 	if reason == "" {
 		reason = "the first look is not due yet"
@@ -154,15 +155,17 @@ func goOn(state poll.State, next time.Time) error {
 	return retry(reason, string(kind), time.Until(next))
 }
 
-// retry returns a benign error of type kind: the server makes the next attempt after delay, and counts no failure.
+// retry returns a benign error with the type kind. The Temporal server makes the next attempt after delay, and
+// does not count the error as a failure.
 func retry(message, kind string, delay time.Duration) error {
 	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{
 		Category:       temporal.ApplicationErrorCategoryBenign,
-		NextRetryDelay: max(delay, time.Millisecond), // 0 would mean the interval of the RetryPolicy
+		NextRetryDelay: max(delay, time.Millisecond), // for 0, the server would use the RetryPolicy's interval
 	})
 }
 
-// ended returns the error for o, the outcome of a wait that was interrupted or has ended without SUCCESS.
+// ended returns the error for o, the outcome of a wait that was interrupted or has ended without SUCCESS. The
+// parameter state is the wait's last state.
 func ended(o poll.Outcome, state poll.State) error {
 	err := o.Err()
 	switch {
@@ -179,7 +182,7 @@ func ended(o poll.Outcome, state poll.State) error {
 	return err
 }
 
-// final returns an error that is not retryable: the server makes no further attempt. Its type is ending.
+// final returns a non-retryable error: the Temporal server makes no further attempt. The error's type is ending.
 func final(err error, ending poll.Ending) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), string(ending), nil)
 }

@@ -1,5 +1,5 @@
-// Package cli is the command line of poll: it turns flags, the environment and
-// operands into a run, and the run's outcome into an exit code.
+// Package cli implements the command line of poll. It parses flags, environment variables and operands, runs the
+// wait or subcommand that they describe, and returns an exit code.
 package cli
 
 import (
@@ -27,15 +27,15 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// A Process holds the arguments, the environment and the streams of the process.
+// A Process holds the process's arguments, environment and standard streams.
 type Process struct {
-	Args    []string // without the program's name
+	Args    []string // the arguments without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Hurry is closed when a second signal to end arrives.
+	// Hurry is closed when a second signal to end the process arrives.
 	Hurry <-chan struct{}
-	// Dial connects to the servers of URLs, for example in a simulated network. If Dial is nil, connections use
-	// the real network.
+	// Dial connects to servers, for example in a simulated network. If Dial is nil, poll connects over the real
+	// network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	guard   *run.Guard // nil without a guard
@@ -54,7 +54,7 @@ func newApp(p Process) app {
 	return a
 }
 
-// subcommands returns all subcommands in the order of the help.
+// subcommands returns all subcommands in the order of the help text.
 func (p app) subcommands() subcommands {
 	return subcommands{
 		{"demo", p.demoCommand},
@@ -71,8 +71,8 @@ func (p app) subcommands() subcommands {
 	}
 }
 
-// Run runs the command line and returns the exit code. A signal to end cancels ctx, with a
-// [system.SignalError] as its cause.
+// Run runs the command line and returns its exit code. The caller cancels ctx when a signal to end the process
+// arrives, with a [system.SignalError] as the cause.
 func Run(ctx context.Context, p Process) run.ExitCode {
 	a, s := newApp(p), read.New()
 	sub, err := a.run(ctx, s, func(ctx context.Context, checked *read.Run) error {
@@ -91,12 +91,12 @@ func Run(ctx context.Context, p Process) run.ExitCode {
 	return run.ExitUsage
 }
 
-// run parses the arguments. It then runs the subcommand that the first argument names, or reads the settings
-// into s and calls wait with the checked settings. run returns the subcommand, or nil for a wait.
+// run parses the arguments. If the first argument names a subcommand, run executes the subcommand and returns it.
+// Otherwise run reads the settings into s, calls wait with the checked settings, and returns a nil subcommand.
 //
-// [argv.Line.Parse] reads the arguments first. urfave/cli only receives the flags that Parse found, as
-// --name=value. urfave/cli looks up the command and the flags, calls typed.Set with each value, and calls the
-// action. urfave/cli never receives operands or environment variables, and prints nothing.
+// [argv.Line.Parse] parses the arguments first. urfave/cli receives only the flags that Parse found, each in the
+// form --name=value. urfave/cli then looks up the command and its flags, calls typed.Set with each value, and runs
+// the action. It never receives operands or environment variables, and never prints.
 func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
 	l, path, args := s.Line, []string{"poll"}, p.args
 	if len(args) > 0 {
@@ -122,7 +122,7 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 		return p.readWait(ctx, s, wait)
 	}
 	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
-		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // the default handler would end the process
+		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // the default handler would exit
 	if sub != nil {
 		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
 		app.Flags = nil
@@ -133,15 +133,15 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 	return sub, app.Run(path)
 }
 
-// A typed is the urfave/cli value of a flag on the command line. [argv.Line.Parse] has already replaced each
-// flag by its full name and value.
+// A typed is the urfave/cli value for a flag on the command line. By then, [argv.Line.Parse] has replaced the flag
+// as typed, such as -q, by its full name and value.
 type typed struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// flagsOf returns only the flags that the command line contains, since urfave/cli walks through all flags for
-// each flag.
+// flagsOf returns the urfave/cli flags for the flags on the command line. It omits all other flags because
+// urfave/cli takes time proportional to their number for each flag.
 func flagsOf(l *argv.Line) (list []cli.Flag) {
 	for i := range l.Flags {
 		if f := &l.Flags[i]; l.HasTyped(f.Name) {
@@ -153,9 +153,9 @@ func flagsOf(l *argv.Line) (list []cli.Flag) {
 
 func (t typed) String() string { return "" }
 
-// Set adds a value to the line. Set records an error in the line instead of returning the error, so that a
-// later --json is still read. An error returned from Set would also be repeated by package flag with the
-// value, which may be a secret.
+// Set adds a flag's value to the line. It records an error in the line instead of returning it, for two reasons. A
+// later --json is still read, so that the error can be reported as JSON. And package flag would repeat a returned
+// error together with the value, which may be a secret.
 func (t typed) Set(text string) error {
 	about := "--" + t.Name + " " + text
 	if t.line.Has(t.Name) && !t.Many {
@@ -171,7 +171,8 @@ func (t typed) Set(text string) error {
 	return nil
 }
 
-// runCommand reads the environment, checks the operands and settings of l.Command, and runs the command.
+// runCommand checks the operands and settings of the subcommand l.Command, including its environment variables,
+// and runs the subcommand. For --help, it only prints the help.
 func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
@@ -202,8 +203,8 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	return run.Await(ctx, func() error { return c.Run(ctx, l) })
 }
 
-// readWait reads the operands and the environment of a wait into s. It then checks the settings that need no
-// file, and calls wait with the checked copy of s.
+// readWait reads the operands and environment variables of a wait into s. It checks all settings that can be
+// checked without reading a file, and calls wait with the checked copy of s.
 func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
 	kinds, err := read.Classify(s.Line)
 	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
@@ -214,7 +215,7 @@ func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Contex
 	if err = cmp.Or(err, s.Err); err != nil {
 		return err
 	}
-	s = s.With(s.Settings, nil) // with the timeout, which limits the reading of files
+	s = s.With(s.Settings, nil) // s.Timeout is now set: the timeout limits the reading of files
 	checked, err := run.InTime(ctx, p.Host, s, func() (*read.Run, error) { return p.Complete(s, kinds) })
 	if err != nil {
 		return err
@@ -222,8 +223,8 @@ func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Contex
 	return wait(ctx, checked)
 }
 
-// about writes the short help or the version. It returns a usage error if -h or -V comes with operands, since
-// both letters have different meanings in other programs.
+// about prints the short help or the version. It returns a usage error if -h or -V comes with operands, because
+// both letters have other meanings in other programs.
 func (p app) about(ctx context.Context, s *read.Run) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
@@ -246,8 +247,8 @@ func (p app) demoCommand() *argv.Command {
 
 const demoCondition = `.state == "done"`
 
-// demo starts an API on a loopback port and waits for a job of that API with the usual code. demo ignores the
-// environment variables, since they are meant for real waits.
+// demo starts an API server on a loopback port, and waits for one of its jobs with the same code as a real wait.
+// It ignores environment variables, which are meant for real waits.
 func demo(ctx context.Context, process app) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -264,8 +265,9 @@ func demo(ctx context.Context, process app) error {
 	return err
 }
 
-// demoJob returns a handler whose response changes with each request. The job is queued twice and running
-// twice. The fifth response is a rate limit, and the job is done from the sixth response.
+// demoJob returns a handler that changes its response with each request. The job is queued in the first two
+// responses and running in the next two. The fifth response reports a rate limit. From the sixth response on, the
+// job is done.
 func demoJob() http.Handler {
 	answers := []string{
 		`{"id":42,"state":"queued"}`, `{"id":42,"state":"queued"}`,
@@ -285,8 +287,8 @@ func demoJob() http.Handler {
 	})
 }
 
-// finish prints err, unless err is a [run.ExitCode], whose message is already printed. It returns the exit
-// code for err, which is [run.ExitSuccess] if err is nil.
+// finish returns the exit code for err. It also prints err, unless err is nil or a [run.ExitCode]: the message for
+// an ExitCode is already printed.
 func (p app) finish(err error) run.ExitCode {
 	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
@@ -294,15 +296,15 @@ func (p app) finish(err error) run.ExitCode {
 	return run.CodeOf(err)
 }
 
-// Main catches signals, runs the command line, and ends the process.
+// Main runs the command line and ends the process. It never returns.
 func Main(p Process) {
-	// Signals are caught first: Go's default for some signals is exit code 2 and a dump of all goroutines.
-	// Signals stay caught until the exit, since process 1 would otherwise exit with 2 on a signal after the run.
+	// Catch signals before anything else: by default, a Go program exits with code 2 and prints all goroutines on
+	// some signals. Keep catching them until the exit: otherwise poll as process 1 could still exit with code 2.
 	ctx, hurry, release := system.CatchSignals(context.Background())
-	// A fatal error of the Go runtime would exit with 2, the code for "nothing was attempted". With this setting
-	// the process dies by SIGABRT.
+	// A fatal error in the Go runtime would exit with code 2, which means "nothing was attempted" in poll. With
+	// this setting, SIGABRT ends the process instead.
 	debug.SetTraceback("crash")
-	log.SetOutput(io.Discard) // net/http logs unsolicited responses
+	log.SetOutput(io.Discard) // discards the log messages of net/http about unsolicited responses
 	p.Hurry, p.release = hurry, release
 	p.guard = run.NewGuard(ctx, hurry, p.Streams.Err)
 	p.Streams.Wrote = p.guard.Touch

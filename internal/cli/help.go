@@ -21,7 +21,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// helpTexts holds the texts of the help around the generated tables. {flags} stands for a table.
+// helpTexts holds the help texts. In a text, the line "{flags}" stands for the generated list of flags.
 //
 //go:embed help
 var helpTexts embed.FS
@@ -31,7 +31,7 @@ func helpText(name string) string {
 	return string(text)
 }
 
-// A subcommand is a name with the function that makes the command. Only the commands that are needed are made.
+// A subcommand is a name with the function that builds the command. Only commands that are needed are built.
 type subcommand struct {
 	name string
 	make func() *argv.Command
@@ -39,8 +39,8 @@ type subcommand struct {
 
 type subcommands []subcommand
 
-// command returns a new subcommand with the given name, or nil if the name is unknown. A command without a
-// --help flag gets the usual --help.
+// command builds the subcommand called name, or returns nil if no subcommand has that name. It adds the standard
+// --help flag to a command that does not define its own.
 func (all subcommands) command(name string) *argv.Command {
 	for _, s := range all {
 		if s.name != name {
@@ -62,7 +62,7 @@ func (all subcommands) names() (names []string) {
 	return names
 }
 
-// commands returns all subcommands, for help and completion.
+// commands builds all subcommands, for help and completion.
 func (all subcommands) commands() (list []*argv.Command) {
 	for _, s := range all {
 		list = append(list, all.command(s.name))
@@ -70,7 +70,7 @@ func (all subcommands) commands() (list []*argv.Command) {
 	return list
 }
 
-// shortHelp returns the help with the flags that are marked Brief.
+// shortHelp returns the help for the most important flags, which are marked as Brief.
 func shortHelp() string {
 	text := helpText("usage") + "\n"
 	for _, f := range read.WaitFlags() {
@@ -81,7 +81,7 @@ func shortHelp() string {
 	return text + helpText("more") + helpText("end")
 }
 
-// fullHelp returns the help with all flags, grouped by subject, and with the other commands.
+// fullHelp returns the help for all flags, grouped under headings, followed by the list of subcommands.
 func (all subcommands) fullHelp() string {
 	text := helpText("usage") + helpText("expressions") + read.WaitFlags().Help("") + "\nOther commands:\n"
 	for _, c := range all.commands() {
@@ -90,7 +90,8 @@ func (all subcommands) fullHelp() string {
 	return text + helpText("topics") + helpText("end")
 }
 
-// helpNames returns the arguments of the help command, except flags: "all", the subcommands and the topics.
+// helpNames returns the valid arguments of the help command, except for flags: "all", the subcommands and the help
+// topics.
 func (all subcommands) helpNames() []string {
 	names := append([]string{"all"}, all.names()...)
 	topics, _ := docs.Pages.ReadDir(".")
@@ -100,7 +101,7 @@ func (all subcommands) helpNames() []string {
 	return names
 }
 
-// helpCommand returns the subcommand "help". Its operand names a subcommand, a topic or a flag.
+// helpCommand returns the "help" subcommand, which explains a subcommand, a topic or a flag.
 func helpCommand(p run.Host, all subcommands) *argv.Command {
 	return &argv.Command{
 		NamesFlag:   true,
@@ -121,8 +122,9 @@ func helpCommand(p run.Host, all subcommands) *argv.Command {
 	}
 }
 
-// helpOn returns the help for name, or the short help if name is "". isPage reports whether text is a Markdown
-// page of the documentation. An unknown name is a usage error that suggests the nearest name.
+// helpOn returns the help for name, or the short help if name is "". The result isPage reports whether text is a
+// Markdown page of the documentation. For an unknown name, helpOn returns a usage error that suggests the most
+// similar name.
 func (all subcommands) helpOn(name string) (text string, isPage bool, err error) {
 	flags := read.WithManual(read.WaitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), all.command(name)
@@ -143,7 +145,7 @@ func (all subcommands) helpOn(name string) (text string, isPage bool, err error)
 	return "", false, argv.Usagef("there is no subcommand, topic or flag %q", name).Advise("topic "+name, "nearest topic "+meant)
 }
 
-// manualPage is the manual page in man(7) macros. A test generates the file.
+// manualPage is the manual page, written in man(7) macros. A test generates the file from the flags.
 //
 //go:embed man/poll.1
 var manualPage string
@@ -164,18 +166,18 @@ func manCommand(p run.Host, all subcommands) *argv.Command {
 	}
 }
 
-// showManual shows the manual page with man(1) and reports whether man succeeded. Ctrl-C then goes to man and
-// its pager, and does not end poll.
+// showManual shows the manual page with man(1), and reports whether man succeeded. While man and its pager run,
+// Ctrl-C does not end poll.
 func showManual(p run.Host) bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
 	}
-	c := exec.Command(man, "-l", "-") // a man without -l fails with a message
+	c := exec.Command(man, "-l", "-") // a man without the option -l prints an error and fails
 	return lend(p, c, manualPage)
 }
 
-// completionScripts holds the completion scripts. Each script calls poll for the candidates.
+// completionScripts holds the shells' completion scripts. Each script runs poll to get the candidates.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -205,12 +207,12 @@ func completionCommand(p run.Host, all subcommands) *argv.Command {
 	}
 }
 
-// release is the version of a released program, such as "v1.2.3". Only the linker sets release, by
-// .goreleaser.yaml.
+// release is the version of a released program, such as "v1.2.3". The linker sets it as configured in
+// .goreleaser.yaml. In other builds, it is "".
 var release string
 
-// version returns "poll", the version and the Go version. The version is release or else the module's version,
-// which contains the commit of the build.
+// version returns "poll", poll's version and the Go version, separated by blanks. If release is "", poll's version
+// is the module version, which contains the build's commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -226,8 +228,9 @@ func versionCommand() *argv.Command {
 	}
 }
 
-// showPage writes a Markdown page to stdout. On a terminal it folds the page to the width and uses the pager
-// ($PAGER, default less). If stdout is not a terminal, the page is not changed.
+// showPage prints a Markdown page. If stdout is a terminal, it wraps the page to the terminal's width, and shows
+// it with the pager ($PAGER, by default less) if possible. If stdout is not a terminal, it prints the page
+// unchanged.
 func showPage(ctx context.Context, p run.Host, text string) error {
 	if !p.Streams.OutIsTerminal {
 		return p.Write(ctx, text)
@@ -243,7 +246,7 @@ func showPage(ctx context.Context, p run.Host, text string) error {
 		c := exec.Command(shell, "-c", pager)
 		c.Env = os.Environ()
 		if _, isSet := p.Lookup("LESS"); !isSet {
-			c.Env = append(c.Env, "LESS=FRX") // a page that fits is only printed
+			c.Env = append(c.Env, "LESS=FRX") // less prints a page that fits the screen without paging
 		}
 		c.Stderr = io.Discard
 		if lend(p, c, text) {
@@ -253,10 +256,10 @@ func showPage(ctx context.Context, p run.Host, text string) error {
 	return p.Write(ctx, text)
 }
 
-// lend runs c with text as its stdin, and reports whether c exited with 0. Ctrl-C then goes to c, and does not
-// end poll.
+// lend runs c with text as its stdin and poll's stdout, and reports whether c exited with code 0. While c runs,
+// Ctrl-C does not end poll.
 func lend(p run.Host, c *exec.Cmd, text string) bool {
-	dropped := make(chan os.Signal, 1) // never received from
+	dropped := make(chan os.Signal, 1) // discards Ctrl-C
 	if p.Release != nil {
 		p.Release()
 	}
@@ -266,11 +269,11 @@ func lend(p run.Host, c *exec.Cmd, text string) bool {
 	return c.Run() == nil
 }
 
-// pageWidth is the maximum number of columns of a page: longer lines are hard to read.
+// pageWidth is the maximum width of a page in columns. Longer lines are hard to read.
 const pageWidth = 110
 
-// folded returns a Markdown page with its paragraphs wrapped at the given number of columns. It keeps the line
-// breaks of code and tables.
+// folded returns a Markdown page with its paragraphs wrapped to the given number of columns. It does not change
+// the line breaks in code and tables.
 func folded(page string, columns int) string {
 	var text, paragraph []string
 	isCode := false
@@ -300,8 +303,8 @@ func folded(page string, columns int) string {
 	return strings.Join(text, "\n") + "\n"
 }
 
-// wrapped returns the lines of a paragraph, broken between words. The following lines of a list item are
-// indented to the item's first word.
+// wrapped splits a paragraph into lines of at most the given number of columns, broken between words. It indents
+// the later lines of a list item to align with the item's first word.
 func wrapped(paragraph string, columns int) []string {
 	words := strings.Fields(paragraph)
 	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]

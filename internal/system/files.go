@@ -15,12 +15,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// WriteFile replaces the content of the file at path with text, completely or not at all. It creates a missing
-// file. A file that is not regular, such as a pipe, is written in place. The error does not name path.
+// WriteFile replaces the content of the file at path with text, either completely or not at all. It creates the
+// file if it does not exist. It writes directly to a pipe, a device or any other file that is not regular. Its
+// errors do not contain path.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
-// CheckFile returns nil if WriteFile could write the file at path, and otherwise an error that names path. It
-// does not change the file. It does not open a pipe or a device.
+// CheckFile reports as an error if [WriteFile] cannot write the file at path. It does not change the file, and it
+// does not open a pipe or a device. Its errors contain path.
 func CheckFile(path string) error {
 	if err := cause(replace(path, nil, true)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -28,18 +29,18 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// replace writes text to a temporary file in the same directory and renames that file to path. A reader never
-// sees a partial file, and an older file stays until the end. A file that is not regular is written in place. If
-// try is true, replace only creates and removes the temporary file.
+// replace writes text to a temporary file in the directory of path, and then renames it to path. So a reader never
+// sees a partial file, and after an error the old file is unchanged. A file that is not regular is written
+// directly. If try is true, replace only creates and removes the temporary file.
 func replace(path string, text []byte, try bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		if try && !info.IsDir() {
-			return nil // opening a pipe and closing it would end its reader
+			return nil // if replace opened and closed the pipe, the pipe's reader would see the end of the data
 		}
 		return write(path, os.O_WRONLY, 0, text)
 	}
-	mode := fs.FileMode(0o666) // minus the umask
+	mode := fs.FileMode(0o666) // the umask applies to this mode
 	if err == nil {
 		mode = info.Mode().Perm()
 		if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -58,8 +59,8 @@ func replace(path string, text []byte, try bool) error {
 	return err
 }
 
-// write opens the file with flags and mode, and writes text. It returns the error of closing the file, too: some
-// file systems report only then that the disk is full.
+// write opens the file with flags and mode, writes text, and closes the file. It also returns an error of Close:
+// some file systems report a full disk only then.
 func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	f, err := os.OpenFile(path, flags, mode)
 	if err != nil {
@@ -68,13 +69,13 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	if len(text) > 0 { // a device may reject even an empty write
 		_, err = f.Write(text)
 	}
-	f.Sync() // after a crash of the machine there is the old file or the new file; the error of a device does not matter
+	f.Sync() // so that a machine crash leaves the old or the new file; devices may return an error, which is ignored
 	return cmp.Or(err, f.Close())
 }
 
-// rename renames the file from to the path to, and replaces a file there. On Windows, os.Rename fails while
-// another process has either file open, as a virus scanner does for moments. There, rename tries again for about
-// a second.
+// rename renames the file from to the path to, and replaces an existing file there. On Windows, os.Rename fails
+// while another process, such as a virus scanner, has either file open. There, rename tries again for about a
+// second.
 func rename(from, to string) error {
 	const longestPause = 512 * time.Millisecond
 	for pause := time.Millisecond; ; pause *= 2 {
@@ -86,7 +87,7 @@ func rename(from, to string) error {
 	}
 }
 
-// cause returns err without its path, which may be the path of the temporary file.
+// cause returns the underlying error of err without the path, which may be the temporary file's path.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -97,12 +98,12 @@ func cause(err error) error {
 	return err
 }
 
-// ErrHeld is the error of [Lock] if another process holds the lock until the context is done.
+// ErrHeld is the error that [Lock] returns if another process still holds the lock when the context is done.
 var ErrHeld = errors.New("another process holds")
 
-// OpenOwn opens the regular file at path for the current user. If flag has os.O_CREATE, it creates a missing
-// file with mode 0600. It fails if path is a symbolic link, another kind of file, or a file of another user:
-// where other users may write to the directory, they can put anything there.
+// OpenOwn opens the regular file at path, which must belong to the current user. If flag contains os.O_CREATE, it
+// creates a missing file with mode 0600. It fails if path is a symbolic link, if it is not a regular file, or if
+// another user owns it. These checks protect files in directories where other users can create files.
 func OpenOwn(path string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return nil, fmt.Errorf("%s is a symbolic link, not a regular file", path)
@@ -125,17 +126,16 @@ func OpenOwn(path string, flag int) (*os.File, error) {
 	return nil, err
 }
 
-// IsAt reports whether the open file f is still the file at path. It returns false if the file was replaced or
-// removed.
+// IsAt reports whether path still names the open file f. It returns false if the file was replaced or removed.
 func IsAt(f *os.File, path string) bool {
 	info, err := f.Stat()
 	now, gone := os.Lstat(path)
 	return err == nil && gone == nil && os.SameFile(info, now)
 }
 
-// Lock locks the file at path, and returns a function that unlocks the file. It creates a missing file. It waits
-// for other processes until ctx is done, and then returns [ErrHeld]. On Windows it locks the file path + ".lock"
-// instead.
+// Lock locks the file at path, and returns a function that unlocks it. It creates the file if it does not exist.
+// If another process holds the lock, Lock waits until ctx is done, and then returns [ErrHeld]. On Windows, it
+// locks the file path + ".lock" instead.
 func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	path += lockSuffix
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -151,20 +151,21 @@ func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	return lock.Close, nil
 }
 
-// WriteAt writes all of text at the offset end, which is the end of the file, or nothing. If the disk is full,
-// WriteAt cuts off the part that was written. f must not be open with os.O_APPEND.
+// WriteAt appends text to f at the offset end, which must be the file's current length. If the write fails, for
+// example because the disk is full, WriteAt truncates the file to its previous length. The file f must not be
+// opened with os.O_APPEND.
 func WriteAt(f *os.File, text []byte, end int64) error {
 	_, err := f.WriteAt(text, end)
 	if err != nil {
-		f.Truncate(end) // if this fails, too, readers drop the torn line
+		f.Truncate(end) // if this fails, too, readers ignore the incomplete line
 	}
 	return err
 }
 
-// StateDir returns the directory for the state of poll that is called name, history or slices. It is
-// $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path (XDG Base
-// Directory Specification). On Windows without HOME it is %LocalAppData%\poll\NAME. The directory need not
-// exist. StateDir fails if no variable names a directory.
+// StateDir returns the directory for one kind of poll's state. The parameter name is the kind: history or slices.
+// The directory is $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path
+// (XDG Base Directory Specification). On Windows without HOME, it is %LocalAppData%\poll\NAME. StateDir does not
+// create the directory. It returns an error if no environment variable names a directory.
 func StateDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "poll", name), nil

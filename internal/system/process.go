@@ -1,5 +1,5 @@
-// Package system provides functions of the operating system that the standard library lacks. They catch the
-// signals that end the program, watch the end of another process, and write files completely or not at all.
+// Package system provides operating system functions that the standard library lacks: it catches the signals that
+// end the program, detects when another process ends, and writes files either completely or not at all.
 package system
 
 import (
@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// A SignalError is the cause of a context that was canceled by a signal.
+// A SignalError is the cause of a context that a signal canceled.
 type SignalError struct{ Signal syscall.Signal }
 
-// Error returns a message with the name of the signal.
+// Error returns a message that names the signal.
 func (e *SignalError) Error() string { return fmt.Sprintf("ended by %s", nameOf(e.Signal)) }
 
-// ExitCode returns the exit code that a shell reports for a program ended by the signal: 128 plus its number.
+// ExitCode returns the exit code that a shell reports for a program that the signal ended: 128 plus the signal's
+// number.
 func (e *SignalError) ExitCode() int { return 128 + int(e.Signal) }
 
-// CatchSignals returns a context that the first signal such as INT, TERM, HUP or QUIT cancels, with a
-// [*SignalError] as its cause. The second signal closes hurry. A signal that was ignored when the program
-// started stays ignored, as nohup(1) requires.
+// CatchSignals catches the signals that end a program, such as INT, TERM, HUP or QUIT. The first signal cancels
+// ctx, with a [*SignalError] as its cause. The second signal closes hurry. A signal that was ignored when the
+// program started stays ignored, as nohup(1) requires.
 //
-// SIGPIPE is caught and dropped, so that a write to a closed pipe returns an error. It is not ignored, since
-// child processes would inherit that.
+// CatchSignals also catches and discards SIGPIPE, so that a write to a closed pipe returns an error. It does not
+// ignore SIGPIPE, because child processes would inherit that.
 //
-// release stops catching signals, which then have their default action again. It also cancels the context. If a
-// signal came before, the cause is a [*SignalError], so no signal is lost.
+// The function release stops catching signals, which then have their default effect again, and cancels ctx. A
+// signal that arrived before the call is not lost: the cause of ctx is then a [*SignalError].
 func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 8)
@@ -48,18 +49,18 @@ func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan str
 	return ctx, second, func() {
 		signal.Stop(caught)
 		pipes()
-		close(caught) // watch still receives the signals in the channel
+		close(caught) // watch first receives the signals that are still in the channel
 		<-done
 		cancel(context.Canceled)
 	}
 }
 
-// echoTime is how long a repetition of the first signal is not a second signal. timeout(1) sends the same signal
-// to its child and to the process group.
+// echoTime is the time after the first signal during which the same signal does not count as a second signal.
+// timeout(1) sends its signal twice: to its child and to the child's process group.
 const echoTime = 100 * time.Millisecond
 
-// watch calls cancel at the first signal from caught. It closes second and returns at the next signal that is
-// not an echo. It also returns when caught is closed.
+// watch calls cancel when it receives the first signal from caught. At the next signal it closes second and
+// returns, unless that signal is the echo of the first. It also returns when caught is closed.
 func watch(caught <-chan os.Signal, cancel context.CancelCauseFunc, second chan<- struct{}) {
 	var first syscall.Signal
 	var echoUntil time.Time

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf returns the start time of the process pid, or [zombie] if the process has ended. It returns "" if the
-// start is unknown. The format is only good for comparisons.
+// startOf returns the start time of the process pid, or [zombie] if the process has ended but still has an entry
+// in the process table. It returns "" if the start time is unknown. The string is only suitable for comparisons.
 func startOf(pid int) string {
-	const hasEnded = 5 // SZOMB of sys/proc.h
+	const hasEnded = 5 // SZOMB in sys/proc.h
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	switch {
 	case err != nil:
@@ -20,5 +20,6 @@ func startOf(pid int) string {
 	return fmt.Sprint(info.Proc.P_starttime)
 }
 
-// AdoptOrphans does nothing: only Linux lets a process adopt orphans in the place of process 1.
+// AdoptOrphans does nothing: only on Linux can a process other than process 1 become the parent of orphaned
+// processes.
 func AdoptOrphans() {}

@@ -2,8 +2,9 @@
 
 package system
 
-// startOf returns "": the start of a process is not known here.
+// startOf returns "": poll cannot determine process start times on this system.
 func startOf(int) string { return "" }
 
-// AdoptOrphans does nothing: only Linux lets a process adopt orphans in the place of process 1.
+// AdoptOrphans does nothing: only on Linux can a process other than process 1 become the parent of orphaned
+// processes.
 func AdoptOrphans() {}

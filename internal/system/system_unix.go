@@ -14,27 +14,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ending returns the signals that end the program. Go prints the stacks of all goroutines for some signals that
-// are not caught. Those signals come first, since the caller catches them one by one.
+// ending returns the signals that end the program. The caller starts catching them in this order. The first
+// signals are the most urgent: until they are caught, Go would print the stacks of all goroutines.
 func ending() []syscall.Signal {
 	signals := []syscall.Signal{syscall.SIGQUIT,
-		// These signals report faults. For a fault of its own, the Go runtime exits with 2. Only signals from
-		// other processes are caught.
+		// These signals report faults. The program catches them only if another process sends them: for a fault
+		// in the program itself, the Go runtime exits with code 2.
 		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
-	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // only some systems have this signal
+	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // 0 on systems without this signal
 		signals = append(signals, fault)
 	}
 	return append(signals, plain()...)
 }
 
-// plain returns the signals that end a program by default, without a dump.
+// plain returns the signals that end a Go program without printing stacks.
 func plain() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 }
 
-// ignoredAtStart reports whether sig was ignored when the program started. Go keeps only INT and HUP ignored,
-// and forgets that other signals were ignored. A shell without job control ignores both INT and QUIT for
-// "command &", so QUIT has the result of INT.
+// ignoredAtStart reports whether sig was ignored when the program started. For QUIT, it returns the result for
+// INT: Go remembers only for INT and HUP that they were ignored, and a shell without job control ignores both INT
+// and QUIT in a command that ends with "&".
 func ignoredAtStart(sig syscall.Signal) bool {
 	if sig == syscall.SIGQUIT {
 		sig = syscall.SIGINT
@@ -42,9 +42,9 @@ func ignoredAtStart(sig syscall.Signal) bool {
 	return signal.Ignored(sig)
 }
 
-// catchPipes catches SIGPIPE until stop is called.
+// catchPipes catches SIGPIPE and discards it, until the returned function stop is called.
 func catchPipes() (stop func()) {
-	pipes := make(chan os.Signal, 1) // the channel is never read: signals that do not fit are dropped
+	pipes := make(chan os.Signal, 1) // the channel is never read: once it is full, further signals are dropped
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return func() { signal.Stop(pipes) }
 }
@@ -57,10 +57,10 @@ func nameOf(sig syscall.Signal) string {
 	return sig.String()
 }
 
-// DieOf ends the program by sig, so that the parent process sees the signal: a shell script that runs the
-// program then ends after Ctrl-C, too. Otherwise DieOf returns the exit code to use. It does that for process 1,
-// which does not end by a signal. It also does that for a signal that makes Go print the stacks of all
-// goroutines.
+// DieOf ends the program with the signal sig, so that the parent process sees the signal. This way, Ctrl-C also
+// ends a shell script that runs the program. DieOf returns only if that is not possible, with the exit code that
+// the program should use instead. This happens in process 1, which a signal does not end. It also happens if sig
+// would make Go print the stacks of all goroutines.
 func DieOf(sig syscall.Signal) (code int) {
 	code = (&SignalError{sig}).ExitCode()
 	if os.Getpid() == 1 || !slices.Contains(plain(), sig) {
@@ -68,47 +68,48 @@ func DieOf(sig syscall.Signal) (code int) {
 	}
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), sig) == nil {
-		time.Sleep(time.Second) // the signal may arrive on any thread, at any moment
+		time.Sleep(time.Second) // the signal may take a moment to arrive
 	}
 	return code
 }
 
-// WatchProcess returns a function that reports whether the last thread of the process pid has ended, or whether there
-// was no such process. A zombie has ended, even if its parent has not yet waited. On Linux and macOS a later process
-// with the same number is not mistaken for the process. err is always nil.
+// WatchProcess returns a function that reports whether the process pid has ended. A process has ended when its
+// last thread has ended, even if its parent has not reaped it yet. If no process pid exists, the function returns
+// true. On Linux and macOS, the function does not mistake a later process with the same number for the original
+// process. The error is always nil.
 func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	start := startOf(pid)
 	return func() bool { return !isAlive(pid, start) }, nil
 }
 
-// isAlive reports whether there is a process pid that started at start and has not ended. If start is "", any
-// start counts.
+// isAlive reports whether a process pid with the start time start exists and has not ended. If start or the
+// process's current start time is unknown (""), the two are not compared.
 func isAlive(pid int, start string) bool {
 	now := startOf(pid)
 	isAnother := start != "" && now != "" && now != start
 	return syscall.Kill(pid, 0) != syscall.ESRCH && now != zombie && !isAnother
 }
 
-// zombie is the result of startOf for a process that has ended, while its parent has not yet waited.
+// zombie is the result of startOf for a process that has ended but that its parent has not reaped yet.
 const zombie = "Z"
 
-// safeFlags are flags for a file in a directory where other users may write. The open call then fails for a
-// symbolic link, and does not block on a pipe.
+// safeFlags are the flags for opening a file in a directory where other users can create files. With these flags,
+// open fails for a symbolic link, and does not block on a pipe.
 const safeFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// lockSuffix is the suffix of the file to lock. It is empty, since other processes can read a locked file.
+// lockSuffix is appended to the name of the file to lock. It is empty because a lock does not stop other processes
+// from reading the file.
 const lockSuffix = ""
 
-// isOwn reports whether the file belongs to the current user. It returns true for every file if the user is
-// root.
+// isOwn reports whether the current user owns the file. If the user is root, it returns true for every file.
 func isOwn(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	user := os.Geteuid()
 	return !ok || user == 0 || int(stat.Uid) == user
 }
 
-// OpenFiles returns the number of files that this process can have open at once. It returns [math.MaxInt64] if
-// the limit is unknown.
+// OpenFiles returns the maximum number of files that this process can have open at the same time. It returns
+// [math.MaxInt64] if the limit is unknown.
 func OpenFiles() int64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ending returns the signals that end the program. INT is Ctrl-C, and TERM is the closing of the window or the
-// end of the session.
+// ending returns the signals that end the program. INT stands for Ctrl-C. TERM stands for closing the console
+// window or ending the user's session.
 func ending() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 }
@@ -26,21 +26,20 @@ func catchPipes() (stop func()) { return func() {} }
 // nameOf returns a description of sig, such as "interrupt".
 func nameOf(sig syscall.Signal) string { return sig.String() }
 
-// DieOf returns the exit code to use: on Windows, a program cannot end by a signal.
+// DieOf returns the exit code that the program should use: on Windows, a signal cannot end a program.
 func DieOf(sig syscall.Signal) (code int) { return (&SignalError{sig}).ExitCode() }
 
-// WatchProcess returns a function that reports whether the last thread of the process pid has ended, or whether there
-// was no such process. A zombie has ended, even if its parent has not yet waited. WatchProcess fails if
-// the process cannot be opened.
+// WatchProcess returns a function that reports whether the process pid has ended. If no process pid exists, the
+// function returns true. WatchProcess returns an error if the process cannot be opened.
 func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	switch {
-	case errors.Is(err, windows.ERROR_INVALID_PARAMETER): // no process has this number
+	case errors.Is(err, windows.ERROR_INVALID_PARAMETER): // there is no such process
 		return func() bool { return true }, nil
 	case err != nil:
 		return nil, fmt.Errorf("open the process: %w", err)
 	}
-	return func() bool { // the open handle keeps the number from being used again
+	return func() bool { // the open handle prevents Windows from using the number again
 		event, err := windows.WaitForSingleObject(process, 0)
 		return err != nil || event == windows.WAIT_OBJECT_0
 	}, nil
@@ -48,11 +47,11 @@ func WatchProcess(pid int) (hasEnded func() bool, err error) {
 
 const (
 	safeFlags  = 0
-	lockSuffix = ".lock" // on Windows, a locked file cannot be read
+	lockSuffix = ".lock" // other processes cannot read a locked file on Windows
 )
 
-// isOwn returns true: the owner of a file is not known here.
+// isOwn returns true for every file, because it cannot determine the owner on Windows.
 func isOwn(fs.FileInfo) bool { return true }
 
-// OpenFiles returns [math.MaxInt64]: Windows has no limit of open files.
+// OpenFiles returns [math.MaxInt64]: Windows does not limit the number of open files.
 func OpenFiles() int64 { return math.MaxInt64 }
