@@ -12,28 +12,30 @@ import (
 )
 
 const (
-	// drainTime is the shortest time for which the outputs are read after the end of the program, if another process
-	// holds them open. It suffices to read the bytes that the program left in the pipes.
+	// drainTime is the minimum time for reading the outputs after the program has ended, if another process holds the
+	// outputs open. It suffices to read the bytes that the program has left in the pipes.
 	drainTime = 200 * time.Millisecond
-	// killTime limits the wait for the end of killed processes.
+	// killTime is the longest wait for killed processes to end.
 	killTime = 400 * time.Millisecond
 )
 
-// A child is the program of one attempt, with its process group (on Windows: its job), if it has a group of its own.
+// A child is the program that one attempt runs, together with the processes that the program has started. On Unix
+// these processes are found by the program's process group, on Windows by its job. In the foreground, the program
+// shares the process group of poll.
 type child struct {
 	cmd      *exec.Cmd
 	job      job
-	group    bool // the program leads a process group: the ID of the group is the ID of the process
+	group    bool // the program leads its own process group, so the ID of the group is the ID of the program's process
 	outputs  outputs
-	exited   chan struct{} // closed when the program has ended and was reaped
-	err      error         // error of cmd.Wait, valid after exited is closed
-	finished chan struct{} // closed when the program has ended, and the outputs have ended or the grace has passed
+	exited   chan struct{} // closed when the program has ended and has been reaped
+	err      error         // error of cmd.Wait; valid when exited is closed
+	finished chan struct{} // closed when the program has ended and, in addition, its outputs have ended or the grace has passed
 
-	unkillable bool // processes survived kill
+	unkillable bool // some processes have survived kill
 }
 
-// run starts cmd, connects its input and outputs, and reads the outputs in the background. It returns the error of the
-// start, with all pipes closed.
+// run starts cmd, connects its input and outputs, and reads the outputs in the background. If cmd cannot be started,
+// run closes all pipes and returns the error.
 func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{}), finished: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
@@ -44,7 +46,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	}
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
-		cmd.WaitDelay = time.Millisecond // a program that has ended needs no more input
+		cmd.WaitDelay = time.Millisecond // do not wait for the input once the program has ended
 	}
 	writers, err := c.outputs.connect(cmd)
 	if err == nil {
@@ -60,9 +62,10 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// wait waits for the end of the program, and closes exited. Then it gives other processes that hold the outputs open
-// the time grace, less drainTime, to finish, and closes finished. It runs in its own goroutine: the goroutine of the
-// attempt is locked to a thread, and finished wakes it only once.
+// wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it lets
+// them finish for a while: drainTime less than grace, because finish then waits for drainTime. Then it closes
+// finished. wait runs in its own goroutine. The goroutine of the attempt is locked to a thread, which makes each
+// wakeup expensive, so finished wakes it only once.
 func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)
@@ -73,7 +76,7 @@ func (c *child) wait(grace time.Duration) {
 	close(c.finished)
 }
 
-// isClosed reports whether c, which never has a value, is closed.
+// isClosed reports whether the channel c is closed. No value must ever be sent to c.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -83,14 +86,14 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// attend waits for the end of the program and of its outputs. If ctx is done before the program has ended, attend stops
-// the program and returns true. If the program has ended but other processes hold its outputs open, attend stops
-// these processes and returns false.
+// attend waits until the program and its outputs have ended. If ctx is done before the program has ended, attend
+// stops the program and returns true. Otherwise it returns false. Processes that still hold the outputs open after
+// the program has ended are stopped, too.
 func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	select {
 	case <-c.finished:
 	case <-ctx.Done():
-		if !isClosed(c.exited) { // a program that has ended has a result, even if ctx is also done
+		if !isClosed(c.exited) { // if the program has already ended, its result counts, even if ctx is done
 			s.stop(ctx, c)
 			c.outputs.finish()
 			c.outputs.open = [2]bool{true, true}
@@ -104,22 +107,24 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	return false
 }
 
-// stop ends the program and its group. It sends a signal first, and kills the processes that are left after the grace. It
-// kills at once if there is no grace, or if the signal cannot be sent. It sets c.unkillable if processes survive.
+// stop ends the program and its process group. First it sends them a signal to terminate. After the grace it kills
+// the processes that are left. Without a grace, or if the signal cannot be sent, it kills them at once. stop sets
+// c.unkillable if processes survive.
 func (s *Session) stop(ctx context.Context, c *child) {
 	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, connect.CallerOf(ctx).Hurry) {
 		return
 	}
 	c.kill()
 	if !c.gone(killTime, nil) {
-		// A process of another user, or a process that is stuck in the kernel, survives. A process that has ended may
-		// stay in the group until its parent reaps it: kill then reports no error.
+		// A process survives if it belongs to another user, or is stuck in the kernel. A process that has ended stays
+		// in the group until its parent reaps it, but then kill reports no error.
 		c.unkillable = !isClosed(c.exited) || errors.Is(c.kill(), fs.ErrPermission)
 	}
 }
 
-// gone waits until the program has ended and its group is empty, and returns true. It returns false if that takes
-// longer than d, or if hurry is closed. For each value from hurry it sends the signal to terminate again.
+// gone waits until the program has ended and its process group is empty, and then returns true. It returns false
+// after the duration d, or when hurry is closed. For each value that it receives from hurry, it sends the signal to
+// terminate again.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.After(d)
 	exited, next := c.exited, (<-chan time.Time)(nil)
@@ -138,8 +143,8 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			c.terminate()
 			continue
 		}
-		// The system does not report that a group has become empty, so gone polls the group. The first checks follow
-		// each other quickly, since most groups end at once.
+		// The system does not report when a group becomes empty, so gone polls the group. The first polls follow each
+		// other quickly, since most groups end at once.
 		if c.empty() {
 			return true
 		}

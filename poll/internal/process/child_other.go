@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// endWithThread does nothing: only Linux can end a program when the thread that started the program ends.
+// endWithThread does nothing. Only Linux can end a program together with the thread that has started it.
 func endWithThread(*syscall.SysProcAttr) {}

@@ -14,9 +14,10 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// prepare returns the command that starts the program at path with args, whose first element is the program's name. If
-// group is true, the program leads a new process group. The program is suspended until launch resumes it. prepare
-// returns an error if args cannot be passed to the program.
+// prepare returns the command that runs the program at path. args are the arguments, starting with the program's
+// name. If group is true, the program becomes the leader of a new process group. The command starts in a suspended
+// state, so it must be started by launch, which resumes it. prepare returns an error if args cannot be passed to the
+// program.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	program, line, err := words.CommandLine(path, args)
 	if err != nil {
@@ -31,9 +32,9 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 
 const whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
 
-// whyNever returns the reason why a program can never start, for the error err of CreateProcess. Such a program was
-// built for another machine, holds a virus, needs an administrator, or is forbidden by a policy. whyNever returns "" if
-// a later start may succeed.
+// whyNever returns the reason why a program can never be started after CreateProcess has failed with err: the program
+// was built for another machine, holds a virus, needs an administrator, or is forbidden by a policy. It returns "" if
+// a later attempt may succeed.
 func whyNever(err syscall.Errno) string {
 	switch err {
 	case windows.ERROR_BAD_EXE_FORMAT:
@@ -45,22 +46,22 @@ func whyNever(err syscall.Errno) string {
 	return ""
 }
 
-// A job is the handle of a job object, which holds a program and all processes that the program has started. Only poll
-// has the handle, so the system ends these processes when poll is killed. A job is 0 if the system did not create a
-// job object, for example because poll itself is in a job with limits on the user interface. Then only the program
-// itself can be ended.
+// A job is the handle of a job object, which holds a program and all processes that the program has started. Only
+// poll has the handle, so the system ends these processes when poll is killed. A job is 0 if the system has not
+// created a job object, for example because poll itself is in a job that restricts the user interface. Then only the
+// program itself can be ended.
 type job windows.Handle
 
-// launch starts cmd in a new job. The program is resumed only after it is in the job, so every process that the program
-// starts is in the job, too.
+// launch starts cmd in a new job. It resumes the program only after the program is in the job, so that every process
+// that the program starts is also in the job.
 func launch(cmd *exec.Cmd) (j job, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
 	handled := cmd.Process.WithHandle(func(process uintptr) {
 		j = newJob(windows.Handle(process))
-		// ResumeThread needs the handle of a thread, which os/exec closes. All versions of Windows have this call for
-		// a whole process, which debuggers use.
+		// ResumeThread needs the handle of the program's thread, which os/exec has closed. NtResumeProcess resumes a
+		// whole process. Debuggers use it, and all versions of Windows have it.
 		if status, _, _ := windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess").Call(process); status != 0 {
 			err = windows.NTStatus(status)
 		}
@@ -74,8 +75,8 @@ func launch(cmd *exec.Cmd) (j job, err error) {
 	return j, nil
 }
 
-// newJob returns a job that holds process, or 0 if the system does not allow it. Processes cannot leave the job: where
-// a job allows leaving, each program of Git Bash starts its processes outside the job.
+// newJob returns a job that holds process, or 0 if the system does not allow it. Processes cannot leave the job. If
+// they could, every program of Git Bash would start its processes outside of the job.
 func newJob(process windows.Handle) job {
 	object, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -92,7 +93,7 @@ func newJob(process windows.Handle) job {
 	return j
 }
 
-// limit replaces the limits of the job by flags, some of the constants JOB_OBJECT_LIMIT.
+// limit replaces the limits of j by flags, a combination of the JOB_OBJECT_LIMIT constants.
 func (j job) limit(flags uint32) error {
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = flags
@@ -101,13 +102,14 @@ func (j job) limit(flags uint32) error {
 	return err
 }
 
-// ending returns the exit code of a program that has ended. signal is always "": Windows has no signals.
+// ending returns the exit code of a program that has ended. signal is always "", because Windows has no signals.
 func ending(state *os.ProcessState) (exit int, signal string) { return state.ExitCode(), "" }
 
-// terminate sends Ctrl-Break to the program and its group, and reports whether the event was sent. Ctrl-C does not reach
-// a group of its own. The event cannot be sent without a console, as in a service, or if the program has another
-// console. It is not sent after the end of the program, since the system may have reused the ID of the group. A
-// program without a group of its own receives Ctrl-C from the console: then terminate sends no event and returns true.
+// terminate sends Ctrl-Break to the program and its process group, and reports whether the event was sent. (Ctrl-C
+// would not reach a new process group.) The event cannot be sent if poll has no console, as in a service, or if the
+// program has another console. After the program has ended, no event is sent, because the system may have reused the
+// ID of the group. A program without a group of its own receives Ctrl-C from the console, so terminate sends no event
+// and returns true.
 func (c *child) terminate() (asked bool) {
 	if !c.group {
 		return true
@@ -127,11 +129,11 @@ func (c *child) kill() error {
 	return nil
 }
 
-// reap does nothing: Windows keeps no processes that have ended.
+// reap does nothing. Windows does not keep processes that have ended.
 func reap(int) {}
 
-// empty reports whether the job of a program that has ended has no active process. It returns true without a job, or
-// if the system does not return the number of processes.
+// empty reports whether no process is active in the job of c, for a program that has ended. It returns true if c has
+// no job, or if the system does not return the number of processes.
 func (c *child) empty() bool {
 	if c.job == 0 {
 		return true
@@ -145,7 +147,7 @@ func (c *child) empty() bool {
 	return err != nil || info.active == 0
 }
 
-// release closes the handle of the job. Processes that are left in the job continue to run.
+// release closes the handle of the job. Processes that are still in the job continue to run.
 func (c *child) release() {
 	if c.job != 0 && c.job.limit(0) == nil {
 		windows.CloseHandle(windows.Handle(c.job))

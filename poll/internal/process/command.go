@@ -1,5 +1,5 @@
-// Package process runs a program once for each attempt. It captures the outputs of the program, and can end the program
-// with all processes that the program has started.
+// Package process runs a program once per attempt. It captures the outputs of the program, and can end the program
+// together with all processes that the program has started.
 package process
 
 import (
@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// defaultGrace is the Grace of a Command whose Grace is zero.
+	// defaultGrace replaces a zero Grace.
 	defaultGrace = 2 * time.Second
-	// defaultMaxBody is the MaxBody, in bytes, of a Command whose MaxBody is zero.
+	// defaultMaxBody replaces a zero MaxBody. It is in bytes.
 	defaultMaxBody = 64 << 20
 )
 
-// A Command has the fields of poll.Command.
+// A Command describes a program to run. Its fields have the same meaning as the fields of poll.Command.
 type Command struct {
 	Args       []string
 	Dir        string
@@ -38,30 +38,32 @@ type Command struct {
 	Stderr     io.Writer
 }
 
-// A Session runs the command of a target, attempt after attempt.
+// A Session runs the same command in every attempt of a wait.
 type Session struct {
-	Command // with default values filled in; a Grace of 0 means no grace
+	Command // after NewSession has set defaults; a Grace of 0 means that processes are killed at once
 	environ []string
-	mu      sync.Mutex // allows one attempt at a time
-	left    []*child   // children whose group may have members that were not reaped
+	mu      sync.Mutex // held during an attempt
+	left    []*child   // children of earlier attempts whose process groups may still have members to reap
 }
 
-// NewSession returns the session of c. It replaces a zero Grace or MaxBody by the default, and a negative Grace by 0.
+// NewSession returns a session for c. It replaces a zero Grace or MaxBody by the default, and a negative Grace by 0.
 func NewSession(c Command) *Session {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}
 	c.Grace = max(c.Grace, 0)
-	c.MaxBody = cmp.Or(c.MaxBody, defaultMaxBody) // Check reports a negative limit
-	// Environ adds what the system needs: PWD, SYSTEMROOT.
+	c.MaxBody = cmp.Or(c.MaxBody, defaultMaxBody) // a negative MaxBody is kept: Check reports it
+	// Environ adds the variables that the system needs, such as PWD and SYSTEMROOT.
 	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
 	return &Session{Command: c, environ: environ}
 }
 
-// Run runs the command for attempt n, which counts from 1, and returns the observation. variables, such as NAME=value,
-// are added to the environment. With Stream, each complete line of an output is passed to tell. If tell returns true,
-// Run ends the program, and returns the observation of that line. If ctx is done first, Run stops the program, and the
-// observation has a Failure.
+// Run runs the command for attempt number n, counted from 1, and returns an observation of its outputs and its exit
+// code. The variables, such as "NAME=value", are added to the command's environment.
+//
+// With Stream, Run passes each complete line of an output to tell. If tell returns true, Run ends the program and
+// returns the observation of that line. If ctx is done before the program has ended, Run stops the program and
+// returns an observation with a Failure.
 func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough bool), n int, variables ...string) status.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,8 +77,8 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 		reap(-1)
 	}
 	s.left = slices.DeleteFunc(s.left, (*child).empty)
-	// The program ends with this thread (see endWithThread). The lock keeps other goroutines from locking the thread
-	// and ending it during the attempt.
+	// The program ends with the current thread (see endWithThread). Locking the goroutine to the thread prevents
+	// other goroutines from ending the thread during the attempt.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, failure := s.start(n, variables)
@@ -105,11 +107,11 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 		obs.Exit, obs.Signal = &exit, signal
 	}
 	obs.Ended = s.Stream && decided == nil
-	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // otherwise the outputs may still be read
+	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // after a line has decided, another goroutine may still write to the outputs
 		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
 	}
 	if isClosed(c.exited) && !c.empty() {
-		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // without its outputs
+		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // a copy without the outputs, so that their memory can be released
 	}
 	if c.unkillable {
 		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
@@ -117,7 +119,7 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 	return obs
 }
 
-// endedFailure returns the failure of an attempt that started at began and has no result because ctx is done.
+// endedFailure returns the failure of an attempt that ended because ctx is done. began is the start of the attempt.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := meaning.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -126,9 +128,9 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	return meaning.Stopped(ctx, reason)
 }
 
-// start starts the program for attempt n. It returns a failure if the program cannot be started. In later attempts
-// than the first, the failure is transient: the program may be replaced while poll waits. If a variable has several
-// values, os/exec passes on the last value.
+// start starts the program for attempt number n. variables are added to the environment; if a name occurs several
+// times, os/exec passes on the last value. If the program cannot be found or started, start returns a failure. In the
+// second and later attempts that failure is transient, because the program may be replaced while poll waits.
 func (s *Session) start(n int, variables []string) (c *child, failure *status.Failure) {
 	path, failure := s.find()
 	if failure == nil {

@@ -15,31 +15,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// tailSize is the number of bytes that are kept of the end of the standard error.
+// tailSize is the size in bytes of the part of the standard error that is kept. It is the last part.
 const tailSize = 64 << 10
 
-// outputs reads the standard output and the standard error of a program in one attempt.
+// outputs reads the standard output and the standard error of a program during one attempt.
 type outputs struct {
 	stdout  head
 	stderr  tail
-	both    head // both outputs, in the order of arrival
+	both    head // both outputs together, in the order of their arrival
 	readers []*os.File
 	done    chan struct{} // closed when reading has ended
-	open    [2]bool       // by output: its end is missing, because poll stopped the program or the reading
+	open    [2]bool       // for each output, whether its end is missing because poll has stopped the program or stopped reading
 
-	chunks chan chunk    // chunks of a stream for listen; nil without Stream
+	chunks chan chunk    // parts of both outputs, received by listen; nil without Stream
 	unread chan struct{} // closed when listen has returned
-	part   bool          // the last line is part of a JSON document that has no end or is too long
+	part   bool          // the last line belongs to a JSON document that is incomplete or too long
 }
 
-// A chunk is a part of an output.
+// A chunk is a part of one output.
 type chunk struct {
-	from int // index of the output: 0 for standard output, 1 for standard error
+	from int // 0 for standard output, 1 for standard error
 	text []byte
 }
 
-// connect creates the pipes for the outputs of cmd, and returns their write ends. The caller closes the write ends after
-// the start of cmd, even if connect returns an error.
+// connect creates pipes for the outputs of cmd, and returns the write ends of the pipes. The caller must close the
+// write ends after it has started cmd, even if connect returns an error.
 func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 	for _, end := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		r, w, err := os.Pipe()
@@ -52,7 +52,8 @@ func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
 	return writers, nil
 }
 
-// read reads both outputs until no process holds them open, or until the readers are closed. Then it closes done.
+// read reads both outputs until no process holds them open, or until the read ends of the pipes are closed. Then it
+// closes done.
 func (o *outputs) read() {
 	stdout, stderr := io.MultiWriter(&o.both, &o.stdout), io.MultiWriter(&o.both, &o.stderr)
 	if o.chunks != nil {
@@ -66,14 +67,14 @@ func (o *outputs) read() {
 	close(o.done)
 }
 
-// copy copies the output with the index from to kept, up to the end of the output. It sets o.open[from] if the reader is
-// closed before that end.
+// copy copies one output to kept. from is 0 for standard output and 1 for standard error. copy sets o.open[from] if
+// the read end of the pipe is closed before the output has ended.
 func (o *outputs) copy(kept io.Writer, from int) {
 	_, err := io.Copy(kept, o.readers[from])
 	o.open[from] = err != nil
 }
 
-// A listened is a writer that sends chunks of an output to listen, and drops them after listen has returned.
+// A listened is a writer that sends its input to listen, as chunks. After listen has returned, it drops its input.
 type listened struct {
 	*outputs
 	from int
@@ -87,8 +88,8 @@ func (l listened) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// finish waits for the end of the outputs. If other processes hold the outputs open, it ends the reading after
-// drainTime, which suffices to read the bytes that the program wrote before its end.
+// finish waits until reading has ended. If processes hold the outputs open for longer than drainTime, finish closes
+// the read ends of the pipes. By then, all bytes that the program has written have been read.
 func (o *outputs) finish() {
 	select {
 	case <-o.done:
@@ -98,22 +99,22 @@ func (o *outputs) finish() {
 	}
 }
 
-// observe sets the fields of obs that hold outputs. Output stays nil if it would equal Body.
+// observe sets the fields of obs that hold outputs. It leaves Output nil if Output would equal Body.
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size, obs.Part = o.stdout.kept, o.stdout.size, o.part
 	obs.StdoutOpen, obs.StderrOpen = o.open[0], o.open[1]
 	obs.Truncated = obs.StdoutOpen || obs.Size > int64(len(obs.Body))
-	if o.both.size > o.stdout.size || obs.StderrOpen { // otherwise Body is the same
+	if o.both.size > o.stdout.size || obs.StderrOpen { // otherwise Output would equal Body
 		obs.Output, obs.OutputCut = o.both.kept, o.isHeld() || o.both.size > int64(len(o.both.kept))
 	}
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
-// isHeld reports whether the end of an output is missing.
+// isHeld reports whether the end of an output is missing, because poll has stopped the program or stopped reading.
 func (o *outputs) isHeld() bool { return o.open[0] || o.open[1] }
 
-// A head is a writer that keeps the first bytes, up to a limit, and counts all bytes. Several goroutines may write to a
-// head.
+// A head is a writer that keeps the first bytes, up to a limit, and counts all bytes. Several goroutines may call
+// Write.
 type head struct {
 	mu    sync.Mutex
 	limit int64 // number of bytes to keep
@@ -121,7 +122,7 @@ type head struct {
 	size  int64
 }
 
-// Write never fails, so that the program can continue.
+// Write never fails: an error would end the reading, and block the program.
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,14 +131,15 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A tail is a writer that keeps the last tailSize bytes, counts all bytes, and copies them to another writer.
+// A tail is a writer that keeps the last tailSize bytes, and counts all bytes. It can also pass them to another
+// writer.
 type tail struct {
-	kept []byte // up to 2*tailSize bytes, so that they need not be moved at every write
+	kept []byte // up to 2*tailSize bytes, so that not every write has to move them
 	size int64
-	also io.Writer // receives all bytes; nil for no writer, and after an error
+	also io.Writer // receives all bytes; nil if there is no such writer, or after it has returned an error
 }
 
-// Write never fails, so that the program can continue.
+// Write never fails: an error would end the reading, and block the program.
 func (t *tail) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 	t.kept = append(t.kept, p...)
@@ -152,7 +154,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the last tailSize bytes, or fewer if fewer were written.
+// last returns the last tailSize bytes, or all bytes if there are fewer.
 func (t *tail) last() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
 
 func closeAll(files []*os.File) {
@@ -162,8 +164,8 @@ func closeAll(files []*os.File) {
 }
 
 // listen passes each line of the program's outputs to evaluate. If evaluate returns true for a line, listen ends the
-// program and the processes that it has started, and returns the observation of the line. It returns nil if the program
-// has ended, or ctx is done, before such a line.
+// program and the processes that the program has started, and returns the observation of that line. It returns nil if
+// evaluate has not returned true before the program ends or ctx is done.
 func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
 	o := &c.outputs
 	defer close(o.unread)
@@ -203,14 +205,14 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 	}
 }
 
-// isComplete reports whether the program has exited by itself, and no process holds its outputs open. Otherwise its last
-// line may be incomplete.
+// isComplete reports whether the program has exited by itself, and no process holds its outputs open. In any other
+// case, the last line of an output may be incomplete.
 func (c *child) isComplete() bool {
 	return isClosed(c.outputs.done) && c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
 }
 
-// end kills the program and the processes that it has started, without any grace, and closes the readers. A line has
-// already decided the wait.
+// end kills the program and the processes that it has started, without a grace, and closes the read ends of the
+// pipes. It is called after a line has decided the wait, so the rest of the outputs is not needed.
 func (c *child) end() {
 	c.kill()
 	select {

@@ -16,8 +16,8 @@ import (
 
 const noDir = "the directory to run it in does not exist"
 
-// Check implements the Check of poll.Command. It returns an error if MaxBody is negative, or if the program cannot be
-// run: it is missing or not executable, or cannot receive its arguments.
+// Check implements the Check method of poll.Command. It returns an error if MaxBody is negative, or if the program
+// cannot be run because it is missing, is not executable, or cannot receive its arguments.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
@@ -31,8 +31,9 @@ func (c Command) Check() error {
 }
 
 // find returns the absolute path of the program. It searches PATH like execvp(3), so directories in PATH may be
-// relative. A name with a path separator is relative to Dir. find returns a failure if the program cannot be run for a
-// known reason. Without a known reason it returns the name: the start shows the problem.
+// relative. A name with a path separator is relative to Dir. If the search fails for a known reason, such as a
+// missing program, find returns a failure. If the reason is unknown, find returns the name itself, and the error of
+// starting it explains the problem.
 func (c Command) find() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
@@ -46,7 +47,7 @@ func (c Command) find() (path string, failure *status.Failure) {
 	}
 	found, err := exec.LookPath(name)
 	if err == nil || errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		found, _ = filepath.Abs(found) // the program is started in c.Dir
+		found, _ = filepath.Abs(found) // a relative path would be wrong, because the program is started in c.Dir
 		return found, nil
 	}
 	if failure = c.notRun(name, err); failure.Kind == status.FailureTransient {
@@ -55,12 +56,13 @@ func (c Command) find() (path string, failure *status.Failure) {
 	return name, failure
 }
 
-// notRun returns the failure for the error err of the search for the program at path, or of its start. Without a known
-// reason, the failure is transient. path is absolute, unless it is a name that is not in PATH.
+// notRun returns the failure of a program that could not be found or started. err is the error of the search or of
+// the start. path is absolute, or else the name that was searched in PATH. If the reason is unknown, the failure is
+// transient.
 func (c Command) notRun(path string, err error) *status.Failure {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {
-		err = errno // the error of the system without the paths, which can hold secrets
+		err = errno // drops the paths in the message, which can hold secrets
 	}
 	switch why := whyNever(errno); {
 	case errors.Is(err, exec.ErrDot):
@@ -79,8 +81,9 @@ func (c Command) notRun(path string, err error) *status.Failure {
 	return &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err), Err: err}
 }
 
-// whatIsMissing returns the reason why the program at path was not found. The kernel returns the same error for a missing
-// directory, program and interpreter. whatIsMissing returns "" if the program itself is missing.
+// whatIsMissing explains why starting the program at path failed with "no such file or directory". The system returns
+// that error if the working directory, the program or the program's interpreter is missing. whatIsMissing returns ""
+// if the program itself is missing.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
 		return noDir
@@ -91,12 +94,12 @@ func (c Command) whatIsMissing(path string) string {
 	return "it is there, but the interpreter or loader that it names is not"
 }
 
-// notFound returns the failure of a program that cannot be run because of why. If why is "", the program is missing.
+// notFound returns the failure of a program that cannot be run. why is the reason, or "" if the program is missing.
 func (c Command) notFound(why string) *status.Failure {
 	reason := c.name() + " cannot be run: " + why
 	switch name := c.Args[0]; {
 	case why != "":
-	case strings.ContainsAny(name, " \t\r\n?=#@;&|"): // more than a path, and may hold a secret
+	case strings.ContainsAny(name, " \t\r\n?=#@;&|"): // not only a path, so it may hold a secret
 		reason = c.name() + " not found"
 	default:
 		reason = name + " not found"
@@ -104,16 +107,17 @@ func (c Command) notFound(why string) *status.Failure {
 	return &status.Failure{Kind: status.FailureNotFound, Reason: reason, Err: fs.ErrNotExist}
 }
 
-// notExecutable returns the failure of a program that exists but cannot be executed because of why.
+// notExecutable returns the failure of a program that exists but cannot be executed. why is the reason.
 func (c Command) notExecutable(why string) *status.Failure {
 	reason := c.name() + " cannot be executed: " + why
 	return &status.Failure{Kind: status.FailureNotExecutable, Reason: reason, Err: fs.ErrPermission}
 }
 
-// name returns the last element of the program's path. Unlike the arguments, it holds no secret.
+// name returns the last element of the program's path, for messages. Unlike the arguments, the name holds no secret.
 func (c Command) name() string { return filepath.Base(c.Args[0]) }
 
-// isSeparator reports whether r separates the elements of a path. On Windows this includes the colon after a drive.
+// isSeparator reports whether r separates the elements of a path. On Windows these are slash, backslash, and the
+// colon after a drive letter.
 func isSeparator(r rune) bool {
 	return r == '/' || runtime.GOOS == "windows" && (r == '\\' || r == ':')
 }

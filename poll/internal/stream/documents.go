@@ -1,36 +1,37 @@
 package stream
 
-// recordSeparator precedes each document of a JSON text sequence (RFC 7464).
+// recordSeparator is the character before each document in a JSON text sequence (RFC 7464).
 const recordSeparator = 0x1e
 
-// Documents is a Framer that finds JSON documents: concatenated documents, a JSON text sequence (RFC 7464) or
-// NDJSON. A number, true, false or null has no delimiter of its own, and therefore ends at the end of its line.
+// Documents is a Framer that finds JSON documents. The stream is a sequence of documents without separators, a JSON
+// text sequence (RFC 7464), or NDJSON. A number, true, false or null has no closing delimiter, so it ends at the end
+// of its line.
 type Documents struct {
 	limit   int64
 	tell    Tell
 	held    buffer
-	each    bool // each line holds one document (NDJSON)
-	behind  bool // with each: the document of this line has ended, and the rest of the line is skipped
-	depth   int  // number of open brackets
+	each    bool // every line holds one document (NDJSON)
+	behind  bool // if each is true: the document in the current line is complete, and the rest of the line is skipped
+	depth   int  // number of open brackets and braces
 	text    bool // inside a string
 	escaped bool // the previous byte of the string was a backslash
 	scalar  bool // inside a number, true, false or null
 }
 
-// NewDocuments returns a Documents that passes each document to tell. It keeps at most limit bytes of a document.
-// If each is true, a document ends with its line (NDJSON): the line's first document is passed on, and a document
-// that the end of the line cuts is dropped.
+// NewDocuments returns a Documents that passes each document to tell. It keeps at most limit bytes of a document. If
+// each is true, every line holds one document (NDJSON): only the first document in a line is passed on, and a
+// document that continues in the next line is dropped.
 func NewDocuments(limit int64, each bool, tell Tell) *Documents {
 	return &Documents{limit: limit, each: each, tell: tell}
 }
 
-// Write passes each document that p completes to the Tell. It returns true as soon as the Tell returns true, and then
-// skips the rest of p.
+// Write passes each document that p completes to the Tell. As soon as the Tell returns true, Write skips the rest of
+// p and returns true.
 func (d *Documents) Write(p []byte) (enough bool) {
-	from := 0 // where the current document starts in p
+	from := 0 // index of the current document's first byte in p
 	for i, c := range p {
 		switch isBlank := c == ' ' || c == '\n' || c == '\r' || c == '\t'; {
-		case c == recordSeparator, c == '\n' && (d.text || d.each && d.depth > 0): // the current document was cut
+		case c == recordSeparator, c == '\n' && (d.text || d.each && d.depth > 0): // the current document is incomplete, so drop it
 			d.reset()
 			from = i + 1
 			continue
@@ -71,7 +72,8 @@ func (d *Documents) Write(p []byte) (enough bool) {
 	return false
 }
 
-// end passes the document that ends with the bytes last to the Tell, and returns its result.
+// end passes the current document to the Tell, and returns the result. last holds the document's last bytes; the
+// buffer holds the bytes before last.
 func (d *Documents) end(last []byte) (enough bool) {
 	if d.held.size > 0 || int64(len(last)) > d.limit {
 		d.held.add(last, d.limit)

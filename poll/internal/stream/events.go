@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// A Memory holds the fields of earlier event streams that apply to the next request for the stream. Events sets them.
+// A Memory holds the values from an event stream that the next request for the stream needs. Events sets the fields.
 type Memory struct {
-	LastID string        // ID of the last event, for the header Last-Event-ID; "" if the server has sent no ID
-	Retry  time.Duration // shortest time before the next request; 0 if the server has sent no retry field
+	LastID string        // value of the header Last-Event-ID, which is the ID of the last event; "" if the server has sent no ID
+	Retry  time.Duration // shortest wait before the next request; 0 if the server has sent no retry field
 }
 
 // Events is a Framer that finds server-sent events (HTML Living Standard, section 9.2).
@@ -24,24 +24,25 @@ type Events struct {
 	data    buffer // data of the current event, with a line feed after each line
 }
 
-// room is the number of bytes that a line may have in addition to its data: the field name, the colon and the blank.
+// room is the number of bytes that a line may have in addition to its data: the field name, the colon and the space.
 const room = 64
 
-// maxID is the length in bytes of the longest event ID that is kept. Requests repeat the ID in a header.
+// maxID is the length in bytes of the longest event ID that is kept. Later requests send the ID in a header.
 const maxID = 4 << 10
 
 // NewEvents returns an Events that passes each event to tell. It keeps at most limit bytes of an event's data. It
-// reads the last ID from memory, and updates memory as the stream is read.
+// starts with the last event ID in memory, and updates memory while it reads the stream.
 func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
 	return &Events{lines: lines{limit: limit + room, cr: true}, tell: tell, memory: memory, id: memory.LastID}
 }
 
-// Write passes each event that p completes to the Tell. It returns true as soon as the Tell returns true, and then
-// skips the rest of p.
+// Write passes each event that p completes to the Tell. As soon as the Tell returns true, Write skips the rest of p
+// and returns true.
 func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 
-// line adds a line to the current event. An empty line ends the event. line may hold only the start of a long line,
-// and size is the length of the whole line in bytes.
+// line adds a line of the stream to the current event. An empty line completes the event: then line returns the
+// result of the Tell. The parameter line may hold only the start of a long line, and size is the whole line's length
+// in bytes.
 func (e *Events) line(line []byte, size int64) (enough bool) {
 	if !e.started {
 		e.started = true
@@ -57,13 +58,13 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	switch string(name) {
 	case "data":
 		limit := e.limit - room
-		e.data.add(value, limit+1) // plus the last line feed, which dispatch removes
+		e.data.add(value, limit+1) // one byte more, for the last line feed, which dispatch removes
 		e.data.size += size - int64(len(line))
 		e.data.add([]byte("\n"), limit+1)
 	case "event":
 		e.event = string(value)
 	case "id":
-		if len(value) <= maxID && !bytes.ContainsFunc(value, unicode.IsControl) { // it is sent in a header
+		if len(value) <= maxID && !bytes.ContainsFunc(value, unicode.IsControl) { // the next request sends the ID in a header
 			e.id = string(value)
 		}
 	case "retry":
@@ -74,8 +75,8 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	return false
 }
 
-// dispatch passes the completed event to the Tell, unless the event has no data. It returns the result of the Tell,
-// and starts the next event.
+// dispatch passes the completed event to the Tell, and returns the result. An event without data is not passed on.
+// Then dispatch starts the next event.
 func (e *Events) dispatch() (enough bool) {
 	e.memory.LastID = e.id
 	if e.data.size > 0 {

@@ -1,6 +1,6 @@
 // Package stream splits the output of a server or a program into messages: lines, JSON documents or server-sent
-// events. It reports a message as soon as the message is complete. It never reports a message that the end of the
-// stream has cut, except a last line, on request (see [Lines.End]).
+// events. It passes on each message as soon as the message is complete. If the stream ends in the middle of a
+// message, that message is dropped. Only an incomplete last line can be passed on, by calling [Lines.End].
 package stream
 
 import "bytes"
@@ -8,28 +8,28 @@ import "bytes"
 // A Message is one line, JSON document or server-sent event.
 type Message struct {
 	Data  []byte // valid until the Tell returns
-	Size  int64  // length of the whole message in bytes; greater than len(Data) if Data holds only its start
-	Event string // name of a server-sent event, "message" by default; "" for other messages
-	Part  bool   // the message is a line of a JSON document that has no end or is too long
+	Size  int64  // length of the whole message in bytes; greater than len(Data) if Data holds only the start of the message
+	Event string // name of a server-sent event, by default "message"; "" for lines and documents
+	Part  bool   // the message is one line of a JSON document that is incomplete or too long
 }
 
-// A Framer finds the messages in a stream of bytes.
+// A Framer splits a stream of bytes into messages, and passes each message to a Tell.
 type Framer interface {
-	// Write reads the next bytes of the stream, and passes each message that p completes to a Tell. It returns true
-	// as soon as the Tell does, and then skips the rest of p.
+	// Write reads p, the next bytes of the stream, and passes each message that p completes to the Tell. As soon as
+	// the Tell returns true, Write skips the rest of p and returns true.
 	Write(p []byte) (enough bool)
 }
 
-// A Tell receives a message, and reports whether the reader needs no further message.
+// A Tell receives one message. It returns true if the reader needs no further messages.
 type Tell func(Message) (enough bool)
 
-// A buffer keeps the first bytes that are added. size counts all bytes.
+// A buffer keeps the first bytes that are added, up to a limit. size is the number of all added bytes.
 type buffer struct {
 	kept []byte
 	size int64
 }
 
-// add appends p, and counts but drops the bytes that exceed limit.
+// add adds p. It drops the bytes beyond limit, but counts them.
 func (b *buffer) add(p []byte, limit int64) {
 	b.size += int64(len(p))
 	b.kept = append(b.kept, p[:min(int64(len(p)), max(0, limit-int64(len(b.kept))))]...)
@@ -37,17 +37,17 @@ func (b *buffer) add(p []byte, limit int64) {
 
 func (b *buffer) reset() { b.kept, b.size = b.kept[:0], 0 }
 
-// lines splits bytes into lines.
+// lines splits a stream of bytes into lines.
 type lines struct {
-	limit int64  // number of bytes to keep of a line
-	cr    bool   // a carriage return also ends a line
-	held  buffer // start of a line that has not ended
-	crlf  bool   // a carriage return has just ended a line: a line feed that follows belongs to the same line end
+	limit int64  // largest number of bytes to keep of one line
+	cr    bool   // a carriage return ends a line, like a line feed
+	held  buffer // the start of an incomplete line
+	crlf  bool   // the previous byte was a carriage return that ended a line, so a line feed is skipped
 }
 
-// write passes each line that p completes to tell, without the line end. size is the length of the whole line in
-// bytes, greater than len(line) if the line exceeds the limit. write returns after the first call
-// that returns true.
+// write passes each line that p completes to tell, without the line ending. The parameter size of tell is the whole
+// line's length in bytes, which exceeds len(line) if the line is longer than the limit. As soon as tell returns true,
+// write skips the rest of p and returns true.
 func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)) (enough bool) {
 	for len(p) > 0 && !enough {
 		if l.crlf && p[0] == '\n' {
@@ -72,7 +72,7 @@ func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)
 	return enough
 }
 
-// end returns the index of the first line end in p, or -1 if p has no line end.
+// end returns the index of the first line ending in p, or -1 if p has no line ending.
 func (l *lines) end(p []byte) int {
 	end := bytes.IndexByte(p, '\n')
 	if l.cr {
@@ -86,13 +86,14 @@ func (l *lines) end(p []byte) int {
 	return end
 }
 
-// Lines is a Framer that finds lines. It joins the lines of an indented JSON document into one message: a line that
-// is only "{" or "[", lines that start with a blank or a tab, and a line that is only "}" or "]". It skips empty lines.
+// Lines is a Framer that finds lines, and skips empty lines. It joins the lines of an indented JSON document into one
+// message. Such a document starts with a line that is only "{" or "[", and ends with a line that is only "}" or "]".
+// The lines in between start with a space or a tab.
 type Lines struct {
 	lines
 	tell     Tell
 	document []byte // lines of the current JSON document; empty outside a document
-	broken   bool   // a document was passed on as single lines, and the next lines may belong to the same document
+	broken   bool   // part of a document was passed on as single lines, and the next lines may belong to the same document
 }
 
 // NewLines returns a Lines that passes each line or document to tell. It keeps at most limit bytes of a line. A
@@ -101,18 +102,19 @@ func NewLines(limit int64, tell Tell) *Lines {
 	return &Lines{lines: lines{limit: limit}, tell: tell}
 }
 
-// Write passes each line or document that p completes to the Tell. It returns true as soon as the Tell returns true.
+// Write passes each line or document that p completes to the Tell. As soon as the Tell returns true, Write skips the
+// rest of p and returns true.
 func (l *Lines) Write(p []byte) (enough bool) { return l.write(p, l.line) }
 
-// End reports the end of the stream. It passes a last line without a line end to the Tell, and then the lines of
-// a document without an end. It returns true if the Tell returns true.
+// End must be called at the end of the stream. It passes a last line without a line ending to the Tell, and then the
+// lines of an incomplete document, until the Tell returns true. It returns true in that case.
 func (l *Lines) End() (enough bool) {
 	return l.held.size > 0 && l.Write([]byte("\n")) || l.flush()
 }
 
-// line adds a line to the current document, starts a document with the line, or passes the line to the Tell. size is the
-// length of the whole line in bytes. An empty line is dropped. It also ends the current document, which then is
-// passed on as single lines.
+// line handles one line: the line continues the current document, starts a document, or is passed to the Tell as a
+// message. size is the whole line's length in bytes. An empty line is dropped. It also ends the current document,
+// which is then passed on as single lines. line returns true as soon as the Tell returns true.
 func (l *Lines) line(line []byte, size int64) (enough bool) {
 	if size == int64(len(line)) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -140,8 +142,8 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 	return size > 0 && l.tell(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
-// flush passes the lines of the current document to the Tell, as messages with Part: the document has no end, or exceeds
-// the limit. It does nothing outside a document.
+// flush passes the lines of the current document to the Tell as separate messages whose field Part is true. It is
+// called for a document that is incomplete or too long. Outside of a document, it does nothing.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
 		l.broken = l.broken || len(line) > 0
