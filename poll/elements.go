@@ -33,8 +33,8 @@ type listReader struct {
 	isArray bool                 // whether a response has contained an array with elements
 
 	// partial explains why the last response may lack some elements. next is where its last page names a next
-	// page: the path of a member, or a header field. maybe is a member that could mean that elements are
-	// lacking, but need not. Each of the three is "" if it does not apply.
+	// page: the path of a member, or the name of a header field. maybe is a weak sign of a further page, such
+	// as ".count is 500". Each of the three is "" if it does not apply.
 	partial, next, maybe string
 }
 

@@ -24,8 +24,8 @@ import (
 // its attempt must start at least 5 s later, or be the last one before the deadline. A response that may be
 // incomplete, for example after a redirect to another page, does not count as either response.
 //
-// Some responses are evaluated as a whole instead of element by element: a response that is unsuccessful or
-// incomplete, or that contains no list or two elements with the same name. The latter is an ERROR.
+// A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
+// element by element. If two elements on one page have the same name, the response is an ERROR.
 type Elements struct {
 	// Each is the path to the elements in a response.
 	Each *expr.Each
@@ -39,10 +39,9 @@ type Elements struct {
 	// Expect is the minimum number of elements. 0 means that the number is unknown, but that there is at least
 	// one element. A negative number means that there may be no elements.
 	Expect int
-	// Whole is true if one response does not hold the whole list when it names a next page, for example in
-	// .next_page_token. Such a response is NOT_READY. If the list is not inside an object, setting [HTTP.Next]
-	// has the same effect. If a member with an unusual name might name a next page, the [Summary] has a note
-	// about that member.
+	// Whole requires the whole list: a response that names a next page, for example in .next_page_token, is
+	// then NOT_READY. If the list is not inside an object, setting [HTTP.Next] has the same effect. If a member
+	// with an unusual name might name a next page, the [Summary] has a note about that member.
 	Whole bool
 
 	// Past holds the states of elements from an earlier run, by element name; see [Poller.Past]. These elements
@@ -131,7 +130,7 @@ func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	return earliest(at, listed)
 }
 
-// wants reports whether the element named key is a target.
+// wants reports whether the element named key is, or has to become, a target.
 func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] != nil }
 
 // join adds the element named key to the targets, and returns its record.

@@ -12,20 +12,24 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A loop waits for one target, or for the targets of a group. Each wait goes the same round: it sleeps until its
-// attempt is due, enters the gate, checks, and concludes. A single wait does so in the
-// goroutine of its consumer. In a group each attempt has a goroutine of its own (schedule.go).
+// A loop waits for one target, or for all targets of a group. Each wait repeats the same round: it sleeps until
+// its attempt is due, enters the gate, which limits concurrent attempts, runs the probe, and acts on the
+// verdict. A single wait runs on the goroutine that consumes its events. In a group, each attempt runs on its
+// own goroutine (see schedule.go).
 type loop struct {
 	*run
 	score
 	gate
 	schedule
-	single bool    // it has one wait, which is not a target of a group
-	waits  []*wait // for the targets and the lists, in their order
+	single bool    // there is only one wait, and it does not belong to a Group
+	waits  []*wait // waits for the targets and lists, in the order of the group's Pollers
 }
 
+// defaultParallel is the number of concurrent attempts if Group.Parallel is 0.
 const defaultParallel = 50
 
+// newLoop returns a loop that passes its events to yield until yield returns false. It fills in the defaults of
+// g.
 func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Start.IsZero() {
 		g.Start = time.Now()
@@ -43,12 +47,12 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	return l
 }
 
-// start creates the context of all attempts, and the waits for the targets. It returns the function that
+// start creates the context for all attempts, and a wait for each of pollers. It returns a function that
 // releases the context.
 func (l *loop) start(pollers iter.Seq[Poller]) (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
-	if !l.stepping { // its caller's deadline is not that of the wait
+	if !l.stepping { // the deadline of a Step's context does not limit the whole wait
 		l.deadline, _ = l.caller.Deadline()
 	}
 	if l.Timeout != 0 {
@@ -66,7 +70,7 @@ func (l *loop) start(pollers iter.Seq[Poller]) (release func()) {
 	}
 }
 
-// driveOne waits for one target.
+// driveOne runs a single wait for p, from its first attempt to its end.
 func (l *loop) driveOne(p Poller) {
 	defer l.start(slices.Values([]Poller{p}))()
 	w := l.waits[0]
@@ -74,12 +78,12 @@ func (l *loop) driveOne(p Poller) {
 	}
 }
 
-// sleep plans the next attempt of a single wait, and sleeps until the attempt is due. It reports false if the wait
-// has ended, or if a step ends here.
+// sleep plans the next attempt of a single wait, and sleeps until the attempt is due. It returns false if the
+// wait has ended, or if a [Poller.Step] has to return before the attempt.
 func (l *loop) sleep(w *wait) bool {
 	now := time.Now()
 	w.origin = l.originOf(w)
-	isKnown := l.stepping && !w.Due.IsZero() // by the last step
+	isKnown := l.stepping && !w.Due.IsZero() // the previous Step planned the attempt
 	if !isKnown {
 		w.plan(now)
 	}
@@ -96,7 +100,7 @@ func (l *loop) sleep(w *wait) bool {
 	return !w.over
 }
 
-// plan plans the next attempt.
+// plan sets the time of w's next attempt.
 func (w *wait) plan(now time.Time) {
 	of := listing{hold: w.toHold(now)}
 	if w.list != nil {
@@ -107,9 +111,10 @@ func (w *wait) plan(now time.Time) {
 	w.Due, w.LastAttempt, w.Previous = w.next(of, now)
 }
 
-// turn sends a wait through the gate, checks, and concludes. It calls next, with the loop locked, when the wait has
-// left the line: through the gate, or because the wait ends. It reports false without an attempt: the wait has ended,
-// or the next step continues the wait.
+// turn makes one attempt of w: it sends w through the gate, runs the probe, and acts on the verdict. It calls
+// next, with the loop locked, as soon as another wait may enter the gate, whether or not w has passed it. It
+// returns false if there was no attempt, because the wait has ended or because a [Poller.Step] has to return
+// first.
 func (l *loop) turn(w *wait, next func()) (ok bool) {
 	ctx, cancel := w.context(0)
 	defer cancel()
@@ -119,7 +124,7 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 		return false
 	}
 	defer leave()
-	if w.planned.streams { // a stream may last, and other waits are to have their turn
+	if w.planned.streams { // a stream may take long, and must not keep other waits from their attempts
 		leave()
 	}
 	l.check(w, pace)
@@ -127,8 +132,8 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 	return true
 }
 
-// begin counts an attempt and emits its EventStart. A wait that is not through the gate ends, unless the next
-// step continues the wait.
+// begin counts an attempt of w and emits its EventStart. If ok is false, w did not pass the gate. Then w ends,
+// unless a later [Poller.Step] can continue the wait. At the end, begin calls next.
 func (l *loop) begin(w *wait, ok bool, next func()) {
 	defer l.lock()()
 	defer next()
@@ -152,8 +157,9 @@ func (l *loop) begin(w *wait, ok bool, next func()) {
 	l.emit(e)
 }
 
-// check runs an attempt, evaluates the response, and reports a refusal or a quota to the limiter. The first request for
-// a result in another document belongs to the same attempt.
+// check runs one attempt, evaluates its response, and reports a rejected request or a quota to the limiter. If
+// the result of the operation is in another document, the first request for it belongs to the same attempt. If
+// the wait succeeds, check also calls Finalize.
 func (l *loop) check(w *wait, pace *paced) {
 	o, took := w.check(pace, w.evaluateMessage)
 	if pace != nil {
@@ -161,10 +167,10 @@ func (l *loop) check(w *wait, pace *paced) {
 	}
 	w.evaluateResponse(o, took)
 	if w.result != nil && w.toResult() {
-		w.evaluateResponse(w.check(pace, nil)) // a result has no messages
+		w.evaluateResponse(w.check(pace, nil)) // the result is not a stream of messages
 		w.last.took += took
 	}
-	w.noteEvidence() // before the events, whose States have it
+	w.noteEvidence() // must precede the events, whose States include the evidence
 	if pace != nil {
 		w.Limit = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Limit)
 	}
@@ -172,13 +178,14 @@ func (l *loop) check(w *wait, pace *paced) {
 		return
 	}
 	for _, w := range w.all() {
-		if w.Status == status.Success && w.decided() { // here, since it may take its time
+		if w.Status == status.Success && w.decided() { // called here, where the loop is not locked, because it may take long
 			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
 	}
 }
 
-// conclude emits the verdict of an attempt, and ends the targets that need no further attempt.
+// conclude emits the verdict of an attempt, and ends the targets that need no further attempt. An attempt that
+// could not be made is not counted.
 func (l *loop) conclude(w *wait) {
 	defer l.lock()()
 	if how := w.unrunnable(); how != "" {
@@ -196,7 +203,8 @@ func (l *loop) conclude(w *wait) {
 	l.decide()
 }
 
-// open prepares a wait. It ends the targets for which no attempt can succeed, and the targets of ended waits.
+// open prepares w for its first attempt. It ends the targets that had already ended in an earlier run, and all
+// targets of w if no attempt can succeed.
 func (l *loop) open(w *wait) {
 	how, asked := w.endingOfPast(), 0
 	if w.list != nil {
@@ -215,15 +223,16 @@ func (l *loop) open(w *wait) {
 		}
 		l.endAll(w, how)
 	case w.list == nil:
-		w.p.Probe = nil // the wait has the probe of the next attempt
-	case len(w.list.waiting) == 0 && w.list.Known != nil: // earlier runs ended all elements
+		w.p.Probe = nil // w.probe holds the probe of the next attempt, so the first probe can be released
+	case len(w.list.waiting) == 0 && w.list.Known != nil: // all elements had ended in earlier runs
 		l.endList(w, "")
 	default:
 		w.list.narrow(asked)
 	}
 }
 
-// end ends the targets of a wait that have not ended: the origin or the run ends them, or the deadline has come.
+// end ends all targets of w that have not ended, because the run is over, the origin is closed, or the deadline
+// has passed.
 func (l *loop) end(w *wait) {
 	if !w.over {
 		l.endAll(w, cmp.Or(w.stopped(), TimedOut))

@@ -9,34 +9,38 @@ import (
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
-// A Limiter decides when requests may be sent to an origin, so that all clients together stay within the limit
-// of the origin: the targets of a [Group] and, if the Limiter is shared with other processes, their targets. Its
-// methods may be called from several goroutines.
+// A Limiter decides when a request may be sent to an origin, so that all clients together stay within the
+// origin's limit. The clients are the targets of a [Group] and, if other processes share the Limiter, their
+// targets, too. The methods may be called concurrently.
 //
-// No method returns an error. A Limiter that needs a server waits for the server for a limited time, and then
-// decides alone.
+// The methods return no errors. A Limiter that depends on a server waits for that server for a limited time,
+// and then decides on its own.
 type Limiter interface {
-	// Next returns the time when the next request may be sent to origin: now or later. had is the result of an
-	// earlier call of Next for the same request, zero for the first call. Next returns had again if had is still
-	// valid, and a later time otherwise. closed is the reason why the origin gets no request before that time, if
-	// the origin has requested a pause; it is "" if the request only waits for its turn.
+	// Next returns the time at which the next request may be sent to origin, which is now or later. In the
+	// first call for a request, had is zero. In further calls for the same request, had is the result of the
+	// previous call: Next returns had again if that time is still valid, and a later time otherwise. If the
+	// origin asked clients to pause, closed is the reason, for people. If the request only waits for its turn,
+	// closed is "".
 	Next(origin string, had time.Time) (at time.Time, closed string)
-	// Done reports the outcome of a request that was refused, or whose response names a remaining quota.
+	// Done reports the outcome of a request that the server rejected because of load, or whose response reports
+	// a quota (a number of remaining requests).
 	Done(origin string, f Feedback)
 }
 
-// A Feedback is the outcome of a request, as a [Limiter] needs it.
+// A Feedback describes the outcome of a request for a [Limiter].
 type Feedback struct {
-	Sent    time.Time     // when the request was sent; a request from before the last refusal gives no new information
-	Refused bool          // because of load
-	Wait    time.Duration // the wait that the response requests; 0 without a request
-	Reason  string        // why the origin is closed, for people
-	// Remaining is the number of requests that are allowed until Reset has passed. It has no meaning if Reset is 0.
+	Sent    time.Time     // time at which the request was sent; requests sent before an earlier rejection give no new information
+	Refused bool          // whether the server rejected the request because of load
+	Wait    time.Duration // wait that the response requests; 0 if it requests none
+	Reason  string        // for people: why the origin accepts no requests for now
+	// Remaining is the number of further requests that are allowed until the time Reset has passed. It has no
+	// meaning if Reset is 0.
 	Remaining int
 	Reset     time.Duration
 }
 
-// closes returns the time until the next request may be sent: Wait or, if no request remains, at least Reset.
+// closes returns how long the origin accepts no requests: Wait or, if Remaining is 0, the longer of Wait and
+// Reset.
 func (f Feedback) closes() time.Duration {
 	if f.Remaining > 0 {
 		return f.Wait
@@ -44,30 +48,30 @@ func (f Feedback) closes() time.Duration {
 	return max(f.Wait, f.Reset)
 }
 
-// closedSpread limits the random extra time for which an origin stays closed, as a share of the requested time.
-// It keeps clients that got the same response from returning at the same moment.
+// closedSpread is the maximum random time added to a requested pause, as a share of the pause. It prevents
+// clients that received the same response from returning at the same moment.
 const closedSpread = 0.1
 
-// forgetAfter is how long a Pacer keeps the record of an idle origin.
+// forgetAfter is how long a Pacer remembers an origin that receives no requests.
 const forgetAfter = 2 * time.Hour
 
-// A Pacer is a [Limiter] in memory: it spaces the requests of one process. An idle origin saves up no requests:
-// the next request may be sent now, and the request after it when the rate allows.
+// A Pacer is a [Limiter] that keeps its state in memory, and so spaces out the requests of one process. Unused
+// time is not saved up: after a long break one request may be sent immediately, but the following request has
+// to wait as usual.
 //
-// A refusal cuts the rate to half of the rate at which requests were sent. Then the rate doubles every second up
-// to the rate that was refused, and grows slowly from there.
+// When an origin rejects a request because of load, the Pacer reduces the rate to half of the rate at which
+// requests were sent. The rate then doubles every second until it reaches about the rejected rate, and grows
+// slowly from there.
 //
-// The zero value delays no request until a request is refused. All methods may be called from several
-// goroutines.
+// The zero value delays no request until an origin rejects one. All methods may be called concurrently.
 type Pacer struct {
-	// PerSecond is the highest rate for each origin, in requests per second. 0 or less means no limit until a
-	// request is refused.
+	// PerSecond is the maximum rate for each origin, in requests per second. If it is 0 or negative, there is
+	// no limit until a request is rejected.
 	PerSecond float64
-	// Known is true if PerSecond is the limit that the origins enforce, and not a guess. The Pacer then uses 95% of
-	// the limit: a server counts requests as they arrive, and some requests arrive closer together than they were
-	// sent.
+	// Known is true if the origins enforce exactly PerSecond, and false if PerSecond is a guess. With Known,
+	// the Pacer uses only 95% of the rate, because some requests arrive closer together than they were sent.
 	Known bool
-	// Rand is the source of all jitter. Nil means a source with a random seed.
+	// Rand is the source of randomness for all delays. Nil means a randomly seeded source.
 	Rand *rand.Rand
 
 	mu      sync.Mutex
@@ -75,14 +79,14 @@ type Pacer struct {
 	origins map[string]*pacedOrigin
 }
 
-// A pacedOrigin is the record of a Pacer for one origin.
+// A pacedOrigin is a Pacer's record of one origin.
 type pacedOrigin struct {
 	pace.Record
 	pace.Given
-	reason string // why the origin is closed
+	reason string // why the origin accepts no requests, for people
 }
 
-// Next returns the time when the next request may be sent to the origin with a name, see [Limiter].
+// Next implements [Limiter]. The argument name is the name of the origin.
 func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,8 +99,8 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
-// Done reports the outcome of a request, see [Limiter]. An origin stays closed for up to a tenth longer than f
-// requests. Done ignores an outcome that is neither a refusal nor a quota.
+// Done implements [Limiter]. The argument name is the name of the origin. The pause is up to a tenth longer
+// than f.Wait, at random. Done does nothing if f is neither a rejection nor a quota.
 func (p *Pacer) Done(name string, f Feedback) {
 	if !f.Refused && f.Reset <= 0 {
 		return
@@ -113,6 +117,8 @@ func (p *Pacer) Done(name string, f Feedback) {
 	}
 }
 
+// at returns the record of the origin name, updated to the current time, and the current time in microseconds.
+// It creates a missing record, and occasionally removes records of idle origins.
 func (p *Pacer) at(name string) (s *pacedOrigin, now int64) {
 	if p.origins == nil {
 		p.origins, p.began = map[string]*pacedOrigin{}, time.Now()
@@ -131,14 +137,16 @@ func (p *Pacer) at(name string) (s *pacedOrigin, now int64) {
 	return s, now
 }
 
+// rules returns the settings of p in the form that package pace needs.
 func (p *Pacer) rules() pace.Rules { return pace.NewRules(p.PerSecond, p.Known, 1, pace.Forever) }
 
-// micros returns t in microseconds since the Unix epoch. The result ignores changes of the system clock after
-// p.began.
+// micros returns t as microseconds since the Unix epoch. It follows the monotonic clock, so changes of the
+// system clock after p's first use do not affect the result.
 func (p *Pacer) micros(t time.Time) int64 {
 	return p.began.UnixMicro() + t.Sub(p.began).Microseconds()
 }
 
+// random returns a random number from 0 up to, but not including, 1.
 func (p *Pacer) random() float64 {
 	if p.Rand == nil {
 		return rand.Float64()

@@ -13,41 +13,42 @@ import (
 )
 
 const (
-	// minReserve is the least time that is reserved for a last attempt, if so much time is left. With less time
-	// before the deadline, no further attempt is planned.
+	// minReserve is the minimum time that is kept free before the deadline for a last attempt. If less time is
+	// left, no further attempt is planned.
 	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is reserved until an attempt has been timed. A larger reserve does no harm: after a quick
-	// attempt a later attempt is planned.
+	// unmeasuredReserve is kept free before the deadline as long as no attempt has been timed. A generous value
+	// does no harm: if the attempt turns out to be quick, another attempt is planned after it.
 	unmeasuredReserve = 2 * time.Second
-	// hintSpread limits the random extra time after a hint, as a share of the hint. It keeps clients that got the
-	// same hint from returning at the same moment.
+	// hintSpread is the maximum random time added to the wait that a server requested, as a share of that wait.
+	// It prevents clients that received the same response from returning at the same moment.
 	hintSpread = 0.1
 )
 
-// A standing is where a wait stands: its state, its settings and its last attempt. Its methods depend on nothing
-// else except the time, and next on the jitter of Rand.
+// A standing is how far a wait has come: its state, its settings and its last attempt. Its methods use nothing
+// else, except the current time and the randomness of Rand.
 type standing struct {
 	State
-	p        Poller        // with its defaults
-	deadline time.Time     // zero = none
-	others   time.Duration // how long the last attempts of all other waits take
+	p        Poller        // the settings, with defaults filled in
+	deadline time.Time     // zero means no deadline
+	others   time.Duration // estimated time for one last attempt of every other wait
 	last     *conclusion   // the last attempt
 }
 
-// A listing is the part of a plan that depends on a list. The zero value belongs to a wait without a list.
+// A listing holds what a list contributes to the plan for the next attempt. It is zero for a wait without a
+// list.
 type listing struct {
-	confirmAt time.Time     // when an attempt can confirm the list, zero if the next attempt has another purpose
-	streak    int           // how many complete responses in a row have left SUCCESS of an element to be confirmed
-	hold      time.Duration // how much longer the verdicts of all elements have to hold
+	confirmAt time.Time     // time from which an attempt can confirm the list; zero if that is not the purpose of the next attempt
+	streak    int           // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed
+	hold      time.Duration // time until the verdicts of all elements have lasted for their threshold
 }
 
-// next returns the time of the next attempt. It comes after the wait of the schedule, or after the wait of the
-// server if that wait is longer. It is moved forward to fit before the deadline, but not before a THROTTLED
-// response allows it. isLast is true if it was moved to the deadline. previous is the wait that the schedule
-// returned.
+// next returns due, the time of the next attempt. It follows the schedule, or the wait that the server
+// requested if that is longer. If the attempt would be too late for the deadline, due is moved forward to leave
+// just enough time for it, and isLast is true. However, due is never before the time that a THROTTLED response
+// allows. previous is the wait that the schedule returned.
 func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
 	wait, previous := max(0, s.Due.Sub(now)), s.Previous
-	if s.Due.IsZero() { // otherwise an earlier run has set Due
+	if s.Due.IsZero() { // otherwise Due was set by an earlier run
 		wait, previous = s.waitWithoutDeadline(of, now)
 	}
 	if s.deadline.IsZero() {
@@ -58,13 +59,14 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 		least = s.hintLeft(now)
 	}
 	latest := max(left-s.reserve(left), least, 0)
-	if of.hold < left { // an earlier attempt cannot be the last
+	if of.hold < left { // before of.hold has passed, no attempt could end the wait
 		latest = max(latest, of.hold)
 	}
 	if wait > latest {
 		wait, isLast = latest, true
 	}
-	// The attempt that starts the thresholds may take longer than earlier attempts.
+	// Leave time to reach the success threshold. The first successful attempt may take longer than earlier
+	// attempts.
 	takes := s.timeToConfirm(latest)
 	early := (latest - takes) / 10 * 9
 	if takes > 0 && wait > early && early > max(s.hintLeft(now), minReserve) {
@@ -73,8 +75,8 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 	return now.Add(wait), isLast, previous
 }
 
-// waitWithoutDeadline returns the wait before the next attempt as if there were no deadline, and the wait that
-// the schedule returned. The wait counts from the last attempt, even if an earlier run made that attempt.
+// waitWithoutDeadline returns the wait before the next attempt, not considering the deadline, and the wait that
+// the schedule returned. The wait counts from the end of the last attempt, even if that was in an earlier run.
 func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
 	wait, previous = s.scheduledWait(of, now)
 	wait = max(0, wait-s.passed(now))
@@ -89,7 +91,7 @@ func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previou
 	return wait, previous
 }
 
-// hintLeft returns the rest of the wait that the server requested; 0 without a hint.
+// hintLeft returns the remaining part of the wait that the server requested, or 0 if it requested none.
 func (s *standing) hintLeft(now time.Time) time.Duration {
 	if s.Hint == nil {
 		return 0
@@ -97,7 +99,7 @@ func (s *standing) hintLeft(now time.Time) time.Duration {
 	return max(0, s.Hint.Wait-s.passed(now))
 }
 
-// passed returns the time since the last attempt if an earlier run made the attempt; otherwise 0.
+// passed returns the time since the last attempt if that attempt was made in an earlier run, and 0 otherwise.
 func (s *standing) passed(now time.Time) time.Duration {
 	if s.last.observation != nil || s.Last.IsZero() {
 		return 0
@@ -105,10 +107,10 @@ func (s *standing) passed(now time.Time) time.Duration {
 	return now.Sub(s.Last)
 }
 
-// scheduledWait returns the wait before the next attempt: the wait of the schedule plus InitialDelay, and at most
-// of.hold. Before an attempt that only confirms a list, it is the rest of the time until of.confirmAt. previous is the
-// wait of the schedule alone, or s.Previous if the schedule was not called. Wait n comes before attempt n+1. Attempts to
-// start the operation do not count.
+// scheduledWait returns the wait before the next attempt according to the schedule, plus InitialDelay before
+// the first attempt. The result is at most of.hold, if of.hold is positive. If the attempt only confirms a
+// list, the result is the time until of.confirmAt. previous is the schedule's wait alone, or s.Previous if the
+// schedule was not used. Attempts that send the start request are not counted as steps of the schedule.
 func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
 	var delay time.Duration
 	starts := s.Began.IsZero()
@@ -118,7 +120,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 			return delay, s.Previous
 		}
 	}
-	if s.last.isHeld { // the next stream only has to confirm the verdict
+	if s.last.isHeld { // the next attempt only confirms the verdict of a stream, so it may follow at once
 		return delay, s.Previous
 	}
 	if left := of.confirmAt.Sub(now); !of.confirmAt.IsZero() && left > 0 {
@@ -132,7 +134,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 	switch {
 	case s.isRefused():
 		schedule = throttled
-		step.Refusals = max(0, step.Refusals-1) // throttled itself counts the last refusal
+		step.Refusals = max(0, step.Refusals-1) // the schedule throttled accounts for the last rejection itself
 	case s.wasCut():
 		schedule = throttled
 	}
@@ -140,7 +142,7 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 		step.N, step.Elapsed = s.Sent-1, now.Sub(s.Start)
 	}
 	step.Elapsed = words.Sum(step.Elapsed, delay)
-	if of.streak > 0 && !s.last.isOutdated { // SUCCESS is to be confirmed soon: the schedule restarts
+	if of.streak > 0 && !s.last.isOutdated { // restart the schedule, so that SUCCESS is confirmed soon
 		step.N = min(step.N, of.streak-1)
 	}
 	previous = schedule.Wait(step, s.p.Rand)
@@ -151,12 +153,13 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 	return wait, previous
 }
 
-// wasCut reports whether the last attempt was a stream that has ended. The streams of many clients may have
-// ended at the same moment.
+// wasCut reports whether the last attempt was a stream that ended. Since the streams of many clients may end at
+// the same moment, the next wait is random.
 func (s *standing) wasCut() bool { return s.last.observation != nil && s.last.observation.Ended }
 
-// timeToConfirm returns how long after a first SUCCESS the thresholds can be met. It returns 0 if SUCCESS has
-// been seen, or if a single attempt is enough. It stops adding once the result exceeds most.
+// timeToConfirm estimates how long it takes from a first SUCCESS until its threshold is reached, and the list
+// is confirmed. It returns 0 if SUCCESS has already been seen, or if one SUCCESS is enough. Once the estimate
+// exceeds most, it may be too low.
 func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if s.isToConfirm() {
 		return 0
@@ -165,7 +168,7 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	success := s.p.SuccessThreshold
 	if success.Times > 1 {
 		var wait time.Duration
-		random := rand.New(rand.NewPCG(0, 0)) // the estimate must not use up the jitter of the run
+		random := rand.New(rand.NewPCG(0, 0)) // a separate source, so that the estimate does not change the random waits of the run
 		for n := 0; n < success.Times-1 && takes < most; n++ {
 			wait = s.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: s.Refusals}, random)
 			takes = words.Sum(takes, words.Sum(wait, attempt))
@@ -174,16 +177,17 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if success.For > 0 {
 		takes = max(takes, success.For+attempt)
 	}
-	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt has to show nothing new
+	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt must confirm the list
 		takes = words.Sum(takes, confirmDelay+attempt)
 	}
 	return takes
 }
 
-// reserve returns the time to reserve for one more attempt if left is the time before the deadline. It is twice
-// the median duration of an attempt, or twice the last duration if that is longer, and at least 50 ms. The time
-// for the last attempts of all other waits is added. It is at most half of left, so that a slow probe still
-// gets several attempts. If half is too short for one such attempt, the result is larger.
+// reserve returns how much of left, the time before the deadline, to keep free for one more attempt. It is
+// twice the longer of the median and the last duration of an attempt, and at least 50 ms, plus the time for the
+// last attempts of all other waits. Without a measured duration, 2 s replace the attempt's time. The result is
+// at most half of left, so that several slow attempts remain possible. But if half is too short for even one
+// attempt of median duration, the result is larger.
 func (s *standing) reserve(left time.Duration) time.Duration {
 	median, most := max(s.median(), s.Took[s.Attempts%len(s.Took)]), left/2
 	if median == 0 {
@@ -195,7 +199,7 @@ func (s *standing) reserve(left time.Duration) time.Duration {
 	return min(max(minReserve, 2*median)+s.others, most)
 }
 
-// median returns the median duration of an attempt, 0 before the first measurement.
+// median returns the median duration of the recent attempts, or 0 if no attempt has been timed.
 func (s *State) median() time.Duration {
 	sorted := s.Took
 	slices.Sort(sorted[:])
@@ -206,27 +210,28 @@ func (s *State) median() time.Duration {
 	return sorted[(first+len(sorted))/2]
 }
 
-// measure keeps how long an attempt took, for the time that is reserved for a last attempt. For a stream took is the time
-// to the first message.
+// measure records took, the duration of the attempt that c is about. The record determines how much time is
+// kept free for a last attempt. For a stream, took is the time to the first message.
 func (s *standing) measure(took time.Duration, c *conclusion) {
 	o, median := c.observation, s.median()
 	switch {
 	case o.Stopped(), c.verdict.Abandoned:
-		if took > median { // the reserved time was too short, and a later run needs more
+		if took > median { // the attempt ran out of time, so a later run has to keep more time free
 			s.Took = [len(s.Took)]time.Duration{took}
 		}
 	case o.Failure != nil && errors.Is(o.Failure.Err, ErrAttemptTimeout):
 	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil && o.Kind != status.KindTCP || s.p.Elements != nil && !o.Good()):
-		// A refusal takes less time than a whole response, and so does a failed request or a failure of one page. A
-		// refused connection to a port takes as long as an accepted one.
+		// A rejected or failed request usually takes less time than a full response, so it must not lower the
+		// median. A refused TCP connection is different: it takes as long as an accepted connection.
 	default:
-		s.Took[s.Attempts%len(s.Took)] = max(took, 1) // 0 is an unused entry
+		s.Took[s.Attempts%len(s.Took)] = max(took, 1) // at least 1, because 0 marks an unused entry
 	}
 }
 
-// endingOf returns how a wait ends after an attempt, "" if it continues. stopped is how the caller, the goal or a closed
-// origin ends it. If several endings apply, the first of these counts: the verdict, stopped, the hint, the attempts, the
-// deadline.
+// endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
+// is the ending because of the caller, the group's goal or a closed origin, or "". If several endings apply,
+// endingOf returns the first one in this order: the verdict's, stopped, HintTooLong, AttemptsExhausted,
+// TimedOut.
 func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
 	switch how := cmp.Or(s.endingByVerdict(), stopped); {
 	case how != "":
@@ -241,7 +246,7 @@ func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
 	return ""
 }
 
-// endingByVerdict returns how the last verdict ends a wait, "" if the wait continues.
+// endingByVerdict returns Succeeded or Failed if the last verdict ends the wait, and "" otherwise.
 func (s *standing) endingByVerdict() Ending {
 	switch {
 	case !s.decided():
@@ -254,17 +259,20 @@ func (s *standing) endingByVerdict() Ending {
 	return ""
 }
 
-// decided reports whether the verdict ends the wait.
+// decided reports whether the last verdict ends the wait: it is SUCCESS or ERROR, and has reached its
+// threshold.
 func (s *standing) decided() bool {
 	t := s.threshold()
 	return t.Times > 0 && s.Streak >= t.Times && s.held() >= t.For
 }
 
-// held returns how long the last verdict has held: from the first response with the verdict to the start of the
-// last attempt. Changes during the last attempt cannot be observed.
+// held returns how long the last verdict has been unchanged: from the first response with this verdict to the
+// start of the last attempt. Time during the last attempt does not count, because changes in that time cannot
+// be observed.
 func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
 
-// threshold returns how much of the last verdict ends the wait; zero if that verdict never ends a wait.
+// threshold returns the threshold that the last verdict has to reach to end the wait. It is zero if the verdict
+// cannot end a wait.
 func (s *standing) threshold() Threshold {
 	switch v := &s.last.verdict; {
 	case v.Final:
@@ -277,24 +285,26 @@ func (s *standing) threshold() Threshold {
 	return Threshold{}
 }
 
-// isThrottled reports whether the last response was THROTTLED. The end of a stream is not, even with a hint.
+// isThrottled reports whether the last verdict was THROTTLED. The end of a stream is not THROTTLED, even if the
+// server requested a wait.
 func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
 
-// isRefused reports whether the last attempt was THROTTLED and named no wait.
+// isRefused reports whether the last verdict was THROTTLED and the response requested no particular wait.
 func (s *standing) isRefused() bool { return s.isThrottled() && s.Hint == nil }
 
-// hintTooLong reports whether a THROTTLED response requests a wait that does not fit before the deadline.
+// hintTooLong reports whether a THROTTLED response requests a wait that does not end before the deadline.
 func (s *standing) hintTooLong(now time.Time) bool {
 	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
 }
 
-// isToConfirm reports whether SUCCESS has been seen, but not often or long enough.
+// isToConfirm reports whether the current status is SUCCESS, but its threshold is not reached.
 func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
 
-// isUnconfirmed reports whether SUCCESS or ERROR has been seen, but not often or long enough.
+// isUnconfirmed reports whether the current status is SUCCESS or ERROR, but its threshold is not reached.
 func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
 
-// toHold returns how much longer the verdict that was seen has to hold, 0 or less if no longer.
+// toHold returns how much longer the current verdict has to last to reach the For of its threshold. It returns
+// 0 or less if the verdict has lasted long enough.
 func (s *standing) toHold(now time.Time) time.Duration {
 	if s.Streak == 0 {
 		return 0

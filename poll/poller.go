@@ -13,94 +13,102 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Poller waits for one operation. Only Probe is required. A Poller keeps no state: it can be run several
-// times, also concurrently if Rand is nil.
+// A Poller waits for one operation. Only the field Probe is required. A Poller is not changed by its runs: it
+// can be run several times, and concurrently if Rand is nil.
 type Poller struct {
-	// Probe checks the operation once. The wait continues with its [Report.Next].
+	// Probe checks the operation once. If the [Report] of an attempt names a Next probe, that probe makes the
+	// next attempt.
 	Probe Probe
-	// Target names the operation in events and errors. It must not contain a secret. "" means the Name in the Plan
-	// of the Probe.
+	// Target is the name of the operation in events and errors. It must not contain a secret. "" means the Name
+	// in the Plan of Probe.
 	Target string
-	// Elements makes each element of the responses a target of its own. Rules and the thresholds apply to the
-	// elements; Timeout and MaxAttempts apply to the list. Elements is for the targets of a [Group]: a single wait
-	// with Elements fails. Nil means that the response is about one operation.
+	// Elements, if not nil, makes each element of the responses a target of its own. Rules and the thresholds
+	// then apply to each element, while Timeout and MaxAttempts apply to the list as a whole. Only a [Group]
+	// supports Elements: the methods of Poller end with Failed if Elements is set. Nil means that each response
+	// is about one operation.
 	Elements *Elements
-	// Rules give each response a verdict. With the zero value HTTP 2xx, exit code 0, a connection, and a
-	// [ProbeFunc] without a failure are SUCCESS.
+	// Rules determine the verdict on each response. The zero value means that these are SUCCESS: HTTP status
+	// 2xx, exit code 0, an established connection, and a [ProbeFunc] observation without a failure.
 	Rules status.Rules
 
-	// Schedule returns the wait before each attempt. Nil means 100 ms, doubled each time, up to 20 s.
+	// Schedule determines the wait before each attempt. Nil means 100 ms before the first attempt, doubled each
+	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend returns the wait before the start request (see [HTTP]) is sent again, if it was refused because of
-	// load or was never sent. The first start request is sent at once. Schedule starts after the first response to
-	// a start request. Nil means Schedule and Throttled.
+	// Resend determines the wait before the start request (see [HTTP]) is sent again, because it was rejected
+	// because of load or never left this machine. The first start request is sent at once, and Schedule applies
+	// after the first response to a start request. Nil means that Schedule and Throttled apply.
 	Resend backoff.Schedule
-	// Throttled returns the wait after a THROTTLED response that requests no wait. Nil means [backoff.Throttled] of
-	// Schedule.
+	// Throttled determines the wait after a THROTTLED response that does not request a particular wait. Nil
+	// means [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
-	// RetryAfter names a wait in the document of a response, such as .interval: a number of seconds, a string such
-	// as "5s", or a date. The next attempt does not come sooner. If the response also has a Retry-After header, the
-	// longer wait counts. A missing value and null request no wait. Any other value that is not a wait is ignored
-	// with a note. RetryAfter is not evaluated on a truncated document or on messages. Nil means that documents
-	// request no waits.
+	// RetryAfter is an expression that finds the requested wait in the document of a response, for example
+	// .interval. Its value must be a number of seconds, a string such as "5s", or a date. The next attempt is
+	// made no earlier than that. If the response also has a Retry-After header, the longer wait applies. A
+	// missing or null value requests no wait; any other value that is not a wait is ignored, which a note
+	// reports. RetryAfter is not evaluated on truncated documents, or on the messages of a stream. Nil means
+	// that documents request no waits.
 	RetryAfter *expr.Expr
-	// Limiter spaces the requests to each origin. Nil means no limit or, in a [Group], the Limiter of the group.
+	// Limiter spaces out the requests to each origin. Nil means the group's Limiter in a [Group], and no limit
+	// otherwise.
 	Limiter Limiter
-	// Rand is the source of all jitter. Nil means a source with a random seed for each run.
+	// Rand is the source of randomness for all waits. Nil means a randomly seeded source for each run.
 	Rand *rand.Rand
-	// Immediate is true if only InitialDelay comes before the first attempt, and no wait of the Schedule. A first
-	// attempt that starts an operation never waits for the Schedule.
+	// Immediate is true if the first attempt does not wait for Schedule, but only for InitialDelay. A first
+	// attempt that starts an operation never waits for Schedule.
 	Immediate bool
-	// InitialDelay passes before the first wait. 0 or less means none.
+	// InitialDelay is added to the wait before the first attempt. If it is 0 or negative, nothing is added.
 	InitialDelay time.Duration
 
-	// Start is the time when the wait started, if the wait is older than the run: Timeout and every Elapsed
-	// count from Start. Zero means the start of the run.
+	// Start is the time from which Timeout and every Elapsed count, for a wait that started before the run.
+	// Zero means the start of the run.
 	Start time.Time
-	// Timeout limits the whole run. 0 means that only the deadline of the run's context limits the run; otherwise
-	// the earlier of the two counts. With a negative Timeout the wait ends with TimedOut before the first attempt.
+	// Timeout limits the whole wait. The earlier of its end and the deadline of the context ends the run. 0
+	// means that only the context limits the run. If Timeout is negative, the wait ends with TimedOut before
+	// the first attempt.
 	Timeout time.Duration
-	// AttemptTimeout limits one attempt, with its redirects and pages. The time that requests wait for the
-	// Limiter does not count. 0 means no limit except the limit of the run.
+	// AttemptTimeout limits one attempt, including its redirects and pages, but without the time that its
+	// requests wait for the Limiter. 0 means no limit.
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
-	// SuccessThreshold and ErrorThreshold are the numbers of verdicts, or the times, after which SUCCESS and ERROR
-	// end the run. An ERROR that has not reached its threshold is NOT_READY if a later attempt may succeed; otherwise the ERROR
-	// ends the run at once.
+	// SuccessThreshold and ErrorThreshold require several consecutive verdicts, or a verdict that lasts for
+	// some time, before SUCCESS or ERROR ends the wait. An ERROR that has not reached its threshold is reported
+	// as NOT_READY. An ERROR that no further attempt can change ends the wait regardless of ErrorThreshold.
 	SuccessThreshold, ErrorThreshold Threshold
 
-	// Past is the [State] of an earlier run that this run continues; nil or the zero value means a new wait.
-	// MaxAttempts counts the attempts of all runs, and every Elapsed counts from the start of the first run. If
-	// Start is zero, Timeout counts from there, too. A Past that has Ended ends the run at once: the only event is
-	// an EventEnd with [Outcome.Resumed].
+	// Past is the [State] of an earlier run that this run continues. Nil, or a zero State, means a new wait.
+	// MaxAttempts then limits the attempts of all runs together, and every Elapsed counts from the start of the
+	// first run. So does Timeout if the field Start is zero. If the wait has already ended according to Past,
+	// the run ends at once: the only event is an EventEnd whose Outcome is [Outcome.Resumed].
 	Past *State
-	// Starting is called before each request that starts the operation, unless Starting is nil. Its argument is the
-	// State from which a later run has to continue if this run ends during the request. If Starting returns an
-	// error, the State could not be saved: the request is not sent, and the run has Failed. Starting is called on
-	// any goroutine, and for several targets concurrently.
+	// Starting, if not nil, is called before each request that starts the operation, to save its argument.
+	// Should this run end during the request, a later run must continue from that State. An error means that
+	// the State could not be saved: the request is not sent, and the run ends with Failed. Starting may be
+	// called on any goroutine, and concurrently for several targets.
 	Starting func(State) error
 
-	// Finalize is called with the outcome of a wait that Succeeded, before its EventEnd, unless Finalize is nil.
-	// The returned Outcome replaces the outcome. Finalize may turn a useless result into a failure; the State then
-	// stays open for a later run. Finalize may be called from any goroutine, and for several targets concurrently.
+	// Finalize, if not nil, is called with the outcome of a wait that Succeeded, before its EventEnd. The
+	// outcome that it returns replaces the original. For example, Finalize can turn a useless result into a
+	// failure; the State is then saved as not ended, so that a later run can continue. Finalize may be called
+	// on any goroutine, and concurrently for several targets.
 	Finalize func(Outcome) Outcome
 }
 
-// A Threshold is how often in a row, or for how long, a verdict has to be seen before it ends a wait. With the
-// zero value the first verdict ends the wait.
+// A Threshold is how many times in a row, and for how long, a verdict must be seen before it ends a wait. The
+// zero value means that one verdict is enough.
 type Threshold struct {
-	// Times is the number of consecutive verdicts. 0 means 1. For a [Command] with Stream, the threshold for
-	// SUCCESS counts lines in one run of the program. Lines that no rule matches may come between the counted
-	// lines, unless a rule for SUCCESS reads a JSON document.
+	// Times is the required number of consecutive verdicts; 0 means 1. For a [Command] with Stream, the
+	// threshold for SUCCESS counts lines within one run of the program. Lines that no rule matches do not
+	// interrupt the count, unless a rule for SUCCESS reads a JSON document.
 	Times int
-	// For is how long the verdict has to hold: from the first attempt with the verdict to the start of the last
-	// attempt. 0 means no time. The time restarts if the pause between two runs, or two steps, was more than 2 s
-	// longer than the wait of the schedule: nobody observed the operation during the pause.
+	// For is how long the verdict must last, from the first attempt with the verdict to the start of the last
+	// attempt. 0 means no minimum. If there was a pause between two runs, or two steps, that exceeds the
+	// scheduled wait by more than 2 s, the time starts again, because nobody observed the operation during the
+	// pause.
 	For time.Duration
 }
 
-// validate returns an error if a limit or a threshold is negative, or if the elements cannot be found.
+// validate returns an error if a limit or a threshold is negative, or if Elements is invalid.
 func (p *Poller) validate() error {
 	switch success, failure, e := p.SuccessThreshold, p.ErrorThreshold, p.Elements; {
 	case p.AttemptTimeout < 0:
@@ -120,8 +128,9 @@ func (p *Poller) validate() error {
 	return nil
 }
 
-// Run waits until the operation is done, has failed, or a limit is reached. It returns a nil error on SUCCESS,
-// and an [*Error] otherwise. errors.Is(err, poll.TimedOut) tests for an ending.
+// Run waits until the operation is done, has failed, or a limit is reached. The error is nil if the wait
+// Succeeded, and an [*Error] otherwise. To distinguish the endings, use errors.Is, for example errors.Is(err,
+// poll.TimedOut).
 func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	var outcome Outcome
 	for event := range p.Events(ctx) {
@@ -132,47 +141,48 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	return outcome, outcome.Err()
 }
 
-// Events runs the poller and yields the events: for each attempt EventWait, EventStart and EventAttempt, and at
-// the end one EventEnd. With a Limiter it yields an EventOrigin when the origin has requested a pause. If more
-// than ten messages of a stream come per second, some messages have no EventMessage. Breaking out of the
-// iteration ends the run.
+// Events runs p and yields its events. For each attempt these are an EventWait, an EventStart and an
+// EventAttempt; the last event of the run is an EventEnd. If a Limiter is set, Events also yields an
+// EventOrigin when the origin asked clients to pause. The messages of a stream are EventMessages; if more than
+// ten arrive per second, some are left out. If the caller breaks out of the loop, the run ends.
 //
-// The wait of each attempt starts when the previous attempt ends. If ctx is done during an attempt, the attempt
-// is stopped. The run exceeds its deadline only by the time that the probe needs to stop.
+// The wait before an attempt starts when the previous attempt has ended. If ctx is done during an attempt, the
+// attempt is stopped. A run exceeds its deadline only by the time that the probe takes to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		p.loop(ctx, yield).driveOne(*p)
 	}
 }
 
-// loop returns the loop of a single wait, which is a group of one.
+// loop returns the loop of a single wait, which is run like a group with one target.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	l := newLoop(ctx, Group{Rand: p.Rand}, yield)
 	l.single = true
 	return l
 }
 
-// Step makes the next attempt of a wait. It returns the State after the attempt, for the next Step, and the
-// events that [Poller.Events] would yield, except EventOrigin. Step does not wait between attempts: the caller
-// does, for example a workflow engine.
+// Step makes the next attempt of a wait, and returns without waiting for the attempt after it. It is meant for
+// a caller that does the waiting itself, such as a workflow engine. Step returns the State to pass to the next
+// Step, and the events that [Poller.Events] would yield, except EventOrigin. For the first Step of a wait, past
+// is the zero State.
 //
-// The last event shows the next action. After an EventWait, the next Step is due when the Wait of the event is
-// over. An earlier Step makes no attempt and returns only that EventWait. After an EventEnd the wait has ended
-// with the Outcome of the event. If the State has not Ended, for example after a timeout or if ctx was canceled,
-// a further Step continues the wait.
+// The last event determines what to do next. After an EventWait, call Step again when the Wait of the event is
+// over; a Step before that time makes no attempt, and returns only that EventWait. After an EventEnd, the wait
+// has ended with the Outcome of the event. If the State has not Ended, for example after a timeout or when ctx
+// was canceled, another Step can continue the wait.
 //
-// The deadline of ctx limits only this Step, not the wait. It limits the attempt like AttemptTimeout; a tenth of
-// the time, at most 5 s, is reserved for saving the State.
+// The deadline of ctx limits this Step, but not the whole wait. It limits the attempt like AttemptTimeout,
+// except that a tenth of the time, at most 5 s, is kept free for the caller to save the State.
 //
-// past is the zero State for the first Step. A request that starts an operation is sent only once under two
-// conditions: [Poller.Starting] saves its State before it returns, and if a Step did not return, the next Step
-// gets the State that was saved last.
+// A request that starts an operation is sent only once, provided that [Poller.Starting] saves its State before
+// it returns, and that after a Step that did not return (as in a crash), the next Step receives the State that
+// was saved last.
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past
 	var events []Event
 	l := going.loop(ctx, func(e Event) bool {
-		if e.Kind != EventOrigin { // the wait of the next Step includes it
+		if e.Kind != EventOrigin { // left out, since the next Step's EventWait includes the pause
 			events = append(events, e)
 		}
 		return true
@@ -185,5 +195,5 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	return events[len(events)-1].State, events
 }
 
-// maxKeeping is the longest time of a [Poller.Step] that is reserved for saving the State.
+// maxKeeping is the maximum time kept free for the caller of [Poller.Step] to save the State.
 const maxKeeping = 5 * time.Second

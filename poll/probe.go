@@ -12,39 +12,42 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Attempt describes the attempt that a probe is to make. A probe that checks another probe passes the Attempt on, or
-// a changed copy: the requests of an [HTTP] then wait for the [Limiter].
+// An Attempt describes the attempt that a probe has to make. A probe that calls another probe should pass on
+// its Attempt, or a modified copy. The requests of an [HTTP] then wait for the [Limiter].
 type Attempt struct {
-	Number   int           // from 1
-	Elapsed  time.Duration // since the start of the run
-	Previous status.Status // of the previous attempt; None for the first
-	// LastAttempt is true if there may not be enough time for another attempt.
+	Number   int           // number of the attempt, counting from 1
+	Elapsed  time.Duration // time since the wait started
+	Previous status.Status // status of the previous attempt; None for the first attempt
+	// LastAttempt is true if the time may not be enough for another attempt.
 	LastAttempt bool
-	// NoCache is true if a response that a cache had before may not count: the operation was started, or the
-	// attempt confirms another. An [HTTP] then sends "Cache-Control: no-cache".
+	// NoCache is true if the response must not come from a cache, because the operation was started, or because
+	// the attempt has to confirm an earlier response. An [HTTP] then sends "Cache-Control: no-cache".
 	NoCache bool
-	// Accept is the field of the wait's Rules.
+	// Accept is a copy of the Accept field of the wait's Rules.
 	Accept []int
-	// Message, unless it is nil, evaluates a message of a stream, and reports whether the attempt has to end: the message
-	// decides the wait, or the consumer of the events has left. The observation that Check returns then does not
-	// count. Message must be called by one goroutine at a time, and not after the attempt. A single wait yields its
-	// events on this goroutine. If their consumer needs its own goroutine, Check itself has to call Message.
+	// Message, if not nil, evaluates one message of a stream. It returns true if the attempt has to end,
+	// because the message decides the wait or because nobody receives the events any more. The Observation that
+	// Check then returns is ignored. If Message never returned true, the end of the attempt has no effect on
+	// the status, unless it is an error that will not pass. The next attempt follows after a random wait, with
+	// a restarted schedule.
 	//
-	// If no message has decided, the end of the attempt means nothing for the operation, unless it is an error that
-	// cannot pass. The next attempt comes after a wait with jitter, and the schedule starts anew.
+	// Message may be called by only one goroutine at a time, and only until Check returns. A single wait yields
+	// its events on the calling goroutine, so Check has to call Message on its own goroutine if the consumer of
+	// the events needs that goroutine.
 	Message func(status.Observation) (decided bool)
 
-	limits *limits // nil outside a wait
+	limits *limits // nil if the attempt does not belong to a running wait
 }
 
-// limits are the settings of a wait for the requests of an attempt.
+// A limits holds what a wait imposes on the requests of one attempt.
 type limits struct {
-	request.Attempt          // Pace, Timeout and Anew
-	continues       bool     // the wait continues with Report.Next of an HTTP
-	started         sync.Map // the start requests ([request.Start]) that the attempt has sent and that are not due again
+	request.Attempt          // only the fields Pace, Timeout and Anew are set
+	continues       bool     // the wait keeps to Report.Next, so an HTTP may start or follow an operation
+	started         sync.Map // set of the start requests (request.Start) that the attempt has sent and that need not be sent again
 }
 
-// message returns a.Message. If Message is nil, as outside a wait, the first message is enough: it is the response.
+// message returns a.Message. If that is nil, message returns a function that accepts the first message as the
+// response.
 func (a Attempt) message() func(status.Observation) (enough bool) {
 	if a.Message == nil {
 		return func(status.Observation) bool { return true }
@@ -54,67 +57,67 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 
 // A Probe checks an operation once.
 //
-// Check returns when the response is complete, or soon after ctx is done. Failures are part of the
-// observation. Check never changes the Probe: [Report.Next] is the probe of the next attempt, which may follow another
-// URL. Several waits can use one Probe at once.
+// Check returns when the response is complete, or soon after ctx is done. It returns failures as part of the
+// observation. It must not modify the Probe, so that several waits can use the Probe at the same time. To
+// continue in a different way, for example at a URL that a response named, Check returns another probe in
+// [Report.Next].
 type Probe interface {
 	Check(ctx context.Context, a Attempt) Report
-	// Plan returns the facts that a wait needs before the attempt.
+	// Plan returns what a wait must know before the attempt.
 	Plan() Plan
 }
 
 // A Report is the result of one attempt.
 type Report struct {
 	status.Observation
-	// Next is the probe of the next attempt; nil means the same probe.
+	// Next is the probe for the next attempt. Nil means the same probe again.
 	Next Probe
-	// Position is the JSON form of the position of Next. In a later run, [Plan.Resume] of the configured probe
-	// makes the same probe of it. Position holds no header and no credentials, which belong to the configured
-	// probe, except for cookies. Nil means that a later run can as well use the configured probe.
+	// Position describes Next as JSON, so that a later run can continue: [Plan.Resume] of the original probe
+	// turns it back into the probe Next. It may contain cookies, but no header and no other credentials, which
+	// come from the original probe. Nil means that a later run can use the original probe.
 	Position json.RawMessage
-	// Result is the probe that returns the result of the operation, if the Observation means SUCCESS and
-	// the result is in another document; nil if the Observation has the result. The first Check of Result
-	// belongs to the same attempt. Later ones are attempts of their own. The rules of the wait, which are
-	// about the operation, do not apply to the result.
+	// Result is the probe that fetches the operation's result, if the Observation means SUCCESS and the result
+	// is in another document. Nil means that the Observation contains the result. The first Check of Result
+	// belongs to the same attempt, and any further Check is an attempt of its own. The wait's rules do not
+	// apply to the result, because they describe the operation.
 	Result Probe
 }
 
-// A Plan has the facts that a wait needs before an attempt. The zero value means that a probe can be checked any
-// number of times.
+// A Plan is what a wait must know about an attempt before it is made. The zero value describes a probe that can
+// be checked any number of times.
 type Plan struct {
-	// Name names the target in events, without secrets.
+	// Name is the name of the target in events. It must not contain a secret.
 	Name string
-	// Origin names the server or program that the attempt uses, for the limits of a [Group]: the scheme, host and
-	// port of a URL, the program of a command.
+	// Origin identifies the server or program that the attempt uses, so that the limits of a [Group] can apply
+	// to it: the scheme, host and port of a URL, or the program of a command.
 	Origin string
-	// Once is true if the attempt starts the operation. Such an attempt comes at once, and the wait keeps in
-	// its State that the operation may have started before it is made.
+	// Once is true if the attempt starts the operation. Such an attempt does not wait for the schedule. Before
+	// it, the wait records in its State that the operation may have started.
 	Once bool
-	// Invalid is the reason why no attempt can succeed, without secrets; nil if an attempt can. The reason for a
-	// program that cannot be run is a [*status.Failure].
+	// Invalid is the reason why no attempt can succeed, without secrets. It is nil if an attempt may succeed,
+	// and a [*status.Failure] if a program cannot be run.
 	Invalid error
-	// Resume returns the probe at a [Report.Position] of an earlier run. An error means that the position
-	// cannot be used. Nil means that the probe has no positions.
+	// Resume returns the probe that continues from a [Report.Position] of an earlier run. It returns an error
+	// if the position cannot be used. A nil Resume means that the probe has no positions.
 	Resume func(position json.RawMessage) (Probe, error)
 
-	isHTTP    bool // the requests have limits of their own
-	streams   bool // each message of a response is evaluated
-	lines     bool // the messages are lines of a command
-	continues bool // each attempt needs the Report.Next of the attempt before
+	isHTTP    bool // the probe is an HTTP, which applies some limits to each request by itself
+	streams   bool // each message of a response is evaluated when it arrives
+	lines     bool // the messages are the output lines of a command
+	continues bool // each attempt depends on the Report.Next of the previous attempt
 	start     request.Start
 }
 
-// The causes with which a run ends the context of an attempt, which a probe gets
-// from [context.Cause]. Any other comes from the caller's context.
+// The causes with which a run ends the context of an attempt; see [context.Cause]. Any other cause comes from
+// the caller's context.
 var (
-	// ErrAttemptTimeout ends an attempt that took longer than AttemptTimeout.
+	// ErrAttemptTimeout is the cause if the attempt exceeded AttemptTimeout.
 	ErrAttemptTimeout = meaning.ErrAttemptTimeout
-	// ErrDeadline ends the attempt that is under way at the deadline.
+	// ErrDeadline is the cause if the wait's deadline came during the attempt.
 	ErrDeadline = meaning.ErrDeadline
 )
 
-// A ProbeFunc is a function that implements [Probe]. [Observe] returns an observation for a document or an
-// error.
+// A ProbeFunc is a function used as a [Probe]. It can create its result with [Observe].
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
 // Check calls f.
@@ -125,7 +128,7 @@ func (f ProbeFunc) Check(ctx context.Context, a Attempt) Report {
 // Plan returns the zero Plan.
 func (f ProbeFunc) Plan() Plan { return Plan{} }
 
-// impossible is a probe whose attempts cannot succeed.
+// An impossible is a probe whose attempts cannot succeed, because of err.
 type impossible struct {
 	name string
 	err  error
@@ -137,22 +140,23 @@ func (p impossible) Check(context.Context, Attempt) Report {
 	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
 }
 
-// Wrap returns a Probe that checks p by a function. The function gets the Check of p as next. The Probe has the
-// Plan of p, and the function is around the probes of later attempts and of the result, too: a start is sent once,
-// and a later run resumes the operation.
+// Wrap returns a Probe that calls the function check in place of p.Check; next is p.Check. The function can
+// prepare the attempt, or change the observation. It also wraps the probes that p returns for later attempts
+// and for the result, so operations are started only once, and a later run can resume them. The Plan is p's.
+// Wrap returns nil if p is nil.
 //
-// The function returns the Observation of next, or a changed copy. It may return a new Observation, as [Observe] makes
-// without an error. This stands for the last Observation of next with another body: a 202 stays a 202, and a failure
-// stays a failure. Its Body is the whole response then: the further pages are left out, and a list without Known and
-// Expect is not complete. If the function has not called next, its Observation is evaluated like the Observation of a
-// [ProbeFunc].
+// The function should return the Observation of next, or a modified copy. It may also return a new Observation
+// without a Failure, for example from [Observe]. The new one then counts as the response of the last next call
+// with a different body: a 202 remains a 202, and a failure remains a failure. Since the new body stands for
+// the whole response, further pages are dropped, and a list is complete only with Known or Expect. If the
+// function did not call next, its Observation is evaluated like that of a [ProbeFunc].
 //
-// The function does not get the messages of a stream. A function that needs them replaces the Message of the Attempt before
-// it calls next.
+// The messages of a stream do not pass through the function. To see them, replace Attempt.Message before
+// calling next.
 //
-// The function may be called from several goroutines if p is used by several waits. It may call next from
-// several goroutines: the calls are made one after the other, so that a start is sent once. The context of the
-// function is done once the function has returned, and the attempt ends after the call that is under way then.
+// If several waits use p, the function may be called concurrently. The function may call next from several
+// goroutines, but the calls run one after the other. When the function returns, its context is canceled, and
+// the attempt ends as soon as a call of next that is still running has returned.
 func Wrap(p Probe, check func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	if p == nil {
 		return nil
@@ -160,6 +164,7 @@ func Wrap(p Probe, check func(ctx context.Context, a Attempt, next func(context.
 	return wrapped{p, check}
 }
 
+// A wrapped is the Probe that Wrap returns.
 type wrapped struct {
 	inner Probe
 	check func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation
@@ -177,7 +182,7 @@ func (w wrapped) Plan() Plan {
 }
 
 func (w wrapped) Check(ctx context.Context, a Attempt) Report {
-	turn := make(chan struct{}, 1) // for one call at a time
+	turn := make(chan struct{}, 1) // held during a call of next, so that calls run one after the other
 	inner := w.inner
 	var last Report
 	var next Probe
@@ -199,23 +204,23 @@ func (w wrapped) Check(ctx context.Context, a Attempt) Report {
 		return last.Observation
 	})
 	cancel()
-	turn <- struct{}{} // a call that is under way ends first
+	turn <- struct{}{} // wait for a call that is still running
 	isOver = true
 	<-turn
 	seen := last.Observation
 	last.Next, last.Result = Wrap(next, w.check), Wrap(last.Result, w.check)
 	if last.Observation = o; isMade && seen.Kind != status.KindCustom && o.Kind == status.KindCustom && o.Failure == nil {
-		last.Observation = seen // o was made anew: it is the same response with another body
+		last.Observation = seen // o is a new Observation: it replaces only the body of the response
 		last.Body, last.Size, last.Output, last.Pages = o.Body, o.Size, o.Output, o.Pages
 		last.LeftOut = len(seen.Pages) > len(o.Pages)
 	}
 	return last
 }
 
-// Observe returns the observation of a [ProbeFunc]: of the document body or, unless err is nil, of err. An error
-// is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error is THROTTLED. Once ctx is done, only a
-// Permanent error counts; any other error means that the attempt was stopped. The text of err becomes the reason
-// of the verdict. It must not contain a secret.
+// Observe returns the observation for a [ProbeFunc]: of the document body if err is nil, and of err otherwise.
+// An error means NOT_READY, except that a [Permanent] error means ERROR and a [Throttled] error means
+// THROTTLED. If ctx is done, an error other than a Permanent one means that the attempt was interrupted. The
+// text of err is used in the reason of the verdict, so it must not contain a secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -236,8 +241,9 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	return o
 }
 
-// Permanent marks an error that no further attempt can change: the verdict is ERROR. If the context of a run is
-// canceled with a Permanent cause, the run ends with Failed and not with Interrupted. Permanent(nil) is nil.
+// Permanent marks err as an error that no further attempt can change, so the verdict is ERROR. If the context
+// of a run is canceled with a Permanent cause, the run ends with Failed instead of Interrupted. Permanent(nil)
+// returns nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -245,6 +251,7 @@ func Permanent(err error) error {
 	return &permanentError{err}
 }
 
+// isPermanent reports whether err is, or wraps, an error from Permanent.
 func isPermanent(err error) bool {
 	_, ok := errors.AsType[*permanentError](err)
 	return ok
@@ -254,8 +261,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Throttled marks an error caused by too many requests: the verdict is THROTTLED. The next attempt comes after
-// wait at the earliest; if wait is 0, the schedule decides. Throttled(nil, wait) is nil.
+// Throttled marks err as caused by too many requests, so the verdict is THROTTLED. The next attempt is made no
+// earlier than after wait; if wait is 0, only the schedule applies. Throttled(nil, wait) returns nil.
 func Throttled(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
@@ -270,7 +277,8 @@ type throttledError struct {
 
 func (e *throttledError) Unwrap() error { return e.error }
 
-// Recorded returns o, an observation that was recorded or made by hand, with the meaning of its kind: of an HTTP
-// response if o has a Code, of a command if o has an Exit, and otherwise of its Kind. [status.Rules.Classify] then
-// returns the verdict that a wait would return. A wait does the same with the observations of a [ProbeFunc].
+// Recorded completes o, an observation that was recorded or constructed, so that [status.Rules.Classify]
+// returns the same verdict as in a wait. It is treated as an HTTP response if it has a Code, as the end of a
+// command if it has an Exit, and according to its Kind otherwise. The observations of a [ProbeFunc] need no
+// Recorded, because a wait completes them itself.
 func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

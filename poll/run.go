@@ -9,35 +9,38 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A run has the parts that all waits of a loop share: the settings of the group, the context, and the consumer of the
+// A run holds what all waits of a loop share: the settings of the group, the context, and the consumer of the
 // events.
 type run struct {
 	Group
-	caller, ctx context.Context         // ctx is done with caller, at the deadline, or once the goal is decided
-	cancel      context.CancelCauseFunc // of ctx
-	deadline    time.Time               // zero = none
-	stepping    bool                    // a Step: the loop makes one attempt if an attempt is due
-	stepEnd     time.Time               // the latest end of the attempt of a Step, zero without a limit
-	invalid     error                   // why the group cannot run, nil for a valid group
+	caller, ctx context.Context         // caller is the caller's context; ctx is derived from it, and also done at the deadline or once the goal is decided
+	cancel      context.CancelCauseFunc // cancels ctx
+	deadline    time.Time               // zero means no deadline
+	stepping    bool                    // run by Poller.Step: at most one attempt, if it is due
+	stepEnd     time.Time               // latest end of the attempt that Poller.Step makes; zero means no limit
+	invalid     error                   // why the group's settings are invalid, or nil
 
-	// held has a value while the state of the loop is changed, and while an event is emitted. It is a channel and not a
-	// mutex because the consumer may take its time over an event, which package testing/synctest sees of a channel only.
+	// held is a lock: it contains a value while the state of the loop is changed or an event is emitted. It is
+	// a channel and not a mutex, because the consumer may block while it handles an event, and package
+	// testing/synctest recognizes only a goroutine blocked on a channel.
 	held    chan struct{}
 	yield   func(Event) bool
-	hasLeft bool // the consumer has stopped the iteration
+	hasLeft bool // the consumer has ended the iteration
 }
 
-// isOver reports whether the run has ended: at the deadline, by the caller or the consumer, or because its goal
-// is decided.
+// isOver reports whether the run has ended: the deadline has passed, the caller or the consumer has stopped it,
+// or its goal is decided.
 func (r *run) isOver() bool { return r.ctx.Err() != nil }
 
-// lock waits until no other goroutine changes the state of the loop. It returns the function that unlocks the loop.
+// lock locks the state of the loop, and waits if another goroutine has locked it. It returns a function that
+// unlocks the state.
 func (r *run) lock() (unlock func()) {
 	r.held <- struct{}{}
 	return func() { <-r.held }
 }
 
-// emit hands an event to the consumer until the consumer stops the iteration, which ends the run.
+// emit passes e to the consumer. If the consumer ends the iteration, emit ends the run, and drops all further
+// events.
 func (r *run) emit(e Event) {
 	if !r.hasLeft && !r.yield(e) {
 		r.hasLeft = true
@@ -45,15 +48,17 @@ func (r *run) emit(e Event) {
 	}
 }
 
-// emitMessage emits the event of a message from the goroutine of the attempt. It reports whether the consumer wants
-// further events.
+// emitMessage emits e, the event of a message, from the goroutine of an attempt. It reports whether the
+// consumer still receives events.
 func (r *run) emitMessage(e Event) (goesOn bool) {
 	defer r.lock()()
 	r.emit(e)
 	return !r.hasLeft
 }
 
-// stopped returns the ending of targets that the caller or the goal of the group has stopped, or "".
+// stopped returns the ending for targets that were stopped by the caller's context or by the group's goal, and
+// "" if neither has stopped them. The ending is Failed, Interrupted or Cancelled. It is "" if the deadline of
+// the caller's context has passed, except in a [Poller.Step].
 func (r *run) stopped() Ending {
 	err := r.caller.Err()
 	switch {
@@ -67,7 +72,8 @@ func (r *run) stopped() Ending {
 	return ""
 }
 
-// broken returns the [Permanent] cause with which the caller canceled the context; nil without such a cause.
+// broken returns the cause with which the caller canceled the context if that cause is a [Permanent] error, and
+// nil otherwise.
 func (r *run) broken() error {
 	if cause := context.Cause(r.caller); isPermanent(cause) {
 		return cause
@@ -75,14 +81,14 @@ func (r *run) broken() error {
 	return nil
 }
 
-// The causes with which the loop cancels the targets of a group that have not ended.
+// The causes with which the loop cancels the remaining targets of a group.
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
 	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
 	errOver       = fmt.Errorf("%w: poll waits for nothing any more", Cancelled)
 )
 
-// event returns an event of w with a kind, and with the fields that the kind needs.
+// event returns an event of the given kind about w, with the fields that belong to the kind.
 func (w *wait) event(kind EventKind, now time.Time) Event {
 	e := Event{
 		Kind:        kind,
@@ -100,14 +106,14 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	case EventAttempt, EventMessage:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
 		e.Threshold = w.threshold()
-		if e.Verdict.Status == status.Error && !w.decided() { // a later attempt may succeed
+		if e.Verdict.Status == status.Error && !w.decided() { // the ERROR has not reached its threshold, so a later attempt may succeed
 			e.Verdict.Status = status.NotReady
 		}
 	}
 	return e
 }
 
-// all returns the waits that have not ended: w and, for a list, its elements.
+// all returns w and, if w is the lead of a list, the waits of the elements that have not ended.
 func (w *wait) all() []*wait {
 	waits := []*wait{w}
 	if w.list != nil {

@@ -7,22 +7,24 @@ import (
 	"time"
 )
 
-// A schedule keeps the due times of the waits of a group. A wait that is due lines up at its origin, and gets a
-// goroutine for one attempt when its turn comes. So a wait that sleeps costs no goroutine. The waits of an origin have
-// their turns in the order of their due times.
+// A schedule runs the waits of a group at the right times. A wait that sleeps needs no goroutine: it only has
+// an entry in the agenda. When its attempt is due, the wait joins the line of its origin, and gets a goroutine
+// for that one attempt when it reaches the front. Waits at the same origin are served in the order of their due
+// times.
 type schedule struct {
 	agenda agenda
-	woken  chan struct{}  // has a value if the agenda has a new first entry
-	turns  sync.WaitGroup // the goroutines of attempts
+	woken  chan struct{}  // receives a value when the first entry of the agenda changes
+	turns  sync.WaitGroup // counts the goroutines of attempts
 }
 
-// A line is where waits that are due stand until their turn. The gate takes one wait of a line at a time.
+// A line is a queue of waits whose attempts are due. One wait at a time leaves the line and enters the gate,
+// which limits concurrent attempts.
 type line struct {
 	waits  []*wait
-	isBusy bool // one wait is in the gate
+	isBusy bool // a wait from this line is in the gate
 }
 
-// drive waits for the targets of a group, and ends the targets that are left.
+// drive runs all targets of a group until the group is over, and ends the targets that are left.
 func (l *loop) drive() {
 	l.openAll()
 	timer := time.NewTimer(0)
@@ -41,7 +43,7 @@ func (l *loop) drive() {
 	l.turns.Wait()
 }
 
-// openAll opens all waits, and plans their first attempts.
+// openAll prepares all waits, and plans their first attempts.
 func (l *loop) openAll() {
 	defer l.lock()()
 	for _, w := range l.waits {
@@ -56,7 +58,8 @@ func (l *loop) openAll() {
 	l.decide()
 }
 
-// plan plans the next attempt of a wait, unless all its targets have ended.
+// plan plans the next attempt of w. If no attempt is needed because all targets of w have ended, or the run is
+// over, plan retires w.
 func (l *loop) plan(w *wait) {
 	w.isBusy = false
 	if w.over || l.isOver() {
@@ -73,7 +76,7 @@ func (l *loop) plan(w *wait) {
 	l.wakeAt(w, w.Due)
 }
 
-// rest ends a wait that makes no more attempts. The loop keeps no data of waits that have ended.
+// rest retires w, which makes no further attempts: it ends w's remaining targets, and releases the memory of w.
 func (l *loop) rest(w *wait) {
 	l.end(w)
 	w.leaveOrigin()
@@ -81,7 +84,7 @@ func (l *loop) rest(w *wait) {
 	*w = wait{over: true}
 }
 
-// endResting ends the waits that make no attempt.
+// endResting retires all waits that are not making an attempt.
 func (l *loop) endResting() {
 	defer l.lock()()
 	for _, w := range l.waits {
@@ -91,15 +94,16 @@ func (l *loop) endResting() {
 	}
 }
 
-// leaveOrigin removes a wait from the count of its origin.
+// leaveOrigin removes w from the number of waits at its origin.
 func (w *wait) leaveOrigin() {
 	if w.origin != nil {
 		w.origin.waits--
 	}
 }
 
-// timeForOthers returns the time that one attempt of each other wait takes if all take as long as the attempts of w. All
-// waits share the workers, and the waits of an origin share its room.
+// timeForOthers estimates how long one attempt of every other wait takes, assuming that each takes as long as
+// w's attempts. At most Parallel attempts run at the same time, and fewer at the same origin if ParallelOrigin
+// says so.
 func (l *loop) timeForOthers(w *wait) time.Duration {
 	took := w.median()
 	others := time.Duration(l.unfinished-1) * took / time.Duration(l.Parallel)
@@ -109,8 +113,9 @@ func (l *loop) timeForOthers(w *wait) time.Duration {
 	return others
 }
 
-// lineUpDue sends the waits that are due into their lines, and ends the waits whose deadline has come. It returns the
-// time until the next appointment; ok is false without a further appointment.
+// lineUpDue moves the waits whose attempts are due to their lines, and ends the waits whose deadline has
+// passed. It returns the time until the next entry of the agenda. ok is false if the agenda is empty or the run
+// is over.
 func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	defer l.lock()()
 	for len(l.agenda) > 0 && !l.isOver() {
@@ -120,7 +125,7 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 		}
 		w := heap.Pop(&l.agenda).(appointment).wait
 		switch {
-		case w.over || w.isBusy: // an attempt that is under way ends at the deadline by itself
+		case w.over || w.isBusy: // a running attempt ends at its deadline by itself
 		case w.isDeadline(now):
 			l.rest(w)
 			l.decide()
@@ -134,8 +139,8 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// lineOf returns the line of a wait: the line of its origin, or its own line if the wait has a limiter of its own. Other
-// waits do not wait for such a limiter.
+// lineOf returns the line for w. It is the line of w's origin, except that a wait with its own limiter has its
+// own line, so that the limiter delays no other wait.
 func (l *loop) lineOf(w *wait) *line {
 	if w.p.Limiter != nil {
 		return &w.own
@@ -143,35 +148,36 @@ func (l *loop) lineOf(w *wait) *line {
 	return &w.origin.line
 }
 
-// admit starts the turn of the first wait in a line. The turn of the next wait starts once the first wait is
-// through the gate.
+// admit starts an attempt of the first wait in line, on a new goroutine. When that wait is through the gate,
+// admit is called again for the next wait.
 func (l *loop) admit(line *line) {
 	line.isBusy = false
 	for len(line.waits) > 0 && !line.isBusy && !l.isOver() {
 		w := line.waits[0]
 		line.waits = line.waits[1:]
-		if w.over { // at its deadline
+		if w.over { // it ended at its deadline
 			continue
 		}
 		line.isBusy, w.isBusy = true, true
 		l.turns.Go(func() {
-			defer l.next(w) // also if the probe ends its goroutine
+			defer l.next(w) // deferred, so that it also runs if the probe calls runtime.Goexit
 			l.turn(w, func() { l.admit(line) })
 		})
 	}
 }
 
-// next plans the next attempt of a wait after its turn.
+// next plans w's next attempt after an attempt, and ends the run if the group's goal is now decided.
 func (l *loop) next(w *wait) {
 	defer l.lock()()
 	l.plan(w)
 	l.decide()
 }
 
-// An agenda is a heap of appointments (container/heap). Equal times have the order of their waits.
+// An agenda is a heap of appointments, ordered by time. Appointments at the same time are in the order of their
+// waits. It implements [heap.Interface].
 type agenda []appointment
 
-// An appointment is the due time of a wait, or its deadline.
+// An appointment is the time of a wait's next attempt, or its deadline.
 type appointment struct {
 	at   time.Time
 	wait *wait
@@ -185,10 +191,10 @@ func (a agenda) Less(i, j int) bool {
 
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
 
-// Push adds an appointment at the end; package heap calls it.
+// Push implements [heap.Interface]. Only package heap calls it.
 func (a *agenda) Push(x any) { *a = append(*a, x.(appointment)) }
 
-// Pop removes the last appointment; package heap calls it.
+// Pop implements [heap.Interface]. Only package heap calls it.
 func (a *agenda) Pop() any {
 	last := len(*a) - 1
 	x := (*a)[last]
@@ -196,7 +202,7 @@ func (a *agenda) Pop() any {
 	return x
 }
 
-// wakeAt adds an appointment.
+// wakeAt adds an appointment for w to the agenda. If it is the first one, wakeAt wakes the loop.
 func (l *loop) wakeAt(w *wait, at time.Time) {
 	heap.Push(&l.agenda, appointment{at, w})
 	if l.agenda[0].wait != w {

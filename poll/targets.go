@@ -12,17 +12,17 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A score counts the targets of a group and their ends.
+// A score counts the targets of a group, and how they ended.
 type score struct {
 	Summary
-	unfinished int // waits that are not over
-	live       int // targets that have not ended
-	failed     int // targets, and lists, that have ended without success
-	growing    int // the lists that may find more targets
-	missing    int // how many more targets the lists should have
+	unfinished int // number of waits that are not over
+	live       int // number of targets that have not ended
+	failed     int // number of targets and lists that ended without success
+	growing    int // number of lists that may add more targets
+	missing    int // number of targets that the lists still lack, according to Known and Expect
 }
 
-// add adds a wait for a target or for a list.
+// add adds w, the wait for a target or for a list, to the loop.
 func (l *loop) add(w *wait) {
 	if w.p.Elements != nil && !l.single {
 		l.prepareList(w)
@@ -35,7 +35,7 @@ func (l *loop) add(w *wait) {
 	l.unfinished++
 }
 
-// number counts w as a target, and sets its number.
+// number counts w as a target. In a group, it also numbers w.
 func (l *loop) number(w *wait) {
 	l.live++
 	if l.Targets++; !l.single {
@@ -43,8 +43,8 @@ func (l *loop) number(w *wait) {
 	}
 }
 
-// unrunnable returns CannotRun if the program cannot be run, Failed if the start request must not be sent, and
-// otherwise "". If it returns an ending, no attempt was made.
+// unrunnable returns an ending if the last attempt could not be made: CannotRun if the program cannot be run,
+// and Failed if the start request must not be sent. It returns "" if the attempt was made.
 func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
 	switch {
@@ -56,7 +56,8 @@ func (w *wait) unrunnable() Ending {
 	return ""
 }
 
-// concludeTargets emits the verdict of an attempt, and ends each target that needs no further attempt.
+// concludeTargets emits the EventAttempt of each target of w, and ends each target that needs no further
+// attempt. An element of a list has an EventAttempt only if its conclusion has changed.
 func (l *loop) concludeTargets(w *wait) {
 	now := time.Now()
 	l.endSome(w, func(w *wait) Ending {
@@ -74,11 +75,12 @@ func (l *loop) concludeTargets(w *wait) {
 	})
 }
 
-// keptBody is the number of body bytes that a group keeps of a response that did not end a wait. The outcome
-// needs no more bytes of the last response.
+// keptBody is the number of bytes that a group keeps of the last response's body while a wait continues, to
+// save memory. The outcome needs no more.
 const keptBody = 8 << 10
 
-// slim drops the parts of the last observation that the outcome does not need. Emitted events keep these parts.
+// slim drops those parts of the last observation that the outcome does not need, to save memory. Emitted events
+// have the full observation.
 func (w *wait) slim() {
 	o := *w.last.observation
 	o.Header, o.Remarks, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
@@ -88,7 +90,8 @@ func (w *wait) slim() {
 	w.last.observation = &o
 }
 
-// endSome ends each target of a wait if ending returns an Ending for the target. The remaining targets continue.
+// endSome ends those targets of w for which the function ending returns an Ending other than "". The other
+// targets continue.
 func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 	isEnd := func(w *wait) bool {
 		how := ending(w)
@@ -105,16 +108,16 @@ func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 	}
 }
 
-// finish notes that all targets of a wait have ended.
+// finish records that all targets of w have ended.
 func (l *loop) finish(w *wait) {
 	w.over = true
 	l.unfinished--
 }
 
-// maxFailures is how many failures of a group are named.
+// maxFailures is the maximum number of errors in Summary.Failures.
 const maxFailures = 3
 
-// emitEnd counts the end of a target or list, and emits the EventEnd.
+// emitEnd emits the EventEnd of w, which is a target or a list, and updates the score.
 func (l *loop) emitEnd(w *wait, how Ending) {
 	o := w.outcome(how)
 	o.Unfinished = w.isUnfinished()
@@ -131,7 +134,7 @@ func (l *loop) emitEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// prepareList adds a list with the wait lead. The known elements become targets.
+// prepareList creates the list of lead. The elements that are already known become targets.
 func (l *loop) prepareList(lead *wait) {
 	list := newList(lead, l.AtLeast)
 	if !list.isCounted() && l.Percent > 0 {
@@ -143,7 +146,7 @@ func (l *loop) prepareList(lead *wait) {
 	l.numberNew(list)
 }
 
-// numberNew numbers the new targets of a list, and updates the count of missing targets.
+// numberNew numbers the new targets of list, and updates the number of missing targets.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
 	l.missing += missing - list.countedMissing
@@ -155,8 +158,9 @@ func (l *loop) numberNew(list *list) {
 	}
 }
 
-// concludeList emits the verdict of an attempt at a list. It ends each target that needs no further attempt, and
-// the list itself once no target is left to wait for.
+// concludeList handles the verdict on a list's response. It emits the EventAttempt of the list, and ends each
+// element that needs no further attempt. It ends the list itself if no further element is expected, or if a
+// limit ends it.
 func (l *loop) concludeList(lead *wait) {
 	list, now := lead.list, time.Now()
 	asked := len(list.waiting)
@@ -164,7 +168,7 @@ func (l *loop) concludeList(lead *wait) {
 	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
 	hopeless := how == Failed || how == HintTooLong
-	if hopeless && list.lastComplete { // the response is complete: it ends the finished elements
+	if hopeless && list.lastComplete { // the response is complete, so elements that it shows as finished end with their own verdict
 		l.concludeTargets(lead)
 	}
 	if !list.lastComplete || hopeless {
@@ -185,8 +189,8 @@ func (l *loop) concludeList(lead *wait) {
 	}
 }
 
-// endList ends a list, and its remaining targets. how is "" if the list is complete. The end of the list itself
-// is reported only if the list may have missed targets.
+// endList ends a list and its remaining elements with the ending how, which is "" if the list is complete. The
+// list itself gets an EventEnd only if targets may be missing.
 func (l *loop) endList(lead *wait, how Ending) {
 	list := lead.list
 	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
@@ -202,7 +206,7 @@ func (l *loop) endList(lead *wait, how Ending) {
 	l.finish(lead)
 }
 
-// endAll ends all targets of a wait.
+// endAll ends w, with all its targets, with the ending how.
 func (l *loop) endAll(w *wait, how Ending) {
 	if w.list != nil {
 		l.endList(w, how)
@@ -211,14 +215,15 @@ func (l *loop) endAll(w *wait, how Ending) {
 	l.endSome(w, func(*wait) Ending { return how })
 }
 
-// decide ends the run if all targets have ended, or once the goal of the group was reached or is out of reach.
+// decide ends the run if all targets have ended, if the group has reached its goal, or, with FailFast, if the
+// goal can no longer be reached.
 func (l *loop) decide() {
 	switch have, need := l.Endings[Succeeded], l.needed(); {
 	case l.unfinished == 0:
 		l.cancel(errOver)
 	case need > 0 && have >= need && (l.Percent <= 0 || l.missing == 0):
 		l.cancel(errReached)
-	case l.Attempts == 0 && l.growing == 0 && need > l.Targets+l.missing: // known before the first attempt
+	case l.Attempts == 0 && l.growing == 0 && need > l.Targets+l.missing: // too few targets: known before the first attempt
 		l.cancel(errOutOfReach)
 	case !l.FailFast:
 	case need <= 0 && l.failed > 0, need > 0 && l.growing == 0 && have+l.live < need:
@@ -226,15 +231,15 @@ func (l *loop) decide() {
 	}
 }
 
-// needed returns how many targets have to succeed, 0 for all.
+// needed returns the number of targets that must succeed; 0 means all of them.
 func (l *loop) needed() int {
 	if l.Percent <= 0 {
 		return l.AtLeast
 	}
-	return int(math.Ceil(l.Percent*float64(l.Targets+l.missing)/100 - 1e-9)) // 4.4% of 750 are 33, and not 33.000000000000007
+	return int(math.Ceil(l.Percent*float64(l.Targets+l.missing)/100 - 1e-9)) // subtract rounding errors: 4.4% of 750 is 33, not 33.000000000000007
 }
 
-// goal returns the last event.
+// goal returns the EventGoal, the last event of a group.
 func (l *loop) goal() Event {
 	now, s := time.Now(), l.Summary
 	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
@@ -242,7 +247,7 @@ func (l *loop) goal() Event {
 	if s.Need = l.needed(); needsAll {
 		s.Need = s.Targets + l.missing
 	}
-	isOpen := l.Percent > 0 && l.missing > 0 // a share of an unknown number
+	isOpen := l.Percent > 0 && l.missing > 0 // Percent of a number that is still unknown
 	if len(l.waits) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}
@@ -252,7 +257,8 @@ func (l *loop) goal() Event {
 	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Summary: &s}
 }
 
-// gravest returns the ending of a group whose goal was not reached.
+// gravest returns the ending of a group that did not reach its goal: the most serious ending of any target or
+// list, or Failed if there is none.
 func gravest(endings map[Ending]int) Ending {
 	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
 		if endings[e] > 0 {

@@ -11,23 +11,26 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// TCP is a [Probe] that connects to an address and closes the connection at once.
+// TCP is a [Probe] that opens a connection to an address, and closes it at once. An established connection
+// means success.
 type TCP struct {
-	// Address is "host:port", as for [net.Dial].
+	// Address has the form "host:port", as for [net.Dial].
 	Address string
-	// Dial connects; nil means the DialContext of a [net.Dialer]. A Dial of your own that tries several
-	// addresses has to return the errors of all of them ([errors.Join]), unless a [net.Dialer] does the work.
+	// Dial opens the connection; nil means DialContext of a [net.Dialer]. A custom Dial that tries several
+	// addresses without a net.Dialer should return the errors for all of them, joined with [errors.Join].
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Target returns "tcp://" and the address.
+// Target returns "tcp://" followed by the address.
 func (p TCP) Target() string { return "tcp://" + p.Address }
 
-// Plan returns the plan of each attempt. Address has to be a host in ASCII and a known port.
+// Plan returns the plan of each attempt. Plan.Invalid is not nil if Address is not an ASCII host name or IP
+// address with a known port.
 func (p TCP) Plan() Plan {
 	return Plan{Name: p.Target(), Origin: p.Target(), Invalid: p.invalid()}
 }
 
+// invalid returns an error if p.Address is not valid, and nil otherwise.
 func (p TCP) invalid() error {
 	host, port, err := net.SplitHostPort(p.Address)
 	if err != nil || host == "" || port == "" {
@@ -42,7 +45,7 @@ func (p TCP) invalid() error {
 	return nil
 }
 
-// Check connects once.
+// Check connects to the address once.
 func (p TCP) Check(ctx context.Context, _ Attempt) Report {
 	dial := p.Dial
 	if dial == nil {
