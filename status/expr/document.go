@@ -16,35 +16,36 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxDepth is the deepest nesting of lists and objects in a document. Some parsers stop at 256 levels, some
-// at 10,000. gjson has no limit, and a body of nothing but "[" would exhaust the stack.
+// maxDepth is the maximum nesting depth of lists and objects in a document. JSON parsers differ in their limits,
+// from 256 to 10,000 levels. gjson has no limit, so a body of nothing but "[" would exhaust the stack.
 const maxDepth = 1000
 
-// A Doc is a response read as JSON. The text is checked once, at the first use of the Doc, for all
-// expressions. A Doc is safe for concurrent use.
+// A Doc is a response that is read as JSON. The text is checked once, when the Doc is first used, however many
+// expressions read it. A Doc is safe for concurrent use.
 type Doc struct {
 	text    string
-	name    string // of a member of an object
+	name    string // the key, if the Doc is a member of an object; see Name
 	check   sync.Once
-	root    value    // the document, if it is the only one
-	lines   []string // the documents
-	problem string   // the reason why the text is not one document
-	unread  bool     // the problem is not in the text
+	root    value    // the document, if the text is exactly one document
+	lines   []string // the texts of all documents, if the text is a sequence of documents
+	problem string   // why the text is not exactly one document, or ""
+	unread  bool     // the problem has another cause than the text
 
 	decode sync.Once
-	tree   any // the document in the form of gojq
+	tree   any // the document as a tree of Go values, which gojq reads
 }
 
-// emptyBody is the problem of a text without a document.
+// emptyBody is the problem of a text that contains no document.
 const emptyBody = "the body is empty"
 
-// guards are the prefixes that keep browsers from running a document as a script. Gerrit, Angular, Google and
+// guards are prefixes that prevent a browser from running a JSON document as a script. Gerrit, Angular, Google and
 // Facebook send them.
 var guards = [...]string{")]}',", ")]}'", "while(1);", "for(;;);"}
 
-// NewDoc returns the document of a response. The body must not be changed while the Doc, or a value
-// read from the Doc, is in use. NewDoc removes colors, and a prefix that keeps browsers from running the
-// document as a script. A byte order mark is skipped, and a body with the mark of UTF-16 is decoded.
+// NewDoc returns the document in the body of a response. The body must not be changed while the Doc, or a value
+// read from the Doc, is in use. NewDoc removes terminal colors, and a prefix that prevents browsers from running
+// the document as a script. It skips a byte order mark, and decodes a body that starts with the byte order mark of
+// UTF-16.
 func NewDoc(body []byte) *Doc {
 	text := decodeText(body)
 	for _, guard := range guards {
@@ -53,8 +54,8 @@ func NewDoc(body []byte) *Doc {
 	return &Doc{text: text}
 }
 
-// newElement returns an element of a document as a document that needs no check. The name is "" except for
-// a member of an object.
+// newElement returns the document for v, an element of another document, which was checked before. name is the key
+// of v if v is a member of an object, and otherwise "".
 func newElement(v value, name string) *Doc {
 	raw := v.json()
 	d := &Doc{text: raw, root: parseValue(raw), lines: []string{raw}, name: name}
@@ -62,22 +63,24 @@ func newElement(v value, name string) *Doc {
 	return d
 }
 
-// Unreadable returns a document that cannot be read for a reason outside its text, such as "the body was
-// cut at 64 MiB". Every path on the document is unknown for that reason.
+// Unreadable returns a document that cannot be read for a reason other than its text, such as "the body was cut at
+// 64 MiB". Every path on the document is unknown for that reason.
 func Unreadable(reason string) *Doc {
 	d := &Doc{problem: reason, unread: true}
 	d.check.Do(func() {})
 	return d
 }
 
-// Name returns the key of an element that is a member of an object, after the keys of the objects around
-// the element, joined by slashes. Name returns "" for an element of a list, and for a response.
+// Name returns the key of d if d is an element that [Each.Elements] has found in an object. The keys of enclosing
+// objects come first, separated by slashes. Name returns "" for an element of a list, and for a response.
 func (d *Doc) Name() string { return d.name }
 
-// Bytes returns the text of the document in UTF-8, without a byte order mark. The bytes must not be changed.
+// Bytes returns the text of the document in UTF-8, without a byte order mark. The caller must not change the
+// bytes.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
-// value returns the only document of the text, or an unknown value.
+// value returns the document as a value. The value is unknown if d is nil, or if the text is not exactly one
+// document.
 func (d *Doc) value() value {
 	if d == nil {
 		return unknown("there is no answer")
@@ -88,8 +91,8 @@ func (d *Doc) value() value {
 	return d.root
 }
 
-// decoded returns the document in the form of gojq, which does not change the tree. It returns nil if the
-// document is unknown.
+// decoded returns the document as a tree of Go values for gojq, which does not change the tree. It returns nil if
+// the document is unknown.
 func (d *Doc) decoded() any {
 	d.decode.Do(func() {
 		if v := d.value(); v.kind != kindUnknown {
@@ -99,7 +102,7 @@ func (d *Doc) decoded() any {
 	return d.tree
 }
 
-// all returns the list of the documents, which is unknown if they cannot be read.
+// all returns the list of all documents in the text. The list is unknown if the documents cannot be read.
 func (d *Doc) all() value {
 	if v := d.value(); v.kind == kindUnknown && (d == nil || d.lines == nil) {
 		return v
@@ -107,7 +110,7 @@ func (d *Doc) all() value {
 	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 }
 
-// read checks the text, and sets either root and lines or the problem.
+// read checks the text, and sets root and lines if it is a single document. Otherwise, it sets problem.
 func (d *Doc) read() {
 	switch {
 	case isTooDeep(d.text, maxDepth):
@@ -119,7 +122,7 @@ func (d *Doc) read() {
 	}
 }
 
-// isTooDeep reports whether a JSON text nests lists and objects deeper than max levels.
+// isTooDeep reports whether lists and objects in the JSON text s are nested deeper than max levels.
 func isTooDeep(s string, max int) bool {
 	if strings.Count(s, "[")+strings.Count(s, "{") <= max {
 		return false
@@ -132,7 +135,7 @@ func isTooDeep(s string, max int) bool {
 		case c == '"':
 			inText = !inText
 		case inText:
-		case c|' ' == '{': // or [
+		case c|' ' == '{': // true for { and for [
 			if depth++; depth > max {
 				return true
 			}
@@ -143,11 +146,12 @@ func isTooDeep(s string, max int) bool {
 	return false
 }
 
-// isJSON reports whether a text is one JSON value that is not nested too deep.
+// isJSON reports whether s is a single JSON value that is not nested too deep.
 func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 
-// readLines reads several documents that begin on lines of their own. For a malformed document it
-// describes the first flaw.
+// readLines reads a text that is not a single valid document. If every document in the text starts on a new line,
+// as in JSON lines, it sets lines, and problem to the number of documents. Otherwise, it sets problem to a
+// description of the first error.
 func (d *Doc) readLines() {
 	decoder := json.NewDecoder(strings.NewReader(d.text))
 	for end := 0; ; end = int(decoder.InputOffset()) {
@@ -163,7 +167,7 @@ func (d *Doc) readLines() {
 		case err == io.EOF:
 			d.problem = emptyBody
 			return
-		case isSyntax: // a malformed constant is a flaw from its start
+		case isSyntax: // a malformed true, false or null is an error from its first letter
 			at = max(at, len(strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn")))
 		case err != nil:
 			at = len(d.text)
@@ -173,7 +177,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// flaw returns the problem of a text that is not JSON at an offset.
+// flaw returns a description of the error in a text that is not JSON. The error is at offset at.
 func (d *Doc) flaw(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
@@ -186,9 +190,10 @@ func (d *Doc) flaw(at int) string {
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }
 
-// decodeText returns a text as UTF-8 without a byte order mark and colors. A text with the mark of UTF-16, as
-// Windows programs write it, is decoded, and U+FFFD replaces malformed parts. Any other text without
-// colors is not copied: a response may have 64 MiB, and this package never writes to the text.
+// decodeText returns b as a string in UTF-8, without a byte order mark and without terminal colors. It decodes a
+// text that starts with the byte order mark of UTF-16, which Windows programs write, and replaces malformed parts
+// by U+FFFD. A text that needs no change is not copied, because a response may have 64 MiB and this package never
+// writes to it.
 func decodeText(b []byte) string {
 	s := viewString(b)
 	if strings.HasPrefix(s, "\xfe\xff") || strings.HasPrefix(s, "\xff\xfe") {
@@ -202,8 +207,8 @@ func decodeText(b []byte) string {
 	return s
 }
 
-// colors matches the sequences that set colors and styles in a terminal (SGR: ECMA-48, section 8.3.117).
+// colors matches the escape sequences that set colors and styles in a terminal (SGR: ECMA-48, section 8.3.117).
 var colors = words.Pattern(`\x1b\[[0-9;:]*m`)
 
-// viewString returns b as a string without a copy. The bytes must not be changed.
+// viewString returns b as a string without copying b. The bytes must not be changed afterwards.
 func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

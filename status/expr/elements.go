@@ -9,31 +9,31 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A place is the place of an element in the lists and objects that the [] of a path lead through.
+// A place is the position of an element within the lists and objects that a path with [] leads through.
 type place struct {
-	label    string // the indexes and keys: [2] or [0]["a"]
-	name     string // the keys, joined by slashes
-	isMember bool   // the element is a member of an object
+	label    string // the index or key at each level, such as [2] or [0]["a"]
+	name     string // the keys alone, separated by slashes
+	isMember bool   // the element is a member of an object, and not of a list
 }
 
-// A walker visits the elements that the [] of a path lead to.
+// A walker visits the elements that a path with [] selects.
 type walker struct {
 	*evaluator
 	path    *path
 	visit   func(at place, element value) (more bool)
-	problem value // the first value that should have been a list, unknown
-	objects bool  // a [] was that of an object
+	problem value // the first value that should have been a list, turned into an unknown value
+	objects bool  // a [] was applied to an object
 }
 
-// walk takes steps from a value at a place, and visits each of the elements if a step is []. It reports whether visit
-// wants more elements.
+// walk follows steps from v, a value at the place at. It calls w.visit for each element that the [] among the
+// steps select, or for the resulting value if there is no []. It returns false as soon as visit returns false.
 func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	i := nextEach(steps)
 	if i < 0 {
 		return w.visit(at, w.follow(w.path, v, steps))
 	}
 	list, subject := w.follow(w.path, v, steps[:i]), w.path.before(&steps[i], w.src)
-	if w.path.from == w.path.to { // unwritten
+	if w.path.from == w.path.to { // the path is a dot that is not in the source
 		subject = w.subject
 	}
 	switch {
@@ -65,22 +65,22 @@ func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	return true
 }
 
-// A tally joins the outcomes of conditions by Kleene's logic: those of the operands of "and" and "or", and those of the
-// elements of any, all and count.
+// A tally combines the outcomes of several conditions by Kleene's three-valued logic. The conditions are the
+// operands of "and" or "or", or the condition of any, all or count, evaluated for each element.
 type tally struct {
-	settles Tri      // the outcome of one condition that settles the whole; Unknown for count
-	total   int      // conditions
-	counts  [3]int   // by outcome
-	values  [3]value // by outcome: the first condition, with the evidence of all
+	settles Tri      // the outcome that settles the result as soon as one condition has it; Unknown for count
+	total   int      // the number of conditions
+	counts  [3]int   // the number of conditions with each outcome
+	values  [3]value // for each outcome, the value of the first condition, with the evidence of all conditions
 
-	at       place // of the element that explains the whole: the first that settles it, or else the first
-	element  value
-	decisive Tri // the outcome for the element
-	whole    value
+	at       place // of the element that explains the result: the first element that settles it, or else the first element
+	element  value // that element
+	decisive Tri   // the outcome of the condition for that element
+	whole    value // the result of any, all or count
 }
 
-// add adds the value of a condition. join joins the evidence of conditions of which one does not settle the
-// whole.
+// add adds v, the value of a condition. If v has the same outcome as an earlier condition, and this outcome does
+// not settle the result, join combines the evidence of the two conditions.
 func (t *tally) add(v value, join func(a, b evidence) evidence) {
 	outcome := v.truth()
 	all := &t.values[outcome]
@@ -95,7 +95,7 @@ func (t *tally) add(v value, join func(a, b evidence) evidence) {
 	all.hidden, all.evidence = all.hidden || v.hidden, join(all.evidence, v.evidence)
 }
 
-// addElement adds the value of the condition for an element.
+// addElement adds v, the value of the condition for element, which is at the place at.
 func (t *tally) addElement(at place, element, v value) {
 	outcome := v.truth()
 	isFirst := t.counts[outcome] == 0
@@ -109,8 +109,10 @@ func (t *tally) addElement(at place, element, v value) {
 	t.add(v, evidence.each)
 }
 
-// outcome returns the value of any, all or count. It is unknown if an element decided by absence alone. The problem
-// decides if no element settles the whole.
+// outcome returns the result of any, all or count, after the elements were added. problem is an unknown value if
+// the elements could not be read completely, and otherwise the zero value. It becomes the result unless an element
+// has settled the result. The result is also unknown if a missing path is the only reason why the deciding
+// elements decide.
 func (t *tally) outcome(problem value) (v value) {
 	isCount, decisive := t.settles == Unknown, t.settles
 	switch {
@@ -137,31 +139,33 @@ func (t *tally) outcome(problem value) (v value) {
 		return by
 	}
 	v = v.derivedFrom(t.values[:]...)
-	v.evidence = evidence{ground: onValue, positive: by.positive && !(isCount && v.isEmpty())} // a list was found
+	v.evidence = evidence{ground: onValue, positive: by.positive && !(isCount && v.isEmpty())} // a list was found, so the result does not rest on absence
 	return v
 }
 
-// An Each is a compiled expression for the elements of a response, or for the objects of a response that have
-// verdicts of their own. It is immutable and safe for concurrent use.
+// An Each is a compiled expression that selects elements of a response: the elements of a list that a user waits
+// for, or the objects that a preset evaluates separately. It is immutable and safe for concurrent use.
 type Each struct {
 	src   string
-	paths []*path // the first that leads to something counts
+	paths []*path // alternatives; the first that leads to elements is used
 }
 
-// CompileEach compiles the path of a list, such as .items, or of its elements, such as
-// .groups[].items[] or .edges[].node. Without [] the path must lead to one list, and
-// [Each.Elements] returns its elements. With [] the path is read as in jq. The elements of an
-// object are its members.
+// CompileEach compiles the path of a list, such as .items, or a path to the elements of nested lists, such as
+// .groups[].items[] or .edges[].node. Without [], the path must lead to a single list, and [Each.Elements] returns
+// its elements. With [], the path has the same meaning as in jq. In place of a list there may be an object, whose
+// members are then the elements.
 //
-// The elements of ".." are the documents of a response. If the only document is a list of objects, the
-// objects are the elements. Every error is an [*Error].
+// The path ".." selects the documents of a response that consists of several JSON documents. If the response is a
+// single document, and this document is a list of objects, ".." selects these objects. Every error is an [*Error].
 func CompileEach(source string) (*Each, error) { return compileEach(source, true) }
 
-// CompileObjects compiles the path of an object, such as .job, or of several, such as .items[]. After //
-// comes another path, for a response in which the path before // leads nowhere: .items[] // . is each of the items,
-// and a response without a list of items. Every error is an [*Error].
+// CompileObjects compiles the path of an object, such as .job, or of several objects, such as .items[]. The
+// operator // separates alternative paths. A path after // is used if the paths before it lead nowhere. For
+// example, .items[] // . selects each item, or the whole response if it has no list of items. Every error is an
+// [*Error].
 func CompileObjects(source string) (*Each, error) { return compileEach(source, false) }
 
+// compileEach implements CompileEach if isList is true, and CompileObjects otherwise.
 func compileEach(source string, isList bool) (*Each, error) {
 	p, x := &parser{src: source, list: true}, &Each{src: source}
 	err := p.try(func() {
@@ -190,7 +194,8 @@ func compileEach(source string, isList bool) (*Each, error) {
 	return x, nil
 }
 
-// rejectOne rejects a path to a count, or to the first of some elements.
+// rejectOne rejects a path that leads to a single value instead of a list: to the number of elements (#), or to
+// the first element that meets a condition (#(...)).
 func (p *parser) rejectOne(q *path) {
 	if last := len(q.steps) - 1; last >= 0 && (q.steps[last].kind == stepCount || q.steps[last].kind == stepFirst) {
 		from := q.steps[last].from
@@ -201,15 +206,15 @@ func (p *parser) rejectOne(q *path) {
 // String returns the source of the expression.
 func (x *Each) String() string { return x.src }
 
-// Elements returns the elements in the order of the response. Each is a document that is a part of the response
-// unless the expression makes new lists. A null where a list should be is an empty list, since some servers write
-// empty lists so. For "..", an empty response is an empty list. If there is no list, Elements returns no elements,
-// and problem is the reason: ".items is missing, and is no list".
+// Elements returns the elements in the order of the response. Each element is a part of the response, unless the
+// expression creates new lists. If null stands in place of a list, it counts as an empty list, because some
+// servers write empty lists as null. For the path "..", an empty response counts as an empty list. If there is no
+// list, Elements returns no elements, and problem explains why, as in ".items is missing, and is no list".
 //
-// ofObject is true if the expression leads through an object, whose members are the elements or hold the elements,
-// even if the object has no members. A caller that has seen a list there can distinguish an object without
-// members, which may be the body of an error, from an empty list. If another alternative follows, the members of an
-// object are not a list.
+// ofObject is true if the path leads through an object, so that members of an object are the elements or contain
+// the elements. It is true even if the object has no members. A caller that has seen a list there before can then
+// distinguish an empty list from an object without members, which may be the body of an error response. If the
+// expression has several alternatives, only the last may lead through an object.
 func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem string) {
 	for i, q := range x.paths {
 		found, ofObject, why := x.elements(q, doc)
@@ -221,6 +226,7 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 	return nil, false, problem
 }
 
+// elements returns the elements that the alternative q selects, as Elements does for the whole expression.
 func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, problem string) {
 	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{}, nullIsList: true}
 	w := &walker{evaluator: e, path: q}
@@ -252,8 +258,9 @@ func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, prob
 	return nil, false, words.OneLine(strings.Join(reasons, "; "))
 }
 
-// onlyList returns the only document if it is a list of objects, or an empty list. Otherwise it returns all
-// documents: a line of JSON lines may be a list, too. Some programs print a list or JSON lines, depending on the version.
+// onlyList returns the first of documents if there is only one document, and if it is an empty list or a list of
+// objects. Otherwise, it returns documents, because a document of JSON lines may be a list, too. Some programs
+// print a list or JSON lines, depending on their version.
 func (e *evaluator) onlyList(documents value) value {
 	only := e.member(documents, "0")
 	if only.kind != kindArray || e.member(documents, "1").kind != kindMissing {

@@ -11,65 +11,67 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An Env holds everything that an expression can read of one attempt. An Env must not be changed while a
-// [Result] of it is in use.
+// An Env contains everything that an expression can read about one attempt. It must not be changed while a
+// [Result] that was computed from it is in use.
 type Env struct {
-	// Doc is the response as JSON. Nil makes every path unknown.
+	// Doc is the response as JSON. If it is nil, every path is unknown.
 	Doc *Doc
-	// Element is ".", if that is an element of Doc, or of the Doc of an earlier attempt. $json is Doc. If
-	// Element is nil, "." is Doc, too. Inside any, all and count, where "." is an element of their list,
-	// $element is Element.
+	// Element is the value of "." if the expression is about one element of a list. Doc then contains the list, or
+	// contained it in an earlier attempt, and is the value of $json. If Element is nil, "." is Doc. Inside any,
+	// all and count, where "." is an element of their own list, $element is Element.
 	Element *Doc
-	// Gone is $gone: an earlier response held the element, and this response does not.
+	// Gone is $gone, which is true if the element was in an earlier response and is no longer in the list.
 	Gone bool
 
-	// Exit is $exit, the exit code of a command. Nil if there is none.
+	// Exit is $exit, the exit code of a command. It is nil if the attempt has no exit code.
 	Exit *int
-	// Status is $status, the HTTP status code. Nil if there is none.
+	// Status is $status, the HTTP status code. It is nil if the attempt has no status code.
 	Status *int
-	// Header is $header, the HTTP response header. Nil if there is none.
+	// Header is $header, the header of the HTTP response. It is nil if the attempt has no header.
 	Header http.Header
 
-	// Body is $body, the response as text. Stdout and Stderr are $stdout and $stderr, the outputs of a
-	// command. Trailing newlines are dropped, as the shell's $(...) does. If Body or Stdout is nil, the
-	// other field replaces it, except that a response with a Status has no $stdout unless Stdout is set.
-	// A text that is still nil is empty if Exit is set, and missing otherwise. For Body, Status counts
-	// as Exit does.
+	// Body is $body, the response as text. Stdout and Stderr are $stdout and $stderr, the outputs of a command.
+	// Line breaks at the end are removed, as the shell's $(...) does. If only Body or only Stdout is set, it is
+	// the value of both $body and $stdout, except that a response with a Status has no $stdout unless Stdout is
+	// set. A variable without a value is the empty string if Exit is set, and otherwise missing. $body is also the
+	// empty string if Status is set.
 	Body, Stdout, Stderr []byte
-	// Output is $output: both outputs of a command in order of arrival. If Output is nil,
-	// $output is $stdout.
+	// Output is $output, the stdout and stderr of a command in order of arrival. If Output is nil, $output is the
+	// same as $stdout.
 	Output []byte
-	// BodyCut is true if Body and Stdout are only the beginning of the response. OutputCut is true if Output
-	// is only the beginning of the output. StderrCut is true if Stderr is only the end of stderr. A
-	// condition about the lost part is unknown, not false.
+	// BodyCut is true if Body and Stdout contain only the beginning of the response. OutputCut is true if Output
+	// contains only the beginning of the output. StderrCut is true if Stderr contains only the end of stderr. The
+	// result of a condition that needs the lost part is unknown, not false.
 	BodyCut, StderrCut, OutputCut bool
-	// StderrOpen is true if Stderr lacks the end of stderr. With StderrCut, Stderr is the middle.
+	// StderrOpen is true if the end of stderr is not in Stderr. If StderrCut is true, too, Stderr is a part from
+	// the middle.
 	StderrOpen bool
 
-	// Error is $error, the reason why an attempt got no response, such as "refused". $error
-	// is null if Error is "". If Error is set, a nil field above is unknown, not missing, for
-	// the reason of Doc: "$status != 503" is not true of a connection that was refused.
+	// Error is $error, the kind of failure that left the attempt without a response, such as "refused". If Error
+	// is "", $error is null. If Error is set, a variable whose field above is nil is unknown, not missing, for the
+	// same reason as Doc. For example, "$status != 503" is not true for a connection that was refused.
 	Error string
 
-	// Context, once done, ends an evaluation that takes long. The outcome is then unknown, see
-	// [Result.Abandoned]. A nil Context never ends an evaluation.
+	// Context can end an evaluation that takes long. Once it is done, the outcome is unknown (see
+	// [Result.Abandoned]). A nil Context never ends an evaluation.
 	Context context.Context
 
-	// Event is $event, the name of a server-sent event, missing if it is "".
+	// Event is $event, the name of a server-sent event. If Event is "", $event is missing.
 	Event string
 
-	Attempt   int           // $attempt, counted from 1
+	Attempt   int           // $attempt, starting at 1
 	Elapsed   time.Duration // $elapsed, since the start of the run
 	Unchanged time.Duration // $unchanged, since the last change of the response
 
-	// Name is $name, the name of the target, missing if it is "".
+	// Name is $name, the name of the target. If Name is "", $name is missing.
 	Name string
 }
 
-// dot returns the document that "." is.
+// dot returns the document that "." stands for.
 func (env *Env) dot() *Doc { return cmp.Or(env.Element, env.Doc) }
 
-// respondent returns the word of the rows of hints.txt for the source of the response.
+// respondent returns the word that stands for the sender of the response in the patterns of hints.txt: "command",
+// "request" or "answer".
 func (env *Env) respondent() string {
 	switch {
 	case env.Exit != nil:
@@ -80,15 +82,18 @@ func (env *Env) respondent() string {
 	return "answer"
 }
 
-// The variables are documents, or facts about the attempt. $ENV is not a variable here.
+// The names of the variables, without $, each with a space on either side. The variables in documents are JSON
+// documents. The variables in facts are facts about the attempt. $ENV is replaced when an expression is compiled,
+// so it is not among them.
 const (
 	variables = documents + facts
 	documents = " json element "
 	facts     = " exit status header body stdout stderr output error attempt elapsed unchanged gone isjson event name "
 )
 
-// read returns the value of a variable, and for ".." the list of the documents. field is the field of $header. The value
-// of a variable that does not apply is missing, and unknown if there was no response.
+// read returns the value of the variable name, or the list of all documents if name is "..". For $header, field is
+// the name of the header field. The value of a variable that does not apply to the attempt is missing. If the
+// attempt received no response, it is unknown instead.
 func (env *Env) read(name, field string) value {
 	v := env.variable(name, field)
 	if v.kind == kindMissing && env.Error != "" {
@@ -97,6 +102,8 @@ func (env *Env) read(name, field string) value {
 	return v
 }
 
+// variable returns the value of a variable as read does, except that a value remains missing if the attempt
+// received no response.
 func (env *Env) variable(name, field string) value {
 	isCommand, isRequest, body := env.Exit != nil, env.Status != nil, cut{end: env.BodyCut}
 	switch name {
@@ -144,15 +151,15 @@ func (env *Env) variable(name, field string) value {
 	case "name":
 		return textOr(env.Name, missing())
 	}
-	v := env.Doc.value() // of $isjson
+	v := env.Doc.value() // the remaining variable is $isjson
 	if env.Error != "" || env.Doc != nil && env.Doc.unread {
 		return v
 	}
 	return boolean(v.kind != kindUnknown)
 }
 
-// fieldText joins the values of a header field, which a response may have several times (RFC 9110, section 5.3).
-// Equal values that follow each other count once.
+// fieldText returns the values of a header field as a single string, separated by commas. A response may contain a
+// field several times (RFC 9110, section 5.3). Equal values in a row are reduced to one value.
 func fieldText(values []string) string {
 	if len(values) > 1 {
 		values = slices.Compact(slices.Clone(values))
@@ -160,16 +167,18 @@ func fieldText(values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// A cut is the loss of the start or the end of a text.
+// A cut states which ends of a text are lost.
 type cut struct{ start, end bool }
 
-// kept returns the name of the part of a text that is kept, "" for the whole text.
+// kept returns which part of the text is kept: "end", "beginning" or "middle". It returns "" if the text is
+// complete.
 func (c cut) kept() string {
 	return map[cut]string{{start: true}: "end", {end: true}: "beginning", {start: true, end: true}: "middle"}[c]
 }
 
-// output returns a text or, if that is nil, the other one. If both are nil, the value is empty after a response, and
-// otherwise missing. Trailing newlines are dropped unless the end of the text is lost.
+// output returns b as a string value, or the text other if b is nil. If both are nil, the value is the empty
+// string if responded is true, and otherwise missing. lost states which ends of the text are lost. Line breaks at
+// the end are removed unless the end of the text is lost.
 func output(b, other []byte, lost cut, responded bool) value {
 	if b == nil {
 		b = other
@@ -184,6 +193,7 @@ func output(b, other []byte, lost cut, responded bool) value {
 	return value{kind: kindString, str: s, lost: lost}
 }
 
+// optional returns the number that n points to, or a missing value if n is nil.
 func optional(n *int) value {
 	if n == nil {
 		return missing()
@@ -191,7 +201,7 @@ func optional(n *int) value {
 	return integer(*n)
 }
 
-// textOr returns a text as a value, and another value for the empty text.
+// textOr returns s as a value, or the value empty if s is "".
 func textOr(s string, empty value) value {
 	if s == "" {
 		return empty
@@ -199,6 +209,7 @@ func textOr(s string, empty value) value {
 	return text(s)
 }
 
+// seconds returns d as a number of seconds. Explanations show it as a duration.
 func seconds(d time.Duration) value {
 	v := number(words.Number(words.InSeconds(d)))
 	v.shown = words.Short(d)

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// text returns the source of a node, which may be an unwritten dot.
+// text returns the source of n. For a dot that is not in the source, it returns ".".
 func (e *evaluator) text(n *node) string { return cmp.Or(n.text(e.src), ".") }
 
-// eval returns the value of a node.
+// eval evaluates n and returns its value.
 func (e *evaluator) eval(n *node) value {
 	e.check(0)
 	switch n.op {
@@ -36,6 +36,7 @@ func (e *evaluator) eval(n *node) value {
 	return e.logic(n)
 }
 
+// not returns the negation of the condition x. The negation of an unknown condition is unknown.
 func (e *evaluator) not(x *node) value {
 	v := e.opposed().eval(x)
 	if v.truth() == Unknown {
@@ -44,14 +45,19 @@ func (e *evaluator) not(x *node) value {
 	return boolean(v.truth() == False).derivedFrom(v)
 }
 
-// opposed returns the evaluator for a condition after not.
+// opposed returns a copy of e for the operand of "not". An explanation then describes why the operand is not
+// false, instead of why it is not true.
 func (e evaluator) opposed() *evaluator {
 	e.negated = !e.negated
 	return &e
 }
 
-// logic is Kleene's: one false operand settles "and", one true operand settles "or". Otherwise an unknown operand
-// leaves the whole unknown. If missing paths alone settle the whole, a later operand may settle it better.
+// logic evaluates "and" and "or" by Kleene's three-valued logic. A single false operand makes "and" false, and a
+// single true operand makes "or" true. Otherwise, an unknown operand makes the result unknown.
+//
+// logic stops at the first operand that settles the result. It continues if the operand is true or false only
+// because a path is missing, or if a true operand of "or" is not affirmed (see [Result.Affirmed]), because a later
+// operand may be better evidence.
 func (e *evaluator) logic(n *node) value {
 	var t tally
 	if n.op == opOr {
@@ -60,7 +66,7 @@ func (e *evaluator) logic(n *node) value {
 	for _, kid := range n.kids {
 		v := e.eval(kid)
 		outcome := v.truth()
-		if outcome != Unknown || t.counts[Unknown] == 0 { // of unknown operands the first gives the reason
+		if outcome != Unknown || t.counts[Unknown] == 0 { // the first unknown operand gives the reason
 			t.add(v, evidence.and)
 		}
 		if outcome == t.settles && !v.isAbsent() && (v.positive || t.settles == False) {
@@ -77,7 +83,8 @@ func (e *evaluator) logic(n *node) value {
 	return boolean(decisive == True).derivedFrom(t.values[decisive])
 }
 
-// pipe evaluates the right side with the value of the left side as ".".
+// pipe evaluates "left | right": it evaluates the right side with the value of the left side as ".". If the left
+// side is unknown, the result is unknown, too.
 func (e *evaluator) pipe(n *node) value {
 	v := e.eval(n.kids[0])
 	if v.kind == kindUnknown {
@@ -86,7 +93,7 @@ func (e *evaluator) pipe(n *node) value {
 	return e.with(v, e.text(n.kids[0])).eval(n.kids[1])
 }
 
-// call applies a function to ".", or to its path.
+// call evaluates a call of exists, any, all, count or a function. A function is applied to the value of ".".
 func (e *evaluator) call(n *node) value {
 	switch {
 	case n.name == "exists":
@@ -113,8 +120,9 @@ func (e *evaluator) call(n *node) value {
 	return result
 }
 
-// exists distinguishes null from missing. A path through a value of a wrong type does not exist. Without a
-// readable document, or without a response, the result is unknown.
+// exists evaluates exists(path). Its result is true for null, and false for a missing value. The result is also
+// false if the path leads through a value of the wrong type. It is unknown if there is no response, or no readable
+// document.
 func (e *evaluator) exists(n *node) value {
 	v := e.unhinted().eval(n)
 	if v.kind == kindUnknown && e.root(n.path).kind == kindUnknown {
@@ -125,8 +133,8 @@ func (e *evaluator) exists(n *node) value {
 	return is
 }
 
-// quantify evaluates the condition of any, all or count for each element, until the outcome is settled or, if all is
-// true, for all elements.
+// quantify evaluates the condition of any, all or count for each element of the list. If all is false, it stops as
+// soon as the outcome is settled.
 func (e *evaluator) quantify(n *node, all bool) *tally {
 	list, condition := n.kids[0].path, n.kids[1]
 	t := &tally{settles: map[string]Tri{"any": True, "all": False, "count": Unknown}[n.name]}
@@ -139,7 +147,7 @@ func (e *evaluator) quantify(n *node, all bool) *tally {
 			inner.dot = &element
 			v = inner.eval(condition)
 		}
-		if t.addElement(at, element, v); t.total == 3 { // the hints of some elements are enough
+		if t.addElement(at, element, v); t.total == 3 { // three elements give enough hints
 			walking.hints, inner.hints = nil, nil
 		}
 		return all || n.name == "count" || v.truth() != t.settles || v.isAbsent()
@@ -149,15 +157,15 @@ func (e *evaluator) quantify(n *node, all bool) *tally {
 	return t
 }
 
-// A comparison is a comparison of two values, and its result.
+// A comparison is the comparison of two values, with its result.
 type comparison struct {
 	left, right value
 	result      value
-	problem     string // the reason why known values cannot be compared
-	isAbsent    bool   // one of the values is null, missing or absent, and not on purpose
+	problem     string // why two known values cannot be compared, or ""
+	isAbsent    bool   // a value is null or missing, or follows from a missing value, and the condition does not test for null
 }
 
-// compare compares the values of two operands. The result is an operand that is unknown.
+// compare evaluates the comparison n. If an operand is unknown, the result is the unknown value of that operand.
 func (e *evaluator) compare(n *node) (c comparison) {
 	left, right := n.kids[0], n.kids[1]
 	operands := e
@@ -168,7 +176,7 @@ func (e *evaluator) compare(n *node) (c comparison) {
 	if c.left.least > 0 && n.sign[0] == '>' && right.op == opLiteral {
 		least := integer(c.left.least)
 		least.ground = onValue
-		if enough, _ := e.compareValues(n, least, right.literal); enough { // whatever the unknown elements are
+		if enough, _ := e.compareValues(n, least, right.literal); enough { // the unknown elements cannot change the result
 			c.left = least
 		}
 	}
@@ -182,7 +190,8 @@ func (e *evaluator) compare(n *node) (c comparison) {
 	return c
 }
 
-// compareKnown compares two known values. A comparison with a missing or null value is unknown, as in SQL.
+// compareKnown sets the result of c, the comparison n of two known values. As in SQL, the result is unknown if a
+// value is missing or null, unless the condition tests for null.
 func (e *evaluator) compareKnown(n *node, c *comparison) {
 	a, b := c.left, c.right
 	holds, problem := e.compareValues(n, a, b)
@@ -221,7 +230,7 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 	}
 }
 
-// misfit returns the side of a comparison that has the problem.
+// misfit returns the operand that causes c.problem, and its value.
 func (c *comparison) misfit(n *node) (side *node, v value) {
 	isRight := n.sign == "in" && c.problem != needsAlike || c.problem == needsText && c.left.kind == kindString ||
 		c.problem == needsOrder && n.kids[0].op == opLiteral
@@ -231,8 +240,9 @@ func (c *comparison) misfit(n *node) (side *node, v value) {
 	return n.kids[0], c.left
 }
 
-// asksForNull reports whether the value of a node is a null, or a list in which null is, that is
-// written in the condition. It may also be written after //, if the left side is missing.
+// asksForNull reports whether the operand n makes the comparison a test for null: v, the value of n, is a null
+// that is written in the condition, or a list in the condition that contains null. The null or the list may also
+// be the right side of //, if v comes from there.
 func (e *evaluator) asksForNull(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -244,8 +254,8 @@ func (e *evaluator) asksForNull(n *node, v value) bool {
 	return v.kind == kindNull || v.kind == kindArray && hasNull
 }
 
-// lineThatMatches returns the first line of several lines that makes a comparison of text true. It returns "" without
-// such a line.
+// lineThatMatches returns the first line of left for which the comparison n with right is true. It returns "" if
+// there is no such line, if left has a single line or must not be shown, or if n is neither contains nor =~.
 func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
 		return ""
@@ -259,14 +269,15 @@ func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 	return ""
 }
 
-// apply applies a function to a known value. If that fails, problem is the reason.
+// apply returns the result of the function n for v, a known value. If the function cannot be applied to v, problem
+// states why.
 func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	switch n.name {
 	case "length":
 		switch v.kind {
 		case kindString:
 			return integer(utf8.RuneCountInString(v.str)), ""
-		case kindNumber: // its absolute value
+		case kindNumber: // the length of a number is its absolute value, as in jq
 			return number(strings.TrimPrefix(v.raw, "-")), ""
 		case kindArray, kindObject:
 			return integer(e.count(v)), ""
@@ -313,7 +324,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	return v, "makes no JSON of it"
 }
 
-// mapLetters moves the letters from first to last by an offset.
+// mapLetters returns s with the number by added to each character from first to last.
 func mapLetters(s string, first, last, by rune) string {
 	return strings.Map(func(r rune) rune {
 		if first <= r && r <= last {

@@ -9,28 +9,28 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An explainer explains the outcome of a condition: by a line for each comparison or other part that decided the
-// outcome, in the order of the source, and by notes on odd parts of the outcome. It evaluates the parts
-// once more.
+// An explainer explains the outcome of a condition. It adds a line for each comparison, or other part, that
+// decided the outcome, in the order of the source. It adds notes about parts whose result may surprise. It
+// evaluates the parts again for this purpose.
 type explainer struct {
 	*evaluator
 	why    *Explanation
-	prefix string // of each line: the source of the value that is piped in, ".status | "
+	prefix string // starts each line: the source of a value that is piped in, such as ".status | "
 }
 
-// of returns the explainer for the parts that an evaluator evaluates.
+// of returns a copy of x that evaluates parts with e.
 func (x explainer) of(e *evaluator) explainer {
 	x.evaluator = e
 	return x
 }
 
-// say adds a line.
+// say adds a line to the explanation.
 func (x explainer) say(line string) { x.why.Lines = append(x.why.Lines, words.OneLine(x.prefix+line)) }
 
-// note adds a note.
+// note adds a note to the explanation.
 func (x explainer) note(note string) { x.why.Notes = append(x.why.Notes, words.OneLine(x.prefix+note)) }
 
-// explain explains a condition.
+// explain explains the condition n.
 func (x explainer) explain(n *node) {
 	switch {
 	case n.op == opNot:
@@ -48,8 +48,8 @@ func (x explainer) explain(n *node) {
 	}
 }
 
-// operands explains the operands that decided: the true operands of a true "or", or the operands of an "and"
-// that are not true. If no operand decided, it explains all.
+// operands explains the operands of "and" or "or" that decided: the true operands of a true "or", or the operands
+// of "and" that are not true. If no operand decided, operands explains all of them.
 func (x explainer) operands(n *node) {
 	var deciding []*node
 	for _, kid := range n.kids {
@@ -60,12 +60,12 @@ func (x explainer) operands(n *node) {
 	if deciding == nil {
 		deciding = n.kids
 	}
-	for _, kid := range deciding { // the first evaluation has collected their hints
+	for _, kid := range deciding { // the hints about them were collected when they were evaluated above
 		x.of(x.unhinted()).explain(kid)
 	}
 }
 
-// pipe explains the right side. "." is the value of the left side there.
+// pipe explains the right side of a pipe, where "." is the value of the left side.
 func (x explainer) pipe(n *node) {
 	left, right := n.kids[0], n.kids[1]
 	v := x.eval(left)
@@ -82,7 +82,8 @@ func (x explainer) pipe(n *node) {
 	}
 }
 
-// verdict adds a line with a value. If the condition is not met, the line ends with the wanted value.
+// verdict adds a line such as `.state is "pending"`, from subject and the value is. The parameter t is the outcome
+// of the condition. If the outcome is not the required one, the line also states what was wanted.
 func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
@@ -90,12 +91,12 @@ func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	x.say(subject + " is " + is)
 }
 
-// unknown explains a node whose value is unknown.
+// unknown adds a line that explains why n is unknown. v is the unknown value of n.
 func (x explainer) unknown(n *node, v value) {
 	x.say(x.text(n) + " is unknown: " + v.detail)
 }
 
-// truth explains a value that is used as a condition.
+// truth explains a condition n without a comparison, such as a path. v is the value of n.
 func (x explainer) truth(n *node, v value) {
 	wanted := "a value"
 	switch {
@@ -114,13 +115,13 @@ func (x explainer) truth(n *node, v value) {
 	}
 }
 
-// isCompared reports whether the source of a node stands before an operator, too.
+// isCompared reports whether the source of n also appears before an operator somewhere in the expression.
 func (x explainer) isCompared(n *node) bool {
 	is, _ := regexp.MatchString(regexp.QuoteMeta(x.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, x.src)
 	return is
 }
 
-// comparison explains "left op right" as a statement about one side.
+// comparison explains the comparison n with a line about one of its sides.
 func (x explainer) comparison(n *node) {
 	left, right := n.kids[0], n.kids[1]
 	switch c := x.compare(n); {
@@ -138,6 +139,8 @@ func (x explainer) comparison(n *node) {
 	}
 }
 
+// statement adds a line about the left side of the comparison n, whose values can be compared, such as `.state is
+// "pending", want == "done"`.
 func (x explainer) statement(n *node, c *comparison) {
 	left, right, t := c.left, c.right, c.result.truth()
 	subject, other, sign := x.text(n.kids[0]), x.text(n.kids[1]), n.sign
@@ -151,12 +154,12 @@ func (x explainer) statement(n *node, c *comparison) {
 	} else if !isSame && is != right.preview() && strings.EqualFold(is, right.preview()) {
 		wanted += ", in another case"
 	}
-	if isSame && (right.hidden || left.hidden && !isWritten) { // one side shows the other
+	if isSame && (right.hidden || left.hidden && !isWritten) { // the value of one side would reveal the other
 		x.say(x.text(n) + " is " + t.String())
 		return
 	}
 	note := ""
-	if sign != "==" { // no row is about ==, which is by far the most frequent
+	if sign != "==" { // hints.txt has no row for ==, by far the most frequent operator
 		note, _, _ = findRow("compared", subject+" "+sign+" "+other+" is "+is)
 	}
 	if line := x.lineThatMatches(n, left, right); line != "" && t == True {
@@ -168,7 +171,7 @@ func (x explainer) statement(n *node, c *comparison) {
 	}
 }
 
-// quantifier explains any and all by the element that decided.
+// quantifier explains any, all or count. It describes the element that decided the result of any or all.
 func (x explainer) quantifier(n *node) {
 	t := x.quantify(n, true)
 	v := t.whole
@@ -189,7 +192,8 @@ func (x explainer) quantifier(n *node) {
 	}
 }
 
-// element explains the condition for one element, in one line.
+// element returns a line that explains the condition of n, which is any or all, for a single element. It also adds
+// the notes about the element.
 func (x explainer) element(n *node, element value) string {
 	e := x.unhinted().with(element, "")
 	e.negated = false

@@ -1,22 +1,25 @@
-// Package expr is the condition language of poll. An expression is a condition on one response, or a value in it.
+// Package expr implements the condition language of poll. An expression is a condition on a single response, or it
+// selects a value from the response:
 //
 //	.state == "done"
 //	.status.conditions.#(type=="Ready").status == "True"
 //	all(.items[]; .status.phase == "Running") and (.items | length) > 0
 //	$status == 503 || $body contains "warming up"
 //
-// A path with a leading dot follows jq; a path without one follows gjson. Types
-// are never converted: "3" is not 3. There are three outcomes, true, false and unknown.
-// A comparison of values of different types is unknown. A comparison with null tests whether there is a value of
-// any type. A runtime error of jq is unknown here, and every path is unknown if the response is not JSON.
-// Only true matches.
+// A path with a leading dot has the syntax of jq. A path without a leading dot has the syntax of gjson.
 //
-// A comparison or a function of a missing or null value is unknown, as in SQL, unless the value is compared
-// with null or with a list that holds null. exists, has, // and $gone test absence, too. A path
-// that is missing or null is false as a condition, but a condition that is true by such absence
-// alone is unknown. any, all and count are unknown if an element decides by absence.
+// A condition is true, false or unknown, and it matches only if it is true. Types are never converted: "3" is not
+// equal to 3. A comparison of values of different types is unknown, except that a comparison with null tests
+// whether there is a value of any type. A condition is also unknown where jq would report a runtime error. If the
+// response is not JSON, every path is unknown.
 //
-// The grammar, from the loosest operator to the tightest:
+// A comparison of a missing or null value is unknown, as in SQL, unless the other side is null or a list that
+// contains null. The result of a function for a missing or null value is unknown, too. The operator //, exists, has
+// and $gone also test whether a value is absent. A path alone is a condition, too, and is false if the
+// value is missing or null. However, a condition that would be true only because something is missing is unknown.
+// The same applies to any, all and count if an element decides only because something is missing.
+//
+// The grammar, from the operator that binds least to the operator that binds most:
 //
 //	pipe        = alternative { "|" alternative }
 //	alternative = or [ "//" alternative ]
@@ -28,16 +31,16 @@
 //	            | "in" | "contains" | "startswith" | "endswith"
 //	operand     = literal | path | variable | function | "(" pipe ")"
 //
-// An expression that starts with "jq:" is a program in jq. As a condition, a program is true or false, and
-// any other value is unknown.
+// An expression that starts with "jq:" is a jq program. As a condition, it is unknown unless it yields true or
+// false.
 //
-// docs/conditions.md shows the language by examples.
+// The page docs/conditions.md explains the language with examples.
 //
-// gjson finds the values, with precautions: a document is checked before it is read
-// (depth and validity), each step is applied only to values of the right type, and
-// queries compare text with text.
+// The package finds values with gjson, and adds the checks that gjson lacks: it checks that a document is valid and
+// not nested too deep, applies each step of a path only to values of the right type, and in queries does not compare
+// a number or a boolean with a string that is not a number or a boolean.
 //
-// The files stand above each other, and calls point down. From the bottom:
+// The files form layers. The code of a file calls only code in its own file and in files above it in this list:
 //
 //	value       the values of parts of an expression, and their evidence
 //	document    a response as JSON
@@ -45,9 +48,9 @@
 //	hints       the table of messages and hints, and suggestions for missing members
 //	scan        the tokens of a source
 //	path        the syntax of paths
-//	tree        the nodes of a parsed expression, and their restrictions
+//	tree        the syntax tree, and restrictions on its nodes
 //	parse       the grammar
-//	jq          programs in jq
+//	jq          jq programs
 //	walk        the value that a path leads to
 //	operators   comparisons of known values
 //	elements    the elements of lists: for any, all and count, and for [Each]
@@ -68,29 +71,30 @@ import (
 type Expr struct {
 	src         string
 	root        *node
-	reads       []string // see Reads
-	isCondition bool     // Compile made it, and only true, false and unknown are outcomes
+	reads       []string // the names for Reads
+	isCondition bool     // compiled by Compile, so that the outcome is only true, false or unknown
 }
 
-// An Option is an option for Compile and CompileValue.
+// An Option modifies [Compile] or [CompileValue].
 type Option func(*parser)
 
-// WithEnviron returns the option that replaces $ENV.NAME by a variable of the environment. Compile calls lookup,
-// such as [os.LookupEnv], with the name. A variable that is not set, or empty, is an error. So is $ENV without
-// this option. The value never appears in an error, an explanation, a note or a hint. But an expression may yield
-// the value.
+// WithEnviron returns an option that replaces $ENV.NAME by the value of an environment variable. Compile passes
+// the name to lookup, which may be [os.LookupEnv]. A variable that is not set or empty is an error. Without this
+// option, every $ENV is an error. The value never appears in an error, an explanation, a note or a hint, but it
+// may be the result of an expression.
 func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 	return func(p *parser) { p.environ = lookup }
 }
 
-// Compile compiles a condition in the language of this package or, after "jq:", in jq. A condition that is
-// always true, such as a list, is an error. Every error is an [*Error].
+// Compile compiles a condition in the language of this package or, if src starts with "jq:", in jq. It returns an
+// error for a condition that is always true, such as a list. Every error is an [*Error].
 func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
-// CompileValue compiles an expression for its value. Unlike Compile, it also accepts
-// lists: items.#(ok==true)#.name. Every error is an [*Error].
+// CompileValue compiles an expression of any type. Unlike [Compile], it accepts an expression whose value is a
+// list, such as items.#(ok==true)#.name. Every error is an [*Error].
 func CompileValue(src string, opts ...Option) (*Expr, error) { return compile(src, false, opts) }
 
+// compile implements Compile if isCondition is true, and CompileValue otherwise.
 func compile(src string, isCondition bool, opts []Option) (*Expr, error) {
 	p, x := &parser{src: src}, &Expr{src: src, isCondition: isCondition}
 	for _, option := range opts {
@@ -120,42 +124,44 @@ func compile(src string, isCondition bool, opts []Option) (*Expr, error) {
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
 
-// Reads reports whether the expression reads any of the named things. Without names, Reads reports whether the
-// expression reads anything except the environment. The names are:
-//   - a variable without its $, such as "status". An expression that reads "output" also reads "stdout" and "stderr"
-//   - "ENV", the environment, whose values the expression may yield
-//   - ".", the document, or the element of it that a path begins at
-//   - "object", the same without the whole document
-//   - "json", the whole document, by $json or ..
-//   - "element", by $element
-//   - "error members", for paths that begin at .error or .errors, and "other members" for all other paths
-//   - "[]", for any, all and count, which read the elements of a list
+// Reads reports whether the expression reads at least one of the named inputs. Without names, it reports whether
+// the expression reads any input except the environment. The names are:
 //
-// A program in jq that may read the document counts as reading it.
+//   - the name of a variable without its $, such as "status"; an expression that reads "output" also reads "stdout" and "stderr"
+//   - "ENV" for the environment, whose values may be the result of the expression
+//   - "." for the document, and for the element of a list if paths start there
+//   - "object" for the same, except that reading the whole document by $json or .. does not count
+//   - "json" for the whole document, by $json or ..
+//   - "element" for $element
+//   - "error members" for paths that start with .error or .errors, and "other members" for all other paths
+//   - "[]" for any, all and count, which read the elements of a list
+//
+// A jq program counts as reading the document if it is able to do so.
 func (x *Expr) Reads(names ...string) bool {
 	return slices.ContainsFunc(x.reads, func(name string) bool {
 		return slices.Contains(names, name) || names == nil && name != "ENV"
 	})
 }
 
-// Requires returns the only texts that the value of a path may be if the condition is true, and nil if there is no
-// such limit. For .kind == "Pod" and .spec.nodeName != null, Requires(".kind") returns "Pod".
+// Requires returns the only strings that the value of path can be if the condition is true. It returns nil if the
+// condition does not restrict the value to certain strings. For the condition .kind == "Pod" and .spec.nodeName !=
+// null, Requires(".kind") returns "Pod".
 func (x *Expr) Requires(path string) (texts []string) { return x.root.requires(path, x.src) }
 
-// A Result is the outcome of one evaluation.
+// A Result is the outcome of one evaluation of an expression.
 type Result struct {
 	Tri Tri
 
 	expr      *Expr
 	env       *Env
 	value     value
-	isAbsent  bool // the outcome would be true by absence alone
+	isAbsent  bool // the outcome is Unknown because it would be true only by absence
 	abandoned bool
 }
 
-// Eval evaluates the expression. It never fails and never panics. An outcome that cannot be decided is Unknown: .state
-// != "x" is Unknown if .state is missing. A nil env is an empty Env. Equal Envs have equal outcomes, except if the context
-// is done, or if a program in jq reads the clock.
+// Eval evaluates the expression. It never fails and never panics. If the outcome cannot be decided, it is Unknown.
+// For example, .state != "x" is Unknown if .state is missing. A nil env counts as an empty Env. Evaluations with
+// equal Envs have equal outcomes, unless env.Context is done or a jq program reads the clock.
 func (x *Expr) Eval(env *Env) Result {
 	if env == nil {
 		env = new(Env)
@@ -175,8 +181,8 @@ func (x *Expr) evaluator(env *Env) *evaluator {
 	return &evaluator{src: x.src, env: env, steps: new(int)}
 }
 
-// guarded returns the value that a function returns. If the function panics, the value is unknown. isAbandoned is
-// true if the context ended the evaluation.
+// guarded returns the result of evaluate. If evaluate panics, the result is an unknown value. isAbandoned is true
+// if the context ended the evaluation.
 func guarded(evaluate func() value) (v value, isAbandoned bool) {
 	defer func() {
 		switch p := recover(); p.(type) {
@@ -193,20 +199,23 @@ func guarded(evaluate func() value) (v value, isAbandoned bool) {
 // Matched reports whether the condition is true.
 func (r Result) Matched() bool { return r.Tri == True }
 
-// Affirmed reports whether a value of the response makes the condition true: a value that is not empty exists, or
-// meets a comparison. For "and" and "or", one affirmed operand that is true is enough. For all, each element has to be
-// affirmed. !=, !~, not, and an empty text or list, 0, false or null affirm nothing, since an empty response meets most
-// of these conditions. Neither do $attempt, $elapsed, $unchanged, $name, $gone, and a program in jq.
+// Affirmed reports whether the condition is true because of a value in the response that is not empty: the value
+// exists, or a comparison with the value is true. A single affirmed operand that is true is enough for "and" and
+// "or". For all, every element must be affirmed.
+//
+// An empty response meets many conditions that only exclude values. A condition is therefore not affirmed by !=,
+// !~ or not, or by an empty string or list, 0, false or null. It is not affirmed by $attempt, $elapsed,
+// $unchanged, $name, $gone or a jq program, either.
 func (r Result) Affirmed() bool { return r.Matched() && r.value.positive }
 
-// Missing reports whether the outcome is Unknown because something is missing or null.
+// Missing reports whether the outcome is Unknown because a value is missing or null.
 func (r Result) Missing() bool { return r.value.kind == kindUnknown && r.value.isAbsent() }
 
-// Abandoned reports whether the context ended the evaluation. The outcome is then Unknown, and the expression may be
-// evaluated again.
+// Abandoned reports whether env.Context ended the evaluation. The outcome is then Unknown, and may differ if the
+// expression is evaluated again.
 func (r Result) Abandoned() bool { return r.abandoned }
 
-// Value returns the value of the expression. The value of a comparison is true, false or unknown.
+// Value returns the value of the expression. For a comparison, the value is a boolean or unknown.
 func (r Result) Value() Value {
 	v := Value{Type: r.value.kind.String()}
 	switch r.value.kind {
@@ -220,22 +229,23 @@ func (r Result) Value() Value {
 	return v
 }
 
-// An Explanation is the explanation of an outcome.
+// An Explanation explains the outcome of an evaluation to people.
 type Explanation struct {
-	// Lines are one for each comparison or other part that decided, in the order of the source:
-	// .state is "pending", want == "done". Values are cut to 60 characters. Values of headers and
-	// of the environment are not shown.
+	// Lines has a line for each comparison, or other part, that decided the outcome, in the order of the source,
+	// such as `.state is "pending", want == "done"`. Values are cut to 60 characters. Values of headers and of the
+	// environment are not shown.
 	Lines []string
-	// Notes point out an odd match: ".items is an empty list, which is true". They also name members that resemble a
-	// missing member. Only a match has notes.
+	// Notes warn about a match that may be a mistake, as in ".items is an empty list, which is true". They also
+	// suggest the name of a member if a missing member has a similar name. Notes is empty if the condition did not
+	// match.
 	Notes []string
 
-	unmet string // the kind of response, and the source, unless the condition matched
+	unmet string // the kind of response, and the source of the condition; "" if it matched
 	hints hints
 }
 
-// Hints returns suggestions for a condition that did not match. The suggestions contain no values. near are about
-// members whose names resemble a missing member, and others are all other suggestions.
+// Hints returns suggestions for a condition that did not match. The suggestions contain no values. near suggests
+// members with names similar to the name of a missing member. others contains all other suggestions.
 func (x Explanation) Hints() (near, others []string) {
 	if x.unmet == "" {
 		return nil, nil
@@ -262,7 +272,7 @@ func (x Explanation) Hints() (near, others []string) {
 	return nil, slices.Compact(append(variables, x.hints.has...))
 }
 
-// Explain evaluates the expression once more, and explains the outcome.
+// Explain explains the outcome. To find the values, it evaluates the expression again.
 func (r Result) Explain() (why Explanation) {
 	if r.expr == nil {
 		return why

@@ -15,13 +15,14 @@ import (
 //go:embed hints.txt
 var hintText string
 
-// A row of hints.txt has the message and the hint for the texts that match a pattern.
+// A row of hints.txt contains a message and a hint for the texts that match a pattern.
 type row struct {
-	pattern       func() *regexp.Regexp // compiled at its first use
+	pattern       func() *regexp.Regexp // compiled when it is first used
 	message, hint string
 }
 
-// rows returns the rows of hints.txt by their first cells, which name the subjects of the texts.
+// rows returns the rows of hints.txt by the name in their first cells. The name states which texts the row is for,
+// such as "whole" for the source of an expression.
 var rows = sync.OnceValue(func() map[string][]row {
 	rows := make(map[string][]row)
 	for line := range strings.Lines(hintText) {
@@ -36,7 +37,8 @@ var rows = sync.OnceValue(func() map[string][]row {
 	return rows
 })
 
-// findRow returns the message and the hint of the first row about something whose pattern matches a text.
+// findRow returns the message and the hint of the first row that has the name about and whose pattern matches
+// text.
 func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {
 		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
@@ -52,20 +54,21 @@ func findRow(about, text string) (message, hint string, found bool) {
 
 // Limits on the members of an object in hints.
 const (
-	maxMembers      = 1000 // compared
-	maxMembersShown = 5
-	maxMemberName   = 40 // in characters
+	maxMembers      = 1000 // the number of members whose names are compared
+	maxMembersShown = 5    // the number of members that a hint lists
+	maxMemberName   = 40   // the length of a name in characters
 )
 
-// The hints of an evaluation are suggestions for paths that lead nowhere in a response. They show names of
-// members, never values.
+// The hints of an evaluation are suggestions for paths that lead nowhere in a response. They contain names of
+// members, but no values.
 type hints struct {
-	near []string // did you mean .state?
-	has  []string // the document has: state, progress
+	near []string // such as "did you mean .state?"
+	has  []string // such as "the document has: state, progress"
 }
 
-// addMember adds the member that was meant by a missing key of an object or, if no key is near, the keys of the object.
-// The object is at the path before the key, or is the whole.
+// addMember adds a hint about key, which an object lacks. The hint suggests the member with the most similar name
+// or, if no name is similar, lists the names of the members. before is the path of the object. If it is "", the
+// hint describes the object as whole, such as "the document".
 func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, value]) {
 	var names []string
 	for name := range members {
@@ -91,10 +94,12 @@ func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, v
 	}
 }
 
-// missingWord matches the line for a path without a dot that leads nowhere. The group is its first word.
+// missingWord matches the line of an explanation about a path that lacks its dot and leads nowhere. Its group is
+// the first word of the path.
 var missingWord = words.Pattern(`^(\pL\w+)\S* is (?:missing|unknown: the body)`)
 
-// nearVariable returns the name of the variable that a missing word probably means, "" if no name of a variable is near.
+// nearVariable returns the name of the variable that the path in line is probably meant to be, as in "status is
+// missing". It returns "" if no variable has a similar name.
 func nearVariable(line string) string {
 	if m := missingWord().FindStringSubmatch(line); m != nil {
 		if name := words.Nearest(m[1], strings.Fields(facts)); name != "" && name[0] == m[1][0] {
@@ -104,22 +109,22 @@ func nearVariable(line string) string {
 	return ""
 }
 
-// nearestMember returns the name that a word probably means, "" if no name is near.
+// nearestMember returns the one of names that word probably stands for, or "" if no name is similar.
 func nearestMember(word string, names []string) string {
 	short := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > maxMemberName })
 	if i := slices.IndexFunc(short, func(name string) bool { return strings.EqualFold(name, word) }); i >= 0 {
 		return short[i]
 	}
 	if len(word) < 3 || len(word) > maxMemberName {
-		return "" // nearly every name is near
+		return "" // every short name would be similar
 	}
 	return words.Nearest(word, short)
 }
 
-// plainName matches a name that needs no quotes in a path.
+// plainName matches a name that can follow a dot in a path without quotes.
 var plainName = words.Pattern(`^[\pL_][\pL\pNd_]*$`)
 
-// memberPath returns the path of a member of the object at a path.
+// memberPath returns the path of the member name of an object. before is the path of the object.
 func memberPath(before, name string) string {
 	if plainName().MatchString(name) {
 		return before + "." + name

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// jqPrefix begins an expression that is a program in jq.
+	// jqPrefix is the prefix of an expression that is a jq program.
 	jqPrefix = "jq:"
-	// jqTime is the time limit of a program.
+	// jqTime is the time limit for one run of a jq program.
 	jqTime = 10 * time.Second
 )
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// A program is a compiled program in jq.
+// A program is a compiled jq program.
 type program struct {
 	code          *gojq.Code
-	variables     []string // their names, with $
+	variables     []string // the names of the variables that it reads, each with a $
 	isCondition   bool
 	readsDocument bool
-	readsSecrets  bool // headers, or the environment
+	readsSecrets  bool // it reads headers or the environment
 }
 
-// jq compiles a program in jq. The program can read its input, the variables, and the variables of the
-// environment that it names, but no files, modules or further inputs.
+// jq compiles a jq program. The program can read its input, the variables of package expr, and the environment
+// variables whose names it contains. It can read no files, modules or further inputs.
 func (p *parser) jq(isCondition bool) *node {
 	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
 	source, start := p.src[at:], p.space(at)
@@ -64,7 +64,7 @@ func (p *parser) jq(isCondition bool) *node {
 	return &node{op: opJQ, to: len(p.src), program: x}
 }
 
-// lastStage returns the part of a program after its last pipe, which yields the value.
+// lastStage returns the part of a program after the last pipe. The value of that part is the value of the program.
 func lastStage(query *gojq.Query) *gojq.Query {
 	switch term := query.Term; {
 	case query.Op == gojq.OpPipe:
@@ -75,8 +75,8 @@ func lastStage(query *gojq.Query) *gojq.Query {
 	return query
 }
 
-// compileJQ compiles a program with the variables that the program reads. gojq names a variable that is missing
-// in the error.
+// compileJQ compiles query into x.code. It compiles repeatedly, because gojq needs the variables in advance, and
+// its error names only one variable that is not declared.
 func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 	for {
 		x.code, err = gojq.Compile(query, gojq.WithVariables(x.variables), p.jqEnviron(at))
@@ -89,11 +89,13 @@ func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 	}
 }
 
-// environVariable matches each use of the environment in a program. The group is the name of the variable.
+// environVariable matches each expression in a program that reads the environment. Its group is the name of the
+// variable.
 var environVariable = words.Pattern(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
 
-// jqEnviron returns the option with the variables of the environment that a program names. gojq calls the loader
-// for each part of the program that reads the environment. A part without a name is an error.
+// jqEnviron returns an option with the environment variables whose names appear in the program. gojq calls the
+// loader for each expression that reads the environment, so more calls than names mean that an expression has no
+// name. This is an error.
 func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 	calls := 0
 	return gojq.WithEnvironLoader(func() (environ []string) {
@@ -110,14 +112,14 @@ func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 	})
 }
 
-// jqWithoutDocument matches a program that cannot read the document, and so can decide if the document is
-// unreadable. It begins with $name |, or it has nothing but variables, constants and operators, and functions
-// after a pipe.
+// jqWithoutDocument matches a program that cannot read the document. Such a program can decide even if the
+// document is unreadable. It either starts with a variable and a pipe, or consists only of variables, constants,
+// operators, and functions after a pipe.
 var jqWithoutDocument = words.Pattern(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
 	`(?:true|false|null|and|or)\b|\|\s*[a-z]\w*(?:\("[^"\\]*"\))?)+$)`)
 
-// hintAtJQ adds to the error of an expression that jq can decide. A mistake in both languages, such as a text
-// that is always true, is not for jq.
+// hintAtJQ adds a hint to use jq if e.Source is a valid jq program that can yield true or false. It adds no hint
+// about a mistake that would be a mistake in jq, too, such as a string that is always true.
 func (e *Error) hintAtJQ() {
 	if _, _, found := findRow("not jq", e.Message+" -- "+e.Source); found || isJQ(e.Source) {
 		return
@@ -132,13 +134,14 @@ func (e *Error) hintAtJQ() {
 	}
 }
 
-// decides reports whether a program with a last stage may yield true or false.
+// decides reports whether a program whose last stage is last can yield true or false.
 func decides(last *gojq.Query) bool {
 	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
 	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
 }
 
-// jq runs a program. If it is a condition, only true and false decide.
+// jq runs a program, and returns its value. If the program is a condition, any value other than true and false
+// becomes unknown.
 func (e *evaluator) jq(x *program) value {
 	ctx, cancel := context.WithTimeout(cmp.Or(e.env.Context, context.Background()), jqTime)
 	defer cancel()
@@ -166,8 +169,8 @@ func (e *evaluator) jq(x *program) value {
 	return v
 }
 
-// given returns a variable in the form of gojq, or the problem with the variable. $header also holds the names of
-// the fields in lower case.
+// given returns the value of a variable for gojq, or a description of the problem with it. $header contains each
+// field twice: with its name, and with its name in lower case.
 func (e *evaluator) given(name string) (given any, problem string) {
 	if name == "header" && e.env.Error == "" {
 		fields := map[string]any{}
@@ -189,8 +192,8 @@ func (e *evaluator) given(name string) (given any, problem string) {
 	return v.decoded(), ""
 }
 
-// onlyValue returns the value that a program yields, unless it yields several. The error of a program may hold a
-// part of a value, and is not shown if the program reads secrets.
+// onlyValue returns the only value in results. If the program yields no value or several values, or fails, the
+// result is unknown. The error of a program may contain a part of a value, so it is not shown if secret is true.
 func onlyValue(results gojq.Iter, secret bool) value {
 	given, ok := results.Next()
 	if !ok {

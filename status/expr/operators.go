@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// The reasons why a value cannot be used, after the name of an operator or a function.
+// The reasons why an operator or a function cannot be applied to a value. The name of the operator or function
+// precedes the reason.
 const (
 	needsValue = "needs a value"
 	needsText  = "needs text"
@@ -18,13 +19,14 @@ const (
 	needsAlike = "needs values of the same type"
 )
 
-// needsAll returns the reason why a part of a text cannot be used.
+// needsAll returns the reason why an operator cannot be applied to an incomplete text. lost states which ends of
+// the text are lost.
 func needsAll(lost cut) string {
 	return "needs more than the " + lost.kept() + ", which is all that is kept"
 }
 
-// compareValues reports whether a comparison of two known values holds. If that is unknown, problem is the
-// reason.
+// compareValues reports whether the comparison n is true for the known values a and b. If the result is unknown,
+// problem states why.
 func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem string) {
 	sign := n.sign
 	isOrder := sign[0] == '<' || sign[0] == '>'
@@ -62,37 +64,42 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	return (at != nil && !isOpen) == (sign == "=~"), ""
 }
 
-// shows reports whether a comparison that holds for the kept part of a text holds for the whole text.
+// shows reports whether a comparison with sign is true for the whole text of v if it is true for the part that is
+// kept.
 func (v value) shows(sign string) bool {
 	return sign == "contains" || sign == "=~" || sign == "endswith" && !v.lost.end || sign == "startswith" && !v.lost.start
 }
 
-// isOrdered reports whether <, <=, > or >= holds for an order of -1, 0 or 1.
+// isOrdered reports whether the operator sign (<, <=, > or >=) is true for two values whose order is -1, 0 or 1,
+// as cmp.Compare returns.
 func isOrdered(sign string, order int) bool {
 	return order == 0 && len(sign) == 2 || order < 0 && sign[0] == '<' || order > 0 && sign[0] == '>'
 }
 
-// find returns where a pattern matches. A match of a long text is abandoned like a long evaluation.
+// find returns the start and the end of the first match of pattern in s, or nil. While it searches a long text, it
+// checks whether the evaluation must be abandoned.
 func (e *evaluator) find(pattern *regexp.Regexp, s string) []int {
-	const long = 1 << 20
+	const long = 1 << 20 // bytes
 	if len(s) < long {
 		return pattern.FindStringIndex(s)
 	}
 	return pattern.FindReaderIndex(&checkedText{strings.NewReader(s), e})
 }
 
-// A checkedText is a text that is read only while there is time for the evaluation.
+// A checkedText reads a text for a search that can be abandoned.
 type checkedText struct {
 	*strings.Reader
 	*evaluator
 }
 
+// ReadRune reads a character. It panics if the context has ended the evaluation.
 func (t *checkedText) ReadRune() (rune, int, error) {
 	t.check(0)
 	return t.Reader.ReadRune()
 }
 
-// has reports whether a list has an element. If the list only has values of other types, problem is needsAlike.
+// has reports whether list contains an element that equals v. If it does not, and if no element can be compared
+// with v, because all have other types, problem is needsAlike.
 func (e *evaluator) has(list, v value) (is bool, problem string) {
 	hasAlike, hasOther := false, false
 	for _, element := range e.each(list) {
@@ -108,12 +115,12 @@ func (e *evaluator) has(list, v value) (is bool, problem string) {
 	return false, problem
 }
 
-// areAlike reports whether two values can be compared. They have the same type, or a value is null or missing: a
-// comparison with null tests whether there is a value.
+// areAlike reports whether two values can be compared: they have the same type, or at least one value is null or
+// missing. A comparison with null tests whether a value exists.
 func areAlike(a, b value) bool { return a.kind == b.kind || a.isNull() || b.isNull() }
 
-// equal reports whether two values are equal. Null equals missing. Values of different types are not equal.
-// Numbers are compared exactly, and the order of keys does not count.
+// equal reports whether two values are equal. Null equals a missing value. Values of different types are never
+// equal. Numbers are compared exactly. The order of the members of an object does not matter.
 func (e *evaluator) equal(a, b value) bool {
 	e.check(len(a.raw))
 	switch {
@@ -141,8 +148,9 @@ func (e *evaluator) equal(a, b value) bool {
 	return !more
 }
 
-// compareNumbers returns the order of two JSON numbers. If float64 does not distinguish the numbers, the
-// comparison is exact for up to 150 digits, and a comparison of texts beyond the numbers that have a meaning.
+// compareNumbers returns -1, 0 or 1, the order of two JSON numbers. Numbers that are equal as float64 values are
+// compared exactly, up to about 150 digits. Still longer numbers are compared as text, because their exact order
+// does not matter in practice.
 func compareNumbers(a, b string) int {
 	x, _ := strconv.ParseFloat(a, 64)
 	y, _ := strconv.ParseFloat(b, 64)

@@ -11,11 +11,12 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// node returns a node that ends with the last token.
+// node returns a node that starts at offset from and ends with the last token.
 func (p *parser) node(op op, from int, kids ...*node) *node {
 	return &node{op: op, from: from, to: max(from, p.end), kids: kids}
 }
 
+// pipe parses alternatives that are joined by |.
 func (p *parser) pipe() *node {
 	from, piped, inner := p.pos, p.piped, p.inner
 	n := p.alternative()
@@ -35,6 +36,7 @@ func (p *parser) pipe() *node {
 	return n
 }
 
+// alternative parses a condition or value, and after // a further alternative.
 func (p *parser) alternative() *node {
 	from := p.pos
 	left := p.chain(opOr, "||", p.and)
@@ -50,9 +52,11 @@ func (p *parser) alternative() *node {
 	return p.node(opAlternative, from, left, right)
 }
 
+// and parses negations that are joined by "and".
 func (p *parser) and() *node { return p.chain(opAnd, "&&", p.not) }
 
-// chain parses operands joined by one logical operator.
+// chain parses operands that are joined by a logical operator, which is op and has the spelling sign. It returns
+// the operand itself if there is only one.
 func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	from := p.pos
 	kids := []*node{operand()}
@@ -71,6 +75,7 @@ func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	return p.node(op, from, kids...)
 }
 
+// not parses a negation, or a comparison without a negation.
 func (p *parser) not() *node {
 	from := p.pos
 	isBang := p.at(from) == '!' && p.at(from+1) != '=' && p.at(from+1) != '~'
@@ -91,13 +96,15 @@ func (p *parser) not() *node {
 	return p.node(opNot, from, x)
 }
 
-// isFunctionNot reports whether the word not at the position is the function, as in ".done | not".
+// isFunctionNot reports whether the word "not" at the current position is a function, as in ".done | not", and not
+// an operator, as in "not .done".
 func (p *parser) isFunctionNot() bool {
 	next := p.space(p.pos + len("not"))
 	sign, _ := p.operatorAt(next)
 	return p.piped && (next == len(p.src) || sign != "" && sign != "(" && sign != "!")
 }
 
+// comparison parses an operand, or two operands with a comparison operator between them.
 func (p *parser) comparison() *node {
 	from := p.pos
 	left := p.operand()
@@ -120,7 +127,7 @@ func (p *parser) comparison() *node {
 	return n
 }
 
-// startsBarePath reports whether a path without a dot begins at offset i.
+// startsBarePath reports whether a path without a leading dot, as in gjson, starts at offset i.
 func (p *parser) startsBarePath(i int) bool {
 	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
@@ -129,11 +136,12 @@ func (p *parser) startsBarePath(i int) bool {
 	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
 }
 
-// startsPath reports whether a path begins at offset i.
+// startsPath reports whether a path starts at offset i.
 func (p *parser) startsPath(i int) bool {
 	return p.at(i) == '.' || p.startsBarePath(i) || p.at(i) == '$' && isOneOf(p.word(i+1), documents)
 }
 
+// operand parses an operand: a literal, a path, a variable, a function, or an expression in parentheses.
 func (p *parser) operand() *node {
 	from, c := p.pos, p.at(p.pos)
 	switch {
@@ -170,7 +178,7 @@ func (p *parser) operand() *node {
 	return nil
 }
 
-// close reads the ) for the ( at an offset.
+// close reads the ")" that closes the "(" at the offset open.
 func (p *parser) close(open int) {
 	if !p.accept(")") {
 		p.rejectIf(p.pos == len(p.src), "open", "(", open)
@@ -178,19 +186,19 @@ func (p *parser) close(open int) {
 	}
 }
 
-// leaf completes a node that ends at the position, and skips white space.
+// leaf sets the end of n to the current position, skips white space, and returns n.
 func (p *parser) leaf(n *node) *node {
 	n.to = p.pos
 	p.take(p.pos)
 	return n
 }
 
-// literal returns a node of a constant that ends at the position.
+// literal returns a node for the constant v, which starts at offset from and ends at the current position.
 func (p *parser) literal(from int, v value) *node {
 	return p.leaf(&node{op: opLiteral, from: from, literal: v})
 }
 
-// json parses a list or an object.
+// json parses a list or an object that is written as JSON.
 func (p *parser) json() *node {
 	from := p.pos
 	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
@@ -201,10 +209,10 @@ func (p *parser) json() *node {
 	return p.literal(from, parseValue(string(raw)))
 }
 
-// quantity matches a number, perhaps with a unit of time.
+// quantity matches a number, with a unit of time if one follows.
 var quantity = words.Pattern(`^-?\d(?:[eE][-+]\d|[\w.])*`)
 
-// number parses a number, or a duration, which is a number of seconds.
+// number parses a number, or a duration such as 5m. The value of a duration is its number of seconds.
 func (p *parser) number() *node {
 	from := p.pos
 	source := p.match(quantity)
@@ -218,7 +226,8 @@ func (p *parser) number() *node {
 	return p.literal(from, number(raw))
 }
 
-// pathNode returns a node of the path that was read last.
+// pathNode returns a node for path, which has just been parsed. It rejects a single name that is probably meant to
+// be a function or a field.
 func (p *parser) pathNode(path *path) *node {
 	if path.bare && path.steps[0].kind == stepField && path.steps[0].pattern == "" && !path.steps[0].indexes {
 		word := path.steps[0].key
@@ -231,7 +240,8 @@ func (p *parser) pathNode(path *path) *node {
 	return p.leaf(&node{op: opPath, from: path.from, path: path})
 }
 
-// wordNode parses true, false, null, or a function with or without arguments. The "(" follows the name without a space.
+// wordNode parses true, false, null, or a function with or without arguments. A "(" starts arguments only if it
+// follows the name without a space.
 func (p *parser) wordNode() *node {
 	from, word := p.pos, p.word(p.pos)
 	p.pos += len(word)
@@ -254,7 +264,8 @@ func (p *parser) wordNode() *node {
 	return n
 }
 
-// call parses a function with arguments.
+// call parses the arguments of the function name. The name starts at offset from, and the current position is the
+// "(".
 func (p *parser) call(from int, name string) *node {
 	n, piped, open := &node{op: opCall, from: from, name: name}, p.piped, p.pos
 	p.take(open + 1)
@@ -282,7 +293,7 @@ func (p *parser) call(from int, name string) *node {
 	return n
 }
 
-// argument parses an argument of a test function, a constant.
+// argument parses a constant, which is an argument of the test function name.
 func (p *parser) argument(name string) *node {
 	at := p.pos
 	p.rejectIf(p.at(at) == ')', "argument", name, at)
@@ -294,8 +305,8 @@ func (p *parser) argument(name string) *node {
 	return x
 }
 
-// asComparison changes a call such as test("x") to the comparison . =~ "x". In a pipe the left side replaces
-// the dot. The arguments start at an offset.
+// asComparison turns n, the call of a test function, into a comparison with ".", such as test("x") into . =~ "x".
+// After a pipe, the left side of the pipe later replaces the dot. The arguments start at the offset start.
 func (p *parser) asComparison(n *node, start int) {
 	with, last := *n.kids[0], n.kids[len(n.kids)-1]
 	switch n.sign = n.name; n.name {
@@ -319,7 +330,8 @@ func (p *parser) asComparison(n *node, start int) {
 	p.checkComparison(n, start)
 }
 
-// quantifier parses "path[]; condition", or the condition alone.
+// quantifier parses the arguments of any, all or count: "path[]; condition", or for any and all also a condition
+// alone.
 func (p *parser) quantifier(n *node) {
 	start, hasList := p.pos, false
 	list := dotNode(start, step{kind: stepEach, from: start, to: start})

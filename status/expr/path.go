@@ -11,21 +11,21 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A path leads to a value: from ".", a variable or the list of the documents.
+// A path leads to a value. It starts at ".", at a variable, or at "..", the list of all documents.
 type path struct {
-	from, to int    // in the source
-	root     string // "" for ".", which is the document except in pipes and in any, all and count; ".."; or a variable
-	field    string // of $header
-	bare     bool   // the path begins without a dot, as in gjson
+	from, to int    // offsets in the source
+	root     string // the start of the path: "" for ".", which is the document except in pipes and in any, all and count; ".."; or a variable
+	field    string // the header field that $header reads
+	bare     bool   // the path is written without a leading dot, as in gjson
 	steps    []step
 }
 
-// A stepKind is the kind of a step.
+// A stepKind is a kind of step in a path.
 type stepKind uint8
 
 const (
 	stepField    stepKind = iota // .name, ["name"], .0
-	stepIndex                    // [n], of a list only
+	stepIndex                    // [n], for lists only
 	stepEach                     // []
 	stepCount                    // #
 	stepMap                      // #.x
@@ -34,20 +34,20 @@ const (
 	stepModifier                 // @name
 )
 
-// A step is one component of a path.
+// A step is one part of a path, such as a name or an index.
 type step struct {
 	kind     stepKind
 	from, to int
 
 	key     string // stepField: the name; stepModifier: the name and the argument
-	indexes bool   // stepField: .0, which is an index or a key
-	pattern string // stepField: the name, if it has wildcards
+	indexes bool   // stepField: the name is a number, as in .0, so it is an index or a key
+	pattern string // stepField: the name, if it contains wildcards
 	n       int    // stepIndex
 	query   *query // stepFirst, stepAll
-	sub     []step // stepMap, stepAll: the steps that each element takes
+	sub     []step // stepMap, stepAll: the steps that are applied to each element
 }
 
-// isList reports whether the path always leads to a list, which would always be true as a condition.
+// isList reports whether the path can only lead to a list. As a condition, a list would always be true.
 func (p *path) isList() (list bool) {
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -59,17 +59,18 @@ func (p *path) isList() (list bool) {
 	return list
 }
 
-// nextEach returns the index of the first [] in some steps, or -1.
+// nextEach returns the index of the first [] in steps, or -1 if steps contains no [].
 func nextEach(steps []step) int {
 	return slices.IndexFunc(steps, func(s step) bool { return s.kind == stepEach })
 }
 
-// before returns the source of the path before a step, "" for the first step.
+// before returns the source of the path up to the step s. It returns "" if s is the first step.
 func (p *path) before(s *step, src string) string {
 	return strings.TrimRight(src[p.from:s.from], ".|")
 }
 
-// Forms of steps. In a path without a dot a name may have wildcards, and a digit may follow a hyphen.
+// The forms of names in a path. If the path is written without a leading dot, a name may contain wildcards, and a
+// digit may follow a hyphen.
 var (
 	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
 	bareName = words.Pattern(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
@@ -78,8 +79,7 @@ var (
 	wholeNumber = words.Pattern(`^-?\d+`)
 )
 
-// path reads the path at the position of the parser, and moves the position to the end of the path. A
-// path ends at the first character that cannot continue it.
+// path parses the path at the current position. The path ends at the first character that cannot continue it.
 func (p *parser) path() *path {
 	q := &path{from: p.pos}
 	switch rest := p.src[p.pos:]; {
@@ -104,7 +104,7 @@ func (p *parser) path() *path {
 		next := p.at(p.pos + 1)
 		p.rejectIf(isDigit(next), "dot", rest, p.pos)
 		if !p.startsStep(false, p.pos+1) && next != '$' && !isQuote(next) {
-			p.pos++ // the dot alone
+			p.pos++ // the path is a dot alone
 		}
 	}
 	q.steps = p.steps(q, q.steps, false)
@@ -112,7 +112,7 @@ func (p *parser) path() *path {
 	return q
 }
 
-// variable reads $name or $header.Name.
+// variable parses $name or $header.NAME into q.root and q.field.
 func (p *parser) variable(q *path) {
 	q.root = p.word(p.pos + 1)
 	p.rejectIf(!isOneOf(q.root, variables), "variable", p.src[p.pos:], p.pos)
@@ -123,14 +123,15 @@ func (p *parser) variable(q *path) {
 	}
 }
 
-// startsStep reports whether a name or a step of gjson begins at offset i.
+// startsStep reports whether a name, or a step of gjson such as # or @reverse, starts at offset i. If bare is
+// true, a name may start with a wildcard.
 func (p *parser) startsStep(bare bool, i int) bool {
 	c := p.at(i)
 	return c == '#' || c == '@' || bare && (c == '*' || c == '?') || isDigit(c) || p.startsName(i)
 }
 
-// steps reads the steps after some first ones. A pipe or a bracket ends inner steps, which each element
-// of a list takes.
+// steps parses further steps of a path, and returns them after the given steps. inner is true for steps that apply
+// to each element of a list: such steps end at a pipe or a bracket.
 func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	for {
 		switch from := p.pos; p.at(from) {
@@ -149,7 +150,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 			}
 			p.pos++
 			steps = append(steps, p.step(q))
-		case '?': // jq's, without effect: no path ever fails
+		case '?': // jq's ? has no effect, because no path ever fails
 			if q.bare || !inner && len(steps) == 0 && q.root != "" {
 				return steps
 			}
@@ -160,8 +161,8 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	}
 }
 
-// joined appends a step that follows a dot. It appends a field to the pattern of a name with wildcards: if a key
-// does not have the field, gjson tries the next key.
+// joined appends s, a step after a dot, to steps. If the last step is a name with wildcards, joined adds s to its
+// pattern instead: if a matching key does not have the field s, gjson then tries the next matching key.
 func joined(steps []step, s step) []step {
 	if len(steps) > 0 && s.kind == stepField {
 		if last := &steps[len(steps)-1]; last.pattern != "" {
@@ -173,7 +174,7 @@ func joined(steps []step, s step) []step {
 	return append(steps, s)
 }
 
-// dotted reads a dot and a step.
+// dotted parses a dot and the step after it.
 func (p *parser) dotted(q *path) step {
 	from := p.pos
 	p.pos++
@@ -185,7 +186,8 @@ func (p *parser) dotted(q *path) step {
 	return p.step(q)
 }
 
-// isTight reports whether the | at the position belongs to the path: no space follows, and no function.
+// isTight reports whether the | at the current position belongs to the path, as in gjson. It does if no space and
+// no function follows.
 func (p *parser) isTight(q *path) bool {
 	next := p.pos + 1
 	c, word := p.at(next), p.word(next)
@@ -196,7 +198,7 @@ func (p *parser) isTight(q *path) bool {
 	return q.bare && (c == '*' || p.startsName(next) && !isFunction)
 }
 
-// step reads a name or a step of gjson, with its inner steps.
+// step parses a name or a step of gjson, including the steps that apply to each element.
 func (p *parser) step(q *path) (s step) {
 	s.from = p.pos
 	switch c := p.at(p.pos); {
@@ -232,7 +234,7 @@ func (p *parser) step(q *path) (s step) {
 	return s
 }
 
-// field reads the name of a field. The pattern is "" for a name without wildcards.
+// field parses the name of a field. If the name contains wildcards, pattern is the name, and otherwise "".
 func (p *parser) field(q *path) (key, pattern string) {
 	form := stepName
 	if q.bare {
@@ -242,13 +244,13 @@ func (p *parser) field(q *path) (key, pattern string) {
 	name := p.match(form)
 	p.rejectIf(name == "", "dot", "", at)
 	if strings.ContainsAny(escaped().ReplaceAllString(name, ""), "*?") {
-		p.rejectIf(strings.Contains(name, `\`), "wildcard", name, at) // gjson takes \* for *
+		p.rejectIf(strings.Contains(name, `\`), "wildcard", name, at) // gjson would treat \* as a wildcard
 		pattern = name
 	}
 	return escaped().ReplaceAllString(name, "$1"), pattern
 }
 
-// brackets reads [n], ["key"] or [].
+// brackets parses [n], ["key"] or [].
 func (p *parser) brackets() step {
 	s := step{kind: stepEach, from: p.pos}
 	p.pos++
@@ -257,7 +259,7 @@ func (p *parser) brackets() step {
 	case isQuote(c):
 		s.kind, s.key = stepField, p.quoted()
 	case c == '-' || isDigit(c):
-		n, _ := strconv.ParseInt(p.match(wholeNumber), 10, 32) // one out of range becomes the nearest
+		n, _ := strconv.ParseInt(p.match(wholeNumber), 10, 32) // a number that is out of range becomes the nearest int32
 		s.kind, s.n = stepIndex, int(n)
 	}
 	p.endBracket(s.from)
@@ -265,10 +267,11 @@ func (p *parser) brackets() step {
 	return s
 }
 
-// modifiers are the modifiers of gjson that are known to do no harm.
+// modifiers are the gjson modifiers that an expression may use, because they are known to be harmless.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
-// modifier reads @name and its argument, an object after a colon. It returns both without the @.
+// modifier parses @name and its optional argument, a JSON object after a colon. It returns the source of both
+// without the @.
 func (p *parser) modifier() string {
 	from := p.pos
 	name := p.word(from + 1)
@@ -283,21 +286,21 @@ func (p *parser) modifier() string {
 	return p.src[from+1 : p.pos]
 }
 
-// A query is the #(...) of gjson. As in gjson, the number 3 equals the text "3". Unlike in gjson, a number that is
-// compared with text which is not a number matches only !=, and so does a boolean that is compared with anything
-// except true and false.
+// A query is the condition in #(...), with the rules of gjson. As in gjson, the number 3 equals the string "3".
+// Unlike in gjson, a number meets only != if the operand is a string that is not a number, and a boolean meets
+// only != if the operand is neither true nor false.
 type query struct {
-	path  *path  // to the value that is tested; nil for the element itself
-	sign  string // the operator; "" tests whether the value exists
-	want  string // the operand as text
-	test  string // the operator and the operand, as gjson reads them
-	tilde bool   // the operand is ~true, ~false, ~null or ~*
+	path  *path  // leads from an element to the value that is tested; nil if the element itself is tested
+	sign  string // the operator, or "" to test whether the value exists
+	want  string // the operand as a string
+	test  string // the source of the operator and the operand, for gjson
+	tilde bool   // whether the operand is ~true, ~false, ~null or ~*
 }
 
-// queryTest matches the operator and the operand of a query. A text stands in double quotes.
+// queryTest matches the operator and the operand of a query. A string operand is in double quotes.
 var queryTest = words.Pattern(`^(==|!=|<=|>=|!%|=|<|>|%)\s*("(?:[^"\\]|\\.)*"|~true\b|~false\b|~null\b|~\*|true\b|false\b|-?\d[-+.\w]*)?`)
 
-// query reads the (...) of #(...).
+// query parses the (...) of a #(...).
 func (p *parser) query() *query {
 	open, q := p.pos, &query{}
 	p.pos = p.space(open + 1)

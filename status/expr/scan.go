@@ -14,16 +14,16 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxSource is the length of the longest expression, in bytes. It also bounds the depth of the tree.
+// maxSource is the maximum length of an expression in bytes. It also limits the depth of the syntax tree.
 const maxSource = 16 << 10
 
-// An Error is the reason why an expression does not compile.
+// An Error describes why an expression does not compile.
 type Error struct {
 	Source  string // the expression
-	Offset  int    // the place of the mistake in Source, in bytes from 0; at most len(Source)
-	Column  int    // the same place in characters from 1, for a caret
-	Message string // the mistake: "done is not quoted"
-	Hint    string // a correction, "" if unknown
+	Offset  int    // the position of the mistake in Source, in bytes from 0; at most len(Source)
+	Column  int    // the same position in characters from 1, to draw a caret below it
+	Message string // a description of the mistake, such as "done is not quoted"
+	Hint    string // a suggested correction, or ""
 }
 
 // Error returns the column and the message, without the hint.
@@ -31,29 +31,29 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
 }
 
-// A parser reads an expression by recursive descent over the grammar in the package comment. This file
-// has its tokens, path.go has paths, and parse.go has the grammar. A parser stops at the first mistake with a
-// panic of an *Error.
+// A parser parses an expression by recursive descent over the grammar in the package comment. This file contains
+// its tokens, path.go the paths, and parse.go the grammar. At the first mistake, a parser panics with an *Error.
 type parser struct {
 	src     string
-	pos     int // of the next token
-	end     int // of the last token
+	pos     int // the offset of the next token, also called the current position
+	end     int // the end of the last token
 	environ func(name string) (value string, ok bool)
 
-	piped bool     // on the right side of a pipe, where bare functions may stand
-	inner bool     // where "." is not the document: on the right side of a pipe, and in the condition of any, all and count
-	list  bool     // the expression leads to elements, where .. alone is the list of the documents
-	reads []string // see Expr.Reads
+	piped bool     // the parser is on the right side of a pipe, where functions need no arguments
+	inner bool     // "." is not the document here: on the right side of a pipe, and in the condition of any, all and count
+	list  bool     // the expression selects elements, so ".." alone is the list of all documents
+	reads []string // the names for Expr.Reads
 }
 
-// begin checks the length of the source, and skips white space before the first token.
+// begin rejects a source that is empty or too long, and skips white space before the first token.
 func (p *parser) begin() {
 	p.rejectIf(len(p.src) > maxSource, "length", "", 0)
 	p.skip()
 	p.rejectIf(p.pos == len(p.src), "length", "empty", 0)
 }
 
-// check stops at an offset if a row about something matches a text and has a message.
+// check looks for the first row of hints.txt that has the name about and whose pattern matches text. If the row
+// has a message, check stops the parser with this message and the row's hint. The mistake is at offset at.
 func (p *parser) check(about, text string, at int) {
 	message, hint, _ := findRow(about, text)
 	if message == "" {
@@ -64,29 +64,29 @@ func (p *parser) check(about, text string, at int) {
 	panic(&Error{Source: p.src, Offset: at, Column: column, Message: message, Hint: hint})
 }
 
-// reject stops at an offset, with the row about something that matches a text. Without such a row the
-// message names the first character of the text.
+// reject stops the parser as check does. If no row matches, the message names the first character of text.
 func (p *parser) reject(about, text string, at int) {
 	p.check(about, text, at)
 	r, _ := utf8.DecodeRuneInString(text)
 	p.check("character", words.OneLine(string(r)), at)
 }
 
-// rejectIf rejects a text at an offset if it is wrong.
+// rejectIf calls reject if wrong is true.
 func (p *parser) rejectIf(wrong bool, about, text string, at int) {
 	if wrong {
 		p.reject(about, text, at)
 	}
 }
 
-// unexpected rejects a token that cannot follow an operand.
+// unexpected rejects the next token, which cannot follow an operand.
 func (p *parser) unexpected() {
 	p.check("unexpected", p.src[p.pos:], p.pos)
 	p.reject("sign", p.src[p.pos:], p.pos)
 }
 
-// try calls a function of the parser, and returns the mistake that stopped the parser. For a condition, a row
-// about "whole" replaces the message and the hint.
+// try calls parse, and returns the mistake that stopped the parser, or nil. If the source matches a row with the
+// name "whole" in hints.txt, the row's message and hint replace the message and hint of the mistake. This does not
+// apply to an expression that selects elements.
 func (p *parser) try(parse func()) (mistake *Error) {
 	defer func() {
 		problem := recover()
@@ -102,7 +102,7 @@ func (p *parser) try(parse func()) (mistake *Error) {
 	return nil
 }
 
-// note adds names of Expr.Reads. $output is both outputs.
+// note adds names to p.reads. An expression that reads $output also reads $stdout and $stderr.
 func (p *parser) note(names ...string) {
 	p.reads = append(p.reads, names...)
 	if slices.Contains(names, "output") {
@@ -110,7 +110,7 @@ func (p *parser) note(names ...string) {
 	}
 }
 
-// notePath adds the names for a path.
+// notePath adds the names of everything that path reads to p.reads.
 func (p *parser) notePath(path *path) {
 	switch {
 	case path.root == "json" || path.root == "..":
@@ -127,7 +127,7 @@ func (p *parser) notePath(path *path) {
 	}
 }
 
-// at returns the byte at offset i, 0 after the end.
+// at returns the byte at offset i, or 0 after the end of the source.
 func (p *parser) at(i int) byte {
 	if i < len(p.src) {
 		return p.src[i]
@@ -135,7 +135,7 @@ func (p *parser) at(i int) byte {
 	return 0
 }
 
-// take ends a token at an offset, and skips white space before the next token.
+// take ends the current token at the offset end, and skips white space before the next token.
 func (p *parser) take(end int) {
 	p.pos, p.end = end, end
 	p.skip()
@@ -144,18 +144,19 @@ func (p *parser) take(end int) {
 // skip skips white space.
 func (p *parser) skip() { p.pos = p.space(p.pos) }
 
-// space returns the offset after the white space at offset i.
+// space returns the offset of the first character from offset i on that is not white space.
 func (p *parser) space(i int) int {
 	return len(p.src) - len(strings.TrimLeft(p.src[min(i, len(p.src)):], " \t\r\n"))
 }
 
-// word returns the letters and digits at offset i.
+// word returns the letters, digits and underscores that start at offset i.
 func (p *parser) word(i int) string {
 	rest := p.src[min(i, len(p.src)):]
 	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, isWord))]
 }
 
-// match reads the text that a pattern matches at the position. It returns "" if nothing matches.
+// match reads the text that pattern matches at the current position. If pattern does not match there, match
+// returns "".
 func (p *parser) match(pattern func() *regexp.Regexp) string {
 	text := pattern().FindString(p.src[p.pos:])
 	p.pos += len(text)
@@ -166,7 +167,7 @@ func isWord(r rune) bool  { return r == '_' || unicode.IsLetter(r) || unicode.Is
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// startsName reports whether a name begins at offset i.
+// startsName reports whether a name starts at offset i.
 func (p *parser) startsName(i int) bool {
 	r, _ := utf8.DecodeRuneInString(p.src[min(i, len(p.src)):])
 	return r == '_' || r == '\\' || unicode.IsLetter(r)
@@ -174,8 +175,9 @@ func (p *parser) startsName(i int) bool {
 
 var operator = words.Pattern(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
-// operatorAt returns the operator at offset i and its spelling in the source. It returns "" for any other token. A
-// word such as "in" counts as an operator everywhere.
+// operatorAt returns the operator at offset i, and its spelling in the source. They differ for "and" and "or",
+// which stand for && and ||. If the token is not an operator, operatorAt returns "". A word such as "in" counts as
+// an operator wherever it appears.
 func (p *parser) operatorAt(i int) (sign, source string) {
 	switch word := p.word(i); {
 	case word == "and":
@@ -191,7 +193,7 @@ func (p *parser) operatorAt(i int) (sign, source string) {
 	return sign, sign
 }
 
-// accept reads an operator, and reports whether the operator was the next token.
+// accept reads the next token if it is the given operator. It reports whether the token was read.
 func (p *parser) accept(operator string) bool {
 	sign, source := p.operatorAt(p.pos)
 	if sign != operator {
@@ -201,14 +203,15 @@ func (p *parser) accept(operator string) bool {
 	return true
 }
 
-// Texts in quotes have the escapes of JSON in double quotes, and only \' and \\ in single quotes.
+// The parts of strings. A string in double quotes has the escapes of JSON. A string in single quotes has only the
+// escapes \' and \\.
 var (
 	quotedText = words.Pattern(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 	escapes    = words.Pattern(`\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?`)
 	controls   = words.Pattern(`[\x00-\x1f]`)
 )
 
-// quoted reads a text in quotes.
+// quoted parses a string in single or double quotes, and returns its value.
 func (p *parser) quoted() string {
 	start := p.pos
 	source := p.match(quotedText)
@@ -225,14 +228,15 @@ func (p *parser) quoted() string {
 	return gjson.Parse(json).Str
 }
 
-// endBracket reads the ] for the [ at an offset.
+// endBracket reads the ] that closes the [ at the offset open.
 func (p *parser) endBracket(open int) {
 	p.skip()
 	p.rejectIf(p.at(p.pos) != ']', "bracket", p.src[p.pos:], open)
 	p.pos++
 }
 
-// member reads .name with a form of name, or ["name"]. It returns "" for any other token.
+// member parses .name or ["name"], and returns the name. form matches a name with its dot. For any other token,
+// member returns "".
 func (p *parser) member(form func() *regexp.Regexp) (name string) {
 	open := p.pos
 	if quote := p.space(open + 1); p.at(open) == '[' && isQuote(p.at(quote)) {
@@ -244,14 +248,14 @@ func (p *parser) member(form func() *regexp.Regexp) (name string) {
 	return strings.TrimPrefix(p.match(form), ".")
 }
 
-// Names after a dot.
+// The names that may follow $header and $ENV, with the dot.
 var (
 	fieldName   = words.Pattern(`^\.[\pL\pNd_-]*`) // of a header
 	environName = words.Pattern(`^\.[\pL\pNd_]*`)
 )
 
-// lookUp returns a variable of the environment. The variable has to have more than blanks: every text
-// begins with and contains the empty text.
+// lookUp returns the value of the environment variable name, which appears at offset at of the source. It rejects
+// a variable that is not set or blank, because every string starts with and contains the empty string.
 func (p *parser) lookUp(name string, at int) string {
 	p.rejectIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	text, isSet := p.environ(name)

@@ -19,43 +19,44 @@ const (
 	opOr
 	opCompare
 	opAlternative // a // b
-	opPipe        // the last stage is the right side
+	opPipe        // a | b, where the last stage of a pipe is b
 	opCall
-	opJQ // a program in jq
+	opJQ // a jq program
 )
 
-// A node is a part of a parsed expression.
+// A node is a node of the syntax tree of an expression.
 type node struct {
 	op       op
-	from, to int     // the place in the source, without parentheses around the node
-	grouped  bool    // the node stands in parentheses
-	kids     []*node // operands; the arguments of a function
+	from, to int     // offsets in the source, without parentheses around the node
+	grouped  bool    // the node is in parentheses
+	kids     []*node // the operands, or the arguments of a function
 
 	literal value          // opLiteral
 	path    *path          // opPath
 	name    string         // opCall
 	sign    string         // opCompare
-	ofDot   bool           // opCompare: the left side is an unwritten dot
+	ofDot   bool           // opCompare: the left side is a dot that is not in the source
 	pattern *regexp.Regexp // opCompare
 	program *program       // opJQ
 }
 
-// dotNode returns an unwritten dot with some steps, at an offset.
+// dotNode returns a node for a dot that is not in the source, followed by steps. Its offset is at.
 func dotNode(at int, steps ...step) *node {
 	return &node{op: opPath, from: at, to: at, path: &path{from: at, to: at, steps: steps}}
 }
 
-// text returns the source of a node without parentheses around the node.
+// text returns the source of n, without parentheses around it.
 func (n *node) text(src string) string { return src[n.from:n.to] }
 
-// opposites are the operators that compare, each with its negation.
+// opposites maps each comparison operator to its negation.
 var opposites = map[string]string{
 	"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "=~": "!~", "!~": "=~",
 	"in": "not in", "contains": "not contains", "startswith": "not startswith", "endswith": "not endswith",
 }
 
-// Bare functions follow a pipe and have no arguments. Called functions have arguments. Test functions are called
-// functions that test ".". Comparing functions are test functions that compare ".".
+// The names of functions, each with a space on either side. A bare function follows a pipe and has no arguments. A
+// called function has arguments. A test function is a called function that tests ".". A comparing function is a
+// test function that compares "." with constants.
 const (
 	quantifiers        = " any all count "
 	comparingFunctions = " test startswith endswith contains IN "
@@ -63,16 +64,16 @@ const (
 	calledFunctions    = testFunctions + "any all count exists "
 	bareFunctions      = " length type not tostring tonumber ascii_downcase ascii_upcase fromjson any all "
 
-	// reserved are the words that cannot begin a bare path.
+	// reserved are the words that cannot be the first name in a path without a leading dot.
 	reserved = bareFunctions + " true false null and or in contains startswith endswith "
 )
 
-// isFunction reports whether a node is a function of one value, "." or the value before a pipe.
+// isFunction reports whether n is a function of a single value, which is "." or comes from a pipe.
 func (n *node) isFunction() bool {
 	return n.op == opCall && n.name != "exists" && !isOneOf(n.name, quantifiers)
 }
 
-// requires returns the only texts that the value of a path may be if the node is true. See [Expr.Requires].
+// requires returns the only strings that the value of path can be if n is true. See [Expr.Requires].
 func (n *node) requires(path, src string) (texts []string) {
 	switch {
 	case n.op == opAnd:
@@ -84,15 +85,16 @@ func (n *node) requires(path, src string) (texts []string) {
 		texts = []string{n.kids[1].literal.str}
 	case n.sign == "in":
 		err := json.Unmarshal([]byte(n.kids[1].literal.raw), &texts)
-		if err != nil || slices.Contains(texts, "") { // the list holds something else, or a null
+		if err != nil || slices.Contains(texts, "") { // the list contains a null, or a value that is not a string
 			texts = nil
 		}
 	}
 	return texts
 }
 
-// apart rejects two comparisons of a value with different constants, if at least one comparison always holds, or if
-// both comparisons never hold together.
+// apart rejects two conditions joined by "and" or "or" that compare the same value with different constants, and
+// therefore always have the same outcome. For example, .x == 1 and .x == 2 is never true, and .x != 1 or .x != 2
+// is always true.
 func (p *parser) apart(op op, a, b *node) {
 	sign := "=="
 	if op == opOr {
@@ -107,7 +109,8 @@ func (p *parser) apart(op op, a, b *node) {
 	p.rejectIf(x.literal.json() != y.literal.json(), "apart", text, a.from)
 }
 
-// checkComparison checks a comparison whose right side stands at an offset, and compiles its pattern.
+// checkComparison rejects a comparison whose right side is unsuitable for the operator. The right side is at
+// offset at. If it is a pattern, checkComparison compiles it.
 func (p *parser) checkComparison(n *node, at int) {
 	right := n.kids[1]
 	isText := right.op == opLiteral && right.literal.kind == kindString
@@ -122,11 +125,12 @@ func (p *parser) checkComparison(n *node, at int) {
 	}
 }
 
-// compile compiles a pattern that stands at an offset.
+// compile compiles the regular expression in pattern, which is at offset at of the source. It rejects a malformed
+// pattern, and a pattern that always matches because it is empty or has an empty branch.
 func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	re, err := regexp.Compile(pattern.str)
 	switch {
-	case err != nil && pattern.hidden: // the error holds parts of the value
+	case err != nil && pattern.hidden: // the error would contain parts of the value
 		p.reject("malformed", "the value of "+p.src[at:p.end], at)
 	case err != nil:
 		p.check("pattern", pattern.str, at)
@@ -138,8 +142,8 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	return re
 }
 
-// condition checks that a node can be false. A list, a count or a constant is always true, and would end a
-// wait by accident. But a plain true is deliberate.
+// condition rejects a node that can never be false. A list, a count or a constant would always be true, and would
+// end a wait by accident. The constant true is accepted, since nobody writes it by accident.
 func (p *parser) condition(n *node) {
 	source := n.text(p.src)
 	switch {

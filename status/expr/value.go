@@ -15,8 +15,9 @@ import (
 // A Tri is the outcome of a condition: true, false or unknown.
 type Tri uint8
 
-// The three outcomes. Unknown stands for a missing value, and for a runtime error in jq, such as
-// text where a number is needed. Unknown never matches, and neither does its negation.
+// The three outcomes. A condition is Unknown if a value that it needs is missing, or if a value has the wrong
+// type, such as a string where a number is needed. An unknown condition does not match, and its negation is
+// unknown, too.
 const (
 	False Tri = iota
 	True
@@ -28,19 +29,19 @@ func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t]
 
 // A Value is the value of an expression.
 type Value struct {
-	// Type is jq's name of the type: "null", "boolean", "number", "string", "array" or "object".
-	// Without a value, Type is "missing" or "unknown".
+	// Type is the name of the type in jq: "null", "boolean", "number", "string", "array" or "object". If there is
+	// no value, it is "missing" or "unknown".
 	Type   string
-	Raw    string // JSON text; "" without a value
-	Reason string // the reason why the value is unknown or missing; otherwise ""
+	Raw    string // the value as JSON; "" if there is no value
+	Reason string // why the value is unknown or missing; otherwise ""
 
 	text string
 }
 
-// Exists reports whether the value is neither missing nor unknown.
+// Exists reports whether there is a value: v is neither missing nor unknown.
 func (v Value) Exists() bool { return v.Raw != "" }
 
-// Text returns the characters of a string, and any other value as JSON.
+// Text returns the characters of a string, or any other value as JSON. It returns "" if there is no value.
 func (v Value) Text() string {
 	if v.Type == "string" {
 		return v.text
@@ -62,28 +63,28 @@ const (
 	kindObject
 )
 
-// String returns the name that jq has for the kind. A value that is missing or unknown has no such name.
+// String returns the name of the type in jq, or "missing" or "unknown".
 func (k kind) String() string {
 	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// noun returns the kind as a part of a sentence: "a string".
+// noun returns the kind with an article where English needs one, as in "a string". It calls an array a list.
 func (k kind) noun() string {
 	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
 
-// A value is the value of a part of an expression: a kind and a text of the document, which is
-// decoded only if necessary.
+// A value is the value of a part of an expression. It refers to the text of the document, and is decoded only if
+// necessary.
 type value struct {
 	kind   kind
-	raw    string // JSON text; may be "" for a string
+	raw    string // the value as JSON; may be "" for a string
 	str    string // the characters of a string
-	shown  string // the text for an explanation, "" for raw
-	detail string // the reason why the value is unknown
+	shown  string // the text for explanations; "" for raw
+	detail string // why the value is unknown
 
-	hidden bool // the value holds text of a header or of the environment, which is never shown
-	lost   cut  // the parts that a text lacks
-	least  int  // the lower bound of an unknown count
+	hidden bool // explanations must not show the value, because it comes from a header or the environment
+	lost   cut  // the ends of a text that are lost
+	least  int  // the least number that an unknown count can be
 	evidence
 }
 
@@ -95,12 +96,14 @@ func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
-// typeError returns the unknown value for a known value of the wrong type.
+// typeError returns an unknown value. Its detail states that v, which has the source subject, has the wrong type.
+// problem states what the operation needs.
 func typeError(subject string, v value, problem string) value {
 	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
 }
 
-// fromResult returns the value that gjson found in a valid document.
+// fromResult returns a value that gjson has found in a valid document. If gjson has found nothing, the value is
+// missing.
 func fromResult(r gjson.Result) value {
 	if r.Raw == "" {
 		return missing()
@@ -116,7 +119,8 @@ func fromResult(r gjson.Result) value {
 	return v
 }
 
-// derivedFrom returns v with the evidence of all parts. The result is hidden if a part is hidden.
+// derivedFrom returns v, the result of an operation on parts, with the evidence of all parts. The result is hidden
+// if one of the parts is hidden.
 func (v value) derivedFrom(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
@@ -125,13 +129,13 @@ func (v value) derivedFrom(parts ...value) value {
 	return v
 }
 
-// isNull reports whether v is null or missing, which are equal.
+// isNull reports whether v is null or missing. Comparisons treat the two alike.
 func (v value) isNull() bool { return v.kind == kindNull || v.kind == kindMissing }
 
-// isNothing reports whether v is null or missing, or rests on absence alone.
+// isNothing reports whether v is null or missing, or true or false only because something is missing.
 func (v value) isNothing() bool { return v.isNull() || v.isAbsent() }
 
-// isEmpty reports whether v is unknown, missing, null, false, 0, or an empty text, list or object.
+// isEmpty reports whether v is unknown, missing, null, false, 0, or an empty string, list or object.
 func (v value) isEmpty() bool {
 	switch v.kind {
 	case kindString:
@@ -142,7 +146,8 @@ func (v value) isEmpty() bool {
 	return v.kind <= kindNull || v.raw == "false" || v.raw == "0"
 }
 
-// lack returns the end of a sentence that begins with the source of an absent value.
+// lack returns the end of a sentence about an absent value, such as " is missing". The sentence starts with the
+// source of the value.
 func (v value) lack() string {
 	switch {
 	case v.kind == kindNull:
@@ -153,7 +158,7 @@ func (v value) lack() string {
 	return " is missing"
 }
 
-// json returns the JSON text of a value, and "" for a missing value.
+// json returns v as JSON text. It returns "" if v is missing.
 func (v value) json() string {
 	if v.raw == "" && v.kind == kindString {
 		return marshal(v.str)
@@ -161,7 +166,7 @@ func (v value) json() string {
 	return v.raw
 }
 
-// decoded returns the form of a known value that gojq reads, with numbers as they are written.
+// decoded returns a known value as a tree of Go values for gojq. Numbers keep all their digits.
 func (v value) decoded() (tree any) {
 	decoder := json.NewDecoder(strings.NewReader(cmp.Or(v.json(), "null")))
 	decoder.UseNumber()
@@ -171,14 +176,14 @@ func (v value) decoded() (tree any) {
 	return tree
 }
 
-// marshal returns a value of gojq as JSON, in the form of jq. Invalid UTF-8 becomes U+FFFD.
+// marshal returns v, a value of gojq, as JSON in the format of jq. It replaces invalid UTF-8 by U+FFFD.
 func marshal(v any) string {
 	b, _ := gojq.Marshal(v) // never fails
 	return string(b)
 }
 
-// truth returns the value as a condition. Null, missing and false are false. All else is true, even 0 and
-// []. A text that may be meant as false is unknown.
+// truth returns the outcome of v as a condition. Null, missing and false count as false. A string that may be
+// meant as false, such as "no", is unknown. Every other value counts as true, even 0 and [].
 func (v value) truth() Tri {
 	switch {
 	case v.kind == kindUnknown || v.saysNo():
@@ -189,12 +194,12 @@ func (v value) truth() Tri {
 	return True
 }
 
-// saysNo reports whether v is a text that may be meant as false.
+// saysNo reports whether v is a string that may be meant as false: "", or one of false, no, off and 0 in any case.
 func (v value) saysNo() bool {
 	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
-// undecided returns the unknown value for a condition whose truth is unknown.
+// undecided returns an unknown value for v, a value whose truth is unknown.
 func (v value) undecided() value {
 	if v.kind != kindUnknown {
 		v.kind, v.detail = kindUnknown, v.preview()+" is a text"
@@ -202,10 +207,10 @@ func (v value) undecided() value {
 	return v
 }
 
-// previewSize is the number of characters of a value that are shown.
+// previewSize is the number of characters that explanations show of a value.
 const previewSize = 60
 
-// preview returns a value for an explanation, cut to one line.
+// preview returns v as it appears in explanations, on one line and shortened.
 func (v value) preview() string {
 	switch {
 	case v.hidden && v.kind > kindBool:
@@ -215,11 +220,11 @@ func (v value) preview() string {
 	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
-	start := words.Cut(cmp.Or(v.shown, v.raw), 4*previewSize) // before white space goes
+	start := words.Cut(cmp.Or(v.shown, v.raw), 4*previewSize) // long enough for previewSize characters after the white space is reduced
 	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
 }
 
-// preview returns a text in quotes, cut, with unprintable characters escaped.
+// preview returns s in quotes and shortened. Unprintable characters are escaped.
 func preview(s string) string {
 	shown := words.Cut(s, previewSize)
 	if len(shown) < len(s) {
@@ -228,47 +233,48 @@ func preview(s string) string {
 	return strconv.Quote(shown)
 }
 
-// isOneOf reports whether a word is in a list of words. Each word of the list stands between spaces.
+// isOneOf reports whether word is in list, in which each word has a space on either side.
 func isOneOf(word, list string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
 
-// A ground is the reason for an outcome. If an outcome needs two grounds, the higher ground counts: one path that
-// led to a value is enough, as in .state == "done" and not .error.
+// A ground is the reason why a condition has its outcome. If an outcome rests on several grounds, the highest
+// counts. For example, .state == "done" and not .error rests on a value, although .error is missing.
 type ground uint8
 
 const (
-	onNothing ground = iota // no path, as for a literal
-	onAbsence               // a path that led nowhere
-	onValue                 // a path that led to a value
+	onNothing ground = iota // no path was read, as for a literal
+	onAbsence               // a path led nowhere
+	onValue                 // a path led to a value
 	onLack                  // a query tested a member that no element has
 )
 
-// The evidence of a value is the ground of an outcome.
+// The evidence of a value is the ground of the outcome, with details.
 type evidence struct {
 	ground   ground
 	missed   string // the source of the path that led nowhere
-	positive bool   // see [Result.Affirmed]; for an operand: a value of the response that is not empty
+	positive bool   // the outcome is affirmed (see [Result.Affirmed]); for an operand, it is a value from the response that is not empty
 }
 
-// isAbsent reports whether an outcome rests on nothing but absence. Such an outcome is unknown.
+// isAbsent reports whether an outcome rests on absence alone: the condition would be true or false only because
+// something is missing. Such an outcome is changed to unknown.
 func (e evidence) isAbsent() bool { return e.ground == onAbsence || e.ground == onLack }
 
-// and returns the evidence of an outcome that needs both grounds.
+// and returns the evidence of an outcome that needs two conditions, whose evidence is e and other.
 func (e evidence) and(other evidence) evidence {
 	return e.choose(other, other.ground > e.ground, e.positive || other.positive)
 }
 
-// or returns the evidence of an outcome that needs only one of two grounds.
+// or returns the evidence of an outcome for which one of two conditions is enough. Their evidence is e and other.
 func (e evidence) or(other evidence) evidence {
 	return e.choose(other, !other.isAbsent(), e.positive || other.positive)
 }
 
-// each returns the evidence of an outcome that needs two sufficient grounds. Each element of all and count needs
-// a sufficient ground.
+// each returns the evidence of an outcome of all or count. Each of the two elements, whose evidence is e and
+// other, must be sufficient by itself.
 func (e evidence) each(other evidence) evidence {
 	return e.choose(other, other.isAbsent(), e.positive && other.positive)
 }
 
-// choose returns one of two evidences.
+// choose returns e, or other if isOther is true, with the given value of the field positive.
 func (e evidence) choose(other evidence, isOther, positive bool) evidence {
 	if isOther {
 		e = other

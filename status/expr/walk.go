@@ -10,24 +10,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An evaluator evaluates an expression for one environment. Copies of it evaluate the parts.
+// An evaluator evaluates an expression for one Env. Modified copies evaluate parts of the expression, for example
+// with another value for ".".
 type evaluator struct {
 	src     string
 	env     *Env
-	dot     *value // ".", nil if that is the document
-	subject string // the source of dot, "" if dot is an element
+	dot     *value // the value of "."; nil if that is the document
+	subject string // the source of dot; "" if dot is an element
 
-	steps      *int   // since the last look at the context
-	negated    bool   // the condition has to be false
-	hints      *hints // collects hints on paths that lead nowhere, nil for no hints
-	nullIsList bool   // a null is an empty list
+	steps      *int   // the number of steps since check last looked at the context
+	negated    bool   // the part is the operand of an odd number of nots, so false is the required outcome
+	hints      *hints // receives hints about paths that lead nowhere; nil to collect no hints
+	nullIsList bool   // null counts as an empty list
 }
 
-// abandoned is the panic of an evaluation that its context ends.
+// An abandoned is the value of the panic that ends an evaluation when its context is done.
 type abandoned struct{}
 
-// check abandons an evaluation whose context is done. It looks at the context every 1000 steps, and a
-// kilobyte counts as a step. So a short evaluation is never abandoned.
+// check abandons the evaluation if its context is done. It looks at the context only once every 1000 steps, so a
+// short evaluation is never abandoned. A call counts as one step, plus one for each full kilobyte in bytes.
 func (e *evaluator) check(bytes int) {
 	const every = 1000
 	if *e.steps += 1 + bytes>>10; *e.steps < every {
@@ -38,20 +39,20 @@ func (e *evaluator) check(bytes int) {
 	}
 }
 
-// unhinted returns the evaluator for a value that may be missing on purpose.
+// unhinted returns a copy of e that collects no hints, for a path that may be missing on purpose.
 func (e evaluator) unhinted() *evaluator {
 	e.hints = nil
 	return &e
 }
 
-// with returns an evaluator with another value for ".". The subject is the source of the value.
+// with returns a copy of e with the value dot for ".". subject is the source of dot.
 func (e evaluator) with(dot value, subject string) *evaluator {
 	e.dot, e.subject = &dot, subject
 	return &e
 }
 
-// each iterates over the elements of a list, or over the keys and values of an object. If keys are equal, the
-// first key counts.
+// each iterates over the elements of a list, or over the keys and values of an object. If a key occurs several
+// times, only its first value counts.
 func (e *evaluator) each(v value) iter.Seq2[string, value] {
 	return func(yield func(key string, element value) bool) {
 		seen := map[string]bool{}
@@ -70,7 +71,7 @@ func (e *evaluator) each(v value) iter.Seq2[string, value] {
 	}
 }
 
-// count returns the number of elements of a list or an object.
+// count returns the number of elements of a list, or of members of an object.
 func (e *evaluator) count(v value) (n int) {
 	for range e.each(v) {
 		n++
@@ -78,15 +79,15 @@ func (e *evaluator) count(v value) (n int) {
 	return n
 }
 
-// member returns the member of an object with a key, or the element of a list with an index.
+// member returns the member of an object that has the given key. If v is a list, key is an index.
 func (e *evaluator) member(v value, key string) value {
-	if key == "" { // for which gjson has no path
+	if key == "" { // gjson has no path for the empty key
 		return cmp.Or(maps.Collect(e.each(v))[""], missing())
 	}
 	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
 }
 
-// walk returns the value that a path leads to.
+// walk returns the value that p leads to.
 func (e *evaluator) walk(p *path) value {
 	start := e.root(p)
 	v := e.follow(p, start, p.steps)
@@ -103,7 +104,7 @@ func (e *evaluator) walk(p *path) value {
 	return v
 }
 
-// root returns the value that a path begins at.
+// root returns the value where p starts.
 func (e *evaluator) root(p *path) value {
 	switch {
 	case p.root != "":
@@ -116,8 +117,8 @@ func (e *evaluator) root(p *path) value {
 	return v
 }
 
-// follow evaluates steps of a path from a value. The evidence of the result of a query is whether an element had
-// the member that the query tests.
+// follow returns the value that steps, a part of p, lead to from v. If a step is a query, the evidence of the
+// result states whether an element had the member that the query tests.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
 		if v.kind == kindUnknown {
@@ -134,7 +135,7 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 	return v
 }
 
-// step evaluates one step from a known value.
+// step evaluates the step s of p from v, a known value.
 func (e *evaluator) step(p *path, v value, s *step) value {
 	before, use := p.before(s, e.src), strings.TrimLeft(e.src[s.from:s.to], ".|")
 	switch {
@@ -163,7 +164,7 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 		return typeError(before, v, use+" needs a list")
 	case s.kind == stepCount:
 		return integer(e.count(v))
-	case s.kind == stepIndex && s.n < 0: // from the end
+	case s.kind == stepIndex && s.n < 0: // counts from the end
 		return e.member(v, strconv.Itoa(s.n+e.count(v)))
 	case s.kind == stepIndex:
 		return e.member(v, strconv.Itoa(s.n))
@@ -171,7 +172,7 @@ func (e *evaluator) step(p *path, v value, s *step) value {
 	return e.selected(p, v, s)
 }
 
-// dotName returns a name for ".".
+// dotName returns a description of "." for hints, such as "the document".
 func (e *evaluator) dotName() string {
 	switch {
 	case e.dot != nil:
@@ -182,7 +183,8 @@ func (e *evaluator) dotName() string {
 	return "the document"
 }
 
-// selected evaluates the step #(...), #(...)# or #.x. As in gjson, a list leaves out elements without x.
+// selected evaluates a step #(...), #(...)# or #.x from the list v. As in gjson, the result of #.x has no entries
+// for elements without x.
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
@@ -211,8 +213,8 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 	return first
 }
 
-// selects reports whether a query holds for an element, as in gjson, and whether the element has the tested member.
-// Unlike in gjson, text is not compared with numbers or booleans.
+// selects reports whether element meets the query as in gjson, except for the differences that query describes. It
+// also reports whether element has the member that the query tests.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
@@ -236,11 +238,12 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 	return gjson.Get("[{"+member+"}]", "#(a"+q.test+")").Exists(), tests
 }
 
-// maxResult is the largest value, in bytes, that a modifier or tostring may be applied to. Some
-// need fifty times that memory.
+// maxResult is the maximum size, in bytes, of the input of a modifier or of tostring. Some modifiers need fifty
+// times that memory.
 const maxResult = 4 << 20
 
-// modified applies a modifier of gjson, with its argument, to a known value. If that fails, problem is the reason.
+// modified applies a gjson modifier, which may include an argument, to v, a known value. If the modifier cannot be
+// applied, problem states why.
 func modified(v value, modifier string) (result value, problem string) {
 	name, _, _ := strings.Cut(modifier, ":")
 	raw := v.json()
@@ -257,7 +260,7 @@ func modified(v value, modifier string) (result value, problem string) {
 		return v, "needs a smaller value"
 	}
 	raw = gjson.Get(raw, "@"+modifier).Raw
-	if !isJSON(raw) { // some modifiers do not make JSON: @join writes {"a":1,}
+	if !isJSON(raw) { // the result of some modifiers is not JSON: @join writes {"a":1,}
 		return v, "makes no JSON of it"
 	}
 	return parseValue(raw), ""
